@@ -1,0 +1,2 @@
+/** How a gradient is folded into weights: the {@link io.modeldisk.aggregator.Aggregator} SPI and its CPU implementations. */
+package io.modeldisk.aggregator;

@@ -1,0 +1,22 @@
+package io.modeldisk.protocol.scsi;
+
+import java.io.Serial;
+
+/** Ends a task with CHECK CONDITION and this sense. */
+public final class ScsiException extends Exception {
+    @Serial
+    private static final long serialVersionUID = 1;
+
+    private final transient Sense sense;
+
+    /** A failure with its reason in words, for the log. */
+    public ScsiException(Sense sense, String message) {
+        super(message + " (" + sense + ")");
+        this.sense = sense;
+    }
+
+    /** What to tell the initiator. */
+    public Sense sense() {
+        return sense;
+    }
+}

@@ -1,0 +1,33 @@
+package io.modeldisk.protocol.scsi;
+
+/** Status codes (SAM-5 5.3). */
+public final class ScsiStatus {
+    /** The task completed. */
+    public static final int GOOD = 0x00;
+
+    /** Sense data tells what went wrong. */
+    public static final int CHECK_CONDITION = 0x02;
+
+    /** Not now: try again. */
+    public static final int BUSY = 0x08;
+
+    /** Another nexus holds a reservation. */
+    public static final int RESERVATION_CONFLICT = 0x18;
+
+    /** No room for another task. */
+    public static final int TASK_SET_FULL = 0x28;
+
+    private ScsiStatus() {}
+
+    /** The standard's name of a status, for messages. */
+    public static String describe(int status) {
+        return switch (status) {
+            case GOOD -> "GOOD";
+            case CHECK_CONDITION -> "CHECK CONDITION";
+            case BUSY -> "BUSY";
+            case RESERVATION_CONFLICT -> "RESERVATION CONFLICT";
+            case TASK_SET_FULL -> "TASK SET FULL";
+            default -> "status %02Xh".formatted(status);
+        };
+    }
+}

@@ -1,0 +1,2 @@
+/** SCSI as SPC-4, SBC-3 and SAM-5 define it: CDBs, sense data, status, inquiry and mode pages. Nothing of iSCSI. */
+package io.modeldisk.protocol.scsi;
