@@ -1,0 +1,305 @@
+package io.modeldisk.protocol.datamover.tcp;
+
+import io.modeldisk.protocol.datamover.DataTransfer;
+import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.datamover.TargetDatamover;
+import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.login.TextParameters;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.pdu.DataInPdu;
+import io.modeldisk.protocol.pdu.DataOutPdu;
+import io.modeldisk.protocol.pdu.Opcode;
+import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.pdu.R2tPdu;
+import io.modeldisk.protocol.pdu.ResponsePdu;
+import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import io.modeldisk.protocol.scsi.ScsiStatus;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.util.Arrays;
+
+/** The target's end of a TCP connection. One R2T is outstanding for a task at a time; data comes in order. */
+public final class TcpTargetDatamover implements TargetDatamover {
+    private final PduStream stream;
+    private final Numbering numbering;
+    private final TcpTransfer[] transfers;
+
+    private final ByteBuffer received = Pdu.newHeader();
+    private final Pdu pdu = new Pdu(received);
+    private final ScsiCommandPdu command = new ScsiCommandPdu(received);
+    private final DataOutPdu dataOut = new DataOutPdu(received);
+    private final ByteBuffer control = ByteBuffer.allocateDirect(TextParameters.MAX_TEXT_BYTES);
+
+    private final DataInPdu dataIn = new DataInPdu(Pdu.newHeader());
+    private final R2tPdu r2t = new R2tPdu(Pdu.newHeader());
+    private final ViewCache receiving = new ViewCache();
+    private final ViewCache sending = new ViewCache();
+
+    private OperationalParameters parameters = OperationalParameters.DEFAULTS;
+
+    /**
+     * Takes over a connected channel.
+     *
+     * @param slots how many transfers there are at most at one time, each with its own {@link DataTransfer#slot()}
+     */
+    public TcpTargetDatamover(SocketChannel channel, Numbering numbering, int slots) throws IOException {
+        this.stream = new PduStream(channel);
+        this.numbering = numbering;
+        this.transfers = new TcpTransfer[slots];
+        Arrays.setAll(transfers, _ -> new TcpTransfer());
+    }
+
+    @Override
+    public void enable(OperationalParameters agreed) {
+        parameters = agreed;
+    }
+
+    @Override
+    public void receive(Listener listener) throws IOException {
+        stream.readHeader(pdu);
+        int length = pdu.dataSegmentBytes();
+        if (length > parameters.ownDataSegmentBytes()) {
+            throw new ProtocolException("a data segment of " + length + " bytes, the limit is "
+                + parameters.ownDataSegmentBytes());
+        }
+        switch (pdu.opcode()) {
+            case Opcode.SCSI_COMMAND -> receiveCommand(listener, length);
+            case Opcode.DATA_OUT -> receiveDataOut(listener, length);
+            default -> receiveControl(listener, length);
+        }
+    }
+
+    private void receiveCommand(Listener listener, int length) throws IOException {
+        DataTransfer transfer = listener.placeImmediateData(command);
+        if (transfer != null) {
+            transfers[transfer.slot()].begin(transfer);
+        }
+        if (length > 0) {
+            if (!parameters.immediateData() || length > parameters.firstBurstBytes()) {
+                throw new ProtocolException("immediate data of " + length + " bytes, agreed were "
+                    + (parameters.immediateData() ? parameters.firstBurstBytes() : 0));
+            }
+            take(transfer, length);
+        }
+        listener.controlNotify(command, null);
+    }
+
+    /** Reads a data segment into its transfer; what is more than the command moves is dropped. */
+    private void take(DataTransfer transfer, int length) throws IOException {
+        int wanted = transfer == null ? 0 : Math.min(length, transfer.lengthBytes() - transfer.receivedBytes());
+        int left = wanted;
+        while (left > 0) {
+            int position = transfer.receivedBytes();
+            int part = Math.min(left, transfer.contiguousBytes(position));
+            stream.readData(receiving.of(transfer.memory()), transfer.address(position), part);
+            transfer.received(part);
+            left -= part;
+        }
+        stream.drop(length - wanted);
+        stream.endData(length);
+    }
+
+    private void receiveDataOut(Listener listener, int length) throws IOException {
+        TcpTransfer state = find();
+        if (state == null) {
+            // Its task was aborted, or has failed: what was asked for before still comes.
+            stream.drop(length);
+            stream.endData(length);
+            return;
+        }
+        checkDataOut(state, length);
+        boolean last = dataOut.isFinal();
+        DataTransfer transfer = state.transfer;
+        take(transfer, length);
+        if (!last) {
+            return;
+        }
+        if (!state.unsolicited && transfer.receivedBytes() < state.requestedBytes) {
+            throw new ProtocolException("the last Data-Out of task " + tag(transfer) + " ends at "
+                + transfer.receivedBytes() + ", asked for were " + state.requestedBytes);
+        }
+        if (goOn(state)) {
+            listener.dataCompletionNotify(transfer);
+        }
+    }
+
+    private TcpTransfer find() {
+        int tag = dataOut.targetTransferTag();
+        for (TcpTransfer state : transfers) {
+            if (state.answers(dataOut.initiatorTaskTag(), tag, tag == Pdu.RESERVED_TAG)) {
+                return state;
+            }
+        }
+        return null;
+    }
+
+    private void checkDataOut(TcpTransfer state, int length) throws ProtocolException {
+        DataTransfer transfer = state.transfer;
+        int limit = state.unsolicited ? parameters.firstBurstBytes() : state.requestedBytes;
+        if (dataOut.bufferOffset() != transfer.receivedBytes() && !transfer.isComplete()) {
+            throw new ProtocolException("Data-Out of task " + tag(transfer) + " at offset " + dataOut.bufferOffset()
+                + ", expected at " + transfer.receivedBytes());
+        }
+        if (dataOut.bufferOffset() + length > limit) {
+            throw new ProtocolException("Data-Out of task " + tag(transfer) + " up to "
+                + (dataOut.bufferOffset() + length) + ", the burst ends at " + limit);
+        }
+        int sn = state.nextDataSn++;
+        if (dataOut.dataSn() != sn) {
+            throw new ProtocolException("Data-Out of task " + tag(transfer) + " with DataSN " + dataOut.dataSn()
+                + ", expected " + sn);
+        }
+    }
+
+    private static String tag(DataTransfer transfer) {
+        return "%08Xh".formatted(transfer.initiatorTaskTag());
+    }
+
+    private void receiveControl(Listener listener, int length) throws IOException {
+        if (length > control.capacity()) {
+            throw new ProtocolException(
+                "a data segment of " + length + " bytes with opcode %02Xh".formatted(pdu.opcode()));
+        }
+        control.clear().limit(length);
+        stream.readFully(control);
+        stream.endData(length);
+        listener.controlNotify(pdu, control.flip());
+    }
+
+    @Override
+    public void expectUnsolicitedData(DataTransfer transfer) {
+        TcpTransfer state = transfers[transfer.slot()];
+        state.unsolicited = true;
+        state.fetching = true;
+    }
+
+    @Override
+    public void getData(DataTransfer transfer, int bytes) throws IOException {
+        TcpTransfer state = transfers[transfer.slot()];
+        synchronized (state) {
+            state.grantedBytes = bytes;
+            state.fetching = true;
+            if (!state.unsolicited) {
+                requestNext(state);
+            }
+        }
+    }
+
+    /** A burst has ended: asks for the next one, if there is memory for it. Answers whether all data has come. */
+    private boolean goOn(TcpTransfer state) throws IOException {
+        // Memory may be granted by another thread while unasked data comes: one of the two must ask for the rest.
+        synchronized (state) {
+            state.unsolicited = false;
+            if (state.transfer.isComplete()) {
+                state.fetching = false;
+                return true;
+            }
+            if (state.grantedBytes > state.transfer.receivedBytes()) {
+                requestNext(state);
+            }
+            return false;
+        }
+    }
+
+    private void requestNext(TcpTransfer state) throws IOException {
+        DataTransfer transfer = state.transfer;
+        int from = transfer.receivedBytes();
+        int bytes = Math.min(state.grantedBytes - from, parameters.maxBurstBytes());
+        state.requestedBytes = from + bytes;
+        state.nextDataSn = 0;
+        stream.lock();
+        try {
+            r2t.begin(transfer.initiatorTaskTag(), state.targetTransferTag(), state.r2tCount++, from, bytes);
+            r2t.lunField(transfer.lunField());
+            numbering.stamp(r2t, false);
+            stream.write(r2t);
+        } finally {
+            stream.unlock();
+        }
+    }
+
+    @Override
+    public void forget(DataTransfer transfer) {
+        transfers[transfer.slot()].fetching = false;
+    }
+
+    @Override
+    public int dataPduCount(DataTransfer transfer) {
+        TcpTransfer state = transfers[transfer.slot()];
+        return state.r2tCount + state.dataInCount;
+    }
+
+    @Override
+    public void putData(
+        DataTransfer transfer, int dataOffset, DataMemory memory, long memoryOffset, int bytes, boolean last,
+        long residual)
+        throws IOException {
+        TcpTransfer state = transfers[transfer.slot()];
+        stream.lock();
+        try {
+            ByteBuffer[] views = sending.of(memory);
+            int done = 0;
+            while (done < bytes) {
+                int burstLeft = parameters.maxBurstBytes() - state.sequenceBytes;
+                int part = Math.min(bytes - done, Math.min(parameters.peerDataSegmentBytes(), burstLeft));
+                boolean end = last && done + part == bytes;
+                boolean endOfSequence = end || part == burstLeft;
+                dataIn.begin(transfer.initiatorTaskTag(), state.dataInCount++, dataOffset + done, part,
+                    endOfSequence);
+                if (end) {
+                    dataIn.withStatus(ScsiStatus.GOOD, residual);
+                }
+                numbering.stamp(dataIn, end);
+                stream.write(dataIn, views, memoryOffset + done, part);
+                state.sequenceBytes = endOfSequence ? 0 : state.sequenceBytes + part;
+                done += part;
+            }
+        } finally {
+            stream.unlock();
+        }
+    }
+
+    @Override
+    public void sendControl(ResponsePdu response, ByteBuffer data, boolean carriesStatus) throws IOException {
+        stream.lock();
+        try {
+            if (data != null) {
+                response.dataSegmentBytes(data.remaining());
+            }
+            numbering.stamp(response, carriesStatus);
+            if (data == null) {
+                stream.write(response);
+            } else {
+                stream.write(response, data);
+            }
+        } finally {
+            stream.unlock();
+        }
+    }
+
+    @Override
+    public long receivingSinceNanos() {
+        return stream.receivingSinceNanos();
+    }
+
+    @Override
+    public long lastReceivedNanos() {
+        return stream.lastReceivedNanos();
+    }
+
+    @Override
+    public long sendingSinceNanos() {
+        return stream.sendingSinceNanos();
+    }
+
+    @Override
+    public String peer() {
+        return stream.peer();
+    }
+
+    @Override
+    public void close() {
+        stream.close();
+    }
+}

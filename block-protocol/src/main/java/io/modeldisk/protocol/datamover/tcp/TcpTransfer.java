@@ -1,0 +1,46 @@
+package io.modeldisk.protocol.datamover.tcp;
+
+import io.modeldisk.protocol.datamover.DataTransfer;
+
+/** What TCP needs to know of a transfer in progress: how far data was asked for, and the numbers of its PDUs. One a slot. */
+final class TcpTransfer {
+    /** Slots fit into this many bits of a target transfer tag; the rest tells a stale tag from a live one. */
+    private static final int SLOT_BITS = 12;
+    private static final int GENERATION_MASK = 0x7FFFF;
+
+    DataTransfer transfer;
+    int grantedBytes;
+    int requestedBytes;
+    int nextDataSn;
+    int r2tCount;
+    int dataInCount;
+    int sequenceBytes;
+    boolean unsolicited;
+    boolean fetching;
+
+    private int generation;
+
+    void begin(DataTransfer begun) {
+        transfer = begun;
+        generation++;
+        grantedBytes = 0;
+        requestedBytes = 0;
+        nextDataSn = 0;
+        r2tCount = 0;
+        dataInCount = 0;
+        sequenceBytes = 0;
+        unsolicited = false;
+        fetching = false;
+    }
+
+    int targetTransferTag() {
+        return (generation & GENERATION_MASK) << SLOT_BITS | transfer.slot();
+    }
+
+    /** Whether a Data-Out with these tags is for this transfer. */
+    boolean answers(int initiatorTaskTag, int tag, boolean unasked) {
+        return fetching
+            && transfer.initiatorTaskTag() == initiatorTaskTag
+            && (unasked ? unsolicited : tag == targetTransferTag());
+    }
+}

@@ -1,0 +1,62 @@
+package io.modeldisk.protocol.login;
+
+/** The names of the text keys (RFC 7143 section 13). */
+public final class Key {
+    /** Which authentication methods. */
+    public static final String AUTH_METHOD = "AuthMethod";
+
+    /** The initiator's iSCSI name. */
+    public static final String INITIATOR_NAME = "InitiatorName";
+
+    /** The target's iSCSI name. */
+    public static final String TARGET_NAME = "TargetName";
+
+    /** Where a target is. */
+    public static final String TARGET_ADDRESS = "TargetAddress";
+
+    /** The portal group that the connection is in. */
+    public static final String TARGET_PORTAL_GROUP_TAG = "TargetPortalGroupTag";
+
+    /** Discovery or Normal. */
+    public static final String SESSION_TYPE = "SessionType";
+
+    /** Which targets to list. */
+    public static final String SEND_TARGETS = "SendTargets";
+
+    /** The longest data segment that the side that declares it takes. */
+    public static final String MAX_RECV_DATA_SEGMENT_LENGTH = "MaxRecvDataSegmentLength";
+
+    /** The label of the learner behind this session: modeldisk's own key. */
+    public static final String LEARNER = "X-io.modeldisk.learner";
+
+    static final String HEADER_DIGEST = "HeaderDigest";
+    static final String DATA_DIGEST = "DataDigest";
+    static final String MAX_CONNECTIONS = "MaxConnections";
+    static final String INITIAL_R2T = "InitialR2T";
+    static final String IMMEDIATE_DATA = "ImmediateData";
+    static final String MAX_BURST_LENGTH = "MaxBurstLength";
+    static final String FIRST_BURST_LENGTH = "FirstBurstLength";
+    static final String DEFAULT_TIME2WAIT = "DefaultTime2Wait";
+    static final String DEFAULT_TIME2RETAIN = "DefaultTime2Retain";
+    static final String MAX_OUTSTANDING_R2T = "MaxOutstandingR2T";
+    static final String DATA_PDU_IN_ORDER = "DataPDUInOrder";
+    static final String DATA_SEQUENCE_IN_ORDER = "DataSequenceInOrder";
+    static final String ERROR_RECOVERY_LEVEL = "ErrorRecoveryLevel";
+    static final String TASK_REPORTING = "TaskReporting";
+    static final String PROTOCOL_LEVEL = "iSCSIProtocolLevel";
+    static final String INITIATOR_ALIAS = "InitiatorAlias";
+    static final String TARGET_ALIAS = "TargetAlias";
+
+    /** The answer to a key that is not known. */
+    static final String NOT_UNDERSTOOD = "NotUnderstood";
+
+    /** The answer to a value that cannot be. */
+    static final String REJECT = "Reject";
+
+    /** The value that turns something off. */
+    public static final String NONE = "None";
+    static final String YES = "Yes";
+    static final String NO = "No";
+
+    private Key() {}
+}

@@ -1,0 +1,220 @@
+package io.modeldisk.protocol.login;
+
+import java.util.Map;
+
+/**
+ * One side's part in negotiating a session's operational keys (RFC 7143 sections 6.2 and 13). A target feeds it what the
+ * initiator offers and sends the answers; an initiator offers its {@link #offers()} and feeds it the answers. Not thread-safe.
+ */
+public final class OperationalNegotiation {
+    private static final int MIN_LENGTH_BYTES = 512;
+    private static final int MAX_LENGTH_BYTES = (1 << 24) - 1;
+
+    private final OperationalParameters own;
+    private boolean initialR2t;
+    private boolean immediateData;
+    private int firstBurstBytes;
+    private int maxBurstBytes;
+    private int peerDataSegmentBytes = OperationalParameters.DEFAULTS.peerDataSegmentBytes();
+    private boolean declared;
+    private String learner;
+
+    /** Starts from the limits and wishes of this side; its {@code peerDataSegmentBytes} is not used. */
+    public OperationalNegotiation(OperationalParameters own) {
+        this.own = own;
+        OperationalParameters defaults = OperationalParameters.DEFAULTS;
+        this.initialR2t = defaults.initialR2t();
+        this.immediateData = defaults.immediateData();
+        // An initiator that offers nothing gets the defaults, but never more than this side takes.
+        this.firstBurstBytes = Math.min(defaults.firstBurstBytes(), own.firstBurstBytes());
+        this.maxBurstBytes = Math.min(defaults.maxBurstBytes(), own.maxBurstBytes());
+    }
+
+    /** What an initiator offers. */
+    public TextParameters offers() {
+        declared = true;
+        return new TextParameters()
+            .put(Key.HEADER_DIGEST, Key.NONE)
+            .put(Key.DATA_DIGEST, Key.NONE)
+            .put(Key.MAX_CONNECTIONS, 1)
+            .put(Key.INITIAL_R2T, yesOrNo(own.initialR2t()))
+            .put(Key.IMMEDIATE_DATA, yesOrNo(own.immediateData()))
+            .put(Key.MAX_RECV_DATA_SEGMENT_LENGTH, own.ownDataSegmentBytes())
+            .put(Key.MAX_BURST_LENGTH, own.maxBurstBytes())
+            .put(Key.FIRST_BURST_LENGTH, own.firstBurstBytes())
+            .put(Key.DEFAULT_TIME2WAIT, 0)
+            .put(Key.DEFAULT_TIME2RETAIN, 0)
+            .put(Key.MAX_OUTSTANDING_R2T, 1)
+            .put(Key.DATA_PDU_IN_ORDER, Key.YES)
+            .put(Key.DATA_SEQUENCE_IN_ORDER, Key.YES)
+            .put(Key.ERROR_RECOVERY_LEVEL, 0);
+    }
+
+    /**
+     * Answers every key of {@code offered} into {@code answers}.
+     *
+     * @param operational whether the login is in its operational stage, in which this side declares its own limit, once
+     */
+    public void answer(Map<String, String> offered, TextParameters answers, boolean operational) {
+        for (Map.Entry<String, String> pair : offered.entrySet()) {
+            String answer = answer(pair.getKey(), pair.getValue());
+            if (answer != null) {
+                answers.put(pair.getKey(), answer);
+            }
+        }
+        if (operational && !declared) {
+            declared = true;
+            answers.put(Key.MAX_RECV_DATA_SEGMENT_LENGTH, own.ownDataSegmentBytes());
+        }
+    }
+
+    /** The answer to one key; null for one that needs none. */
+    private String answer(String key, String value) {
+        return switch (key) {
+            case Key.INITIATOR_NAME, Key.INITIATOR_ALIAS, Key.TARGET_NAME, Key.SESSION_TYPE, Key.AUTH_METHOD -> null;
+            case Key.HEADER_DIGEST, Key.DATA_DIGEST -> oneOf(value, Key.NONE);
+            case Key.TASK_REPORTING -> oneOf(value, "RFC3720");
+            case Key.INITIAL_R2T -> answerInitialR2t(value);
+            case Key.IMMEDIATE_DATA -> answerImmediateData(value);
+            case Key.DATA_PDU_IN_ORDER, Key.DATA_SEQUENCE_IN_ORDER -> isBoolean(value) ? Key.YES : Key.REJECT;
+            case Key.MAX_CONNECTIONS -> number(value, 1, 65535) < 0 ? Key.REJECT : "1";
+            case Key.MAX_OUTSTANDING_R2T -> number(value, 1, 65535) < 0 ? Key.REJECT : "1";
+            case Key.ERROR_RECOVERY_LEVEL -> number(value, 0, 2) < 0 ? Key.REJECT : "0";
+            case Key.PROTOCOL_LEVEL ->
+                number(value, 0, 31) < 0 ? Key.REJECT : Integer.toString(Math.min(1, number(value, 0, 31)));
+            case Key.DEFAULT_TIME2WAIT -> number(value, 0, 3600) < 0 ? Key.REJECT : value;
+            case Key.DEFAULT_TIME2RETAIN -> number(value, 0, 3600) < 0 ? Key.REJECT : "0";
+            case Key.MAX_BURST_LENGTH -> answerMaxBurst(value);
+            case Key.FIRST_BURST_LENGTH -> answerFirstBurst(value);
+            case Key.MAX_RECV_DATA_SEGMENT_LENGTH -> declareDataSegment(value);
+            case Key.LEARNER -> declareLearner(value);
+            default -> Key.NOT_UNDERSTOOD;
+        };
+    }
+
+    private String answerInitialR2t(String value) {
+        if (!isBoolean(value)) {
+            return Key.REJECT;
+        }
+        initialR2t = own.initialR2t() || value.equals(Key.YES);
+        return yesOrNo(initialR2t);
+    }
+
+    private String answerImmediateData(String value) {
+        if (!isBoolean(value)) {
+            return Key.REJECT;
+        }
+        immediateData = own.immediateData() && value.equals(Key.YES);
+        return yesOrNo(immediateData);
+    }
+
+    private String answerMaxBurst(String value) {
+        int offered = number(value, MIN_LENGTH_BYTES, MAX_LENGTH_BYTES);
+        if (offered < 0) {
+            return Key.REJECT;
+        }
+        maxBurstBytes = Math.min(own.maxBurstBytes(), offered);
+        return Integer.toString(maxBurstBytes);
+    }
+
+    private String answerFirstBurst(String value) {
+        int offered = number(value, MIN_LENGTH_BYTES, MAX_LENGTH_BYTES);
+        if (offered < 0) {
+            return Key.REJECT;
+        }
+        firstBurstBytes = Math.min(own.firstBurstBytes(), offered);
+        return Integer.toString(firstBurstBytes);
+    }
+
+    private String declareDataSegment(String value) {
+        int declaredBytes = number(value, MIN_LENGTH_BYTES, MAX_LENGTH_BYTES);
+        if (declaredBytes < 0) {
+            return Key.REJECT;
+        }
+        peerDataSegmentBytes = declaredBytes;
+        return null;
+    }
+
+    private String declareLearner(String value) {
+        if (value.isEmpty() || value.length() > 64 || value.chars().anyMatch(c -> c < '!' || c > '~')) {
+            return Key.REJECT;
+        }
+        learner = value;
+        return null;
+    }
+
+    /**
+     * Takes a target's answers to what {@link #offers()} offered.
+     *
+     * @throws LoginException if the target refuses a key that is needed, or answers outside of what was offered
+     */
+    public void accept(Map<String, String> answers) throws LoginException {
+        for (Map.Entry<String, String> pair : answers.entrySet()) {
+            String key = pair.getKey();
+            String value = pair.getValue();
+            switch (key) {
+                case Key.INITIAL_R2T -> initialR2t = own.initialR2t() || value.equals(Key.YES);
+                case Key.IMMEDIATE_DATA -> immediateData = own.immediateData() && value.equals(Key.YES);
+                case Key.MAX_BURST_LENGTH -> maxBurstBytes = accepted(key, value, own.maxBurstBytes());
+                case Key.FIRST_BURST_LENGTH -> firstBurstBytes = accepted(key, value, own.firstBurstBytes());
+                case Key.MAX_RECV_DATA_SEGMENT_LENGTH -> peerDataSegmentBytes = accepted(key, value, MAX_LENGTH_BYTES);
+                case Key.HEADER_DIGEST, Key.DATA_DIGEST -> {
+                    if (!value.equals(Key.NONE)) {
+                        throw new LoginException("the target answered " + key + "=" + value + ", offered was None");
+                    }
+                }
+                default -> {
+                    // The others were offered with a value that leaves the target no choice.
+                }
+            }
+        }
+    }
+
+    private static int accepted(String key, String value, int limit) throws LoginException {
+        int number = number(value, MIN_LENGTH_BYTES, limit);
+        if (number < 0) {
+            throw new LoginException(
+                "the target answered " + key + "=" + value + ", which is not from 512 to " + limit);
+        }
+        return number;
+    }
+
+    /** What has been agreed on so far. */
+    public OperationalParameters result() {
+        return new OperationalParameters(initialR2t, immediateData, Math.min(firstBurstBytes, maxBurstBytes),
+            maxBurstBytes,
+            own.ownDataSegmentBytes(), peerDataSegmentBytes);
+    }
+
+    /** The label that the initiator gave its learner, or null. */
+    public String learner() {
+        return learner;
+    }
+
+    private static String oneOf(String offered, String wanted) {
+        for (String value : offered.split(",")) {
+            if (value.equals(wanted)) {
+                return wanted;
+            }
+        }
+        return Key.REJECT;
+    }
+
+    private static boolean isBoolean(String value) {
+        return value.equals(Key.YES) || value.equals(Key.NO);
+    }
+
+    private static String yesOrNo(boolean value) {
+        return value ? Key.YES : Key.NO;
+    }
+
+    /** A number in decimal or hexadecimal within bounds, or -1. */
+    private static int number(String value, int least, int most) {
+        try {
+            long number = Long.decode(value);
+            return number >= least && number <= most ? (int) number : -1;
+        } catch (NumberFormatException e) {
+            return -1;
+        }
+    }
+}

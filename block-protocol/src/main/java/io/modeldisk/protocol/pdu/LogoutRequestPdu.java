@@ -1,0 +1,37 @@
+package io.modeldisk.protocol.pdu;
+
+import java.nio.ByteBuffer;
+
+/** Logout Request (RFC 7143 section 11.14). */
+public final class LogoutRequestPdu extends RequestPdu {
+    /** Reason: close the session. */
+    public static final int CLOSE_SESSION = 0;
+
+    /** Reason: close the connection. */
+    public static final int CLOSE_CONNECTION = 1;
+
+    private static final int CID = 20;
+
+    /** A view of {@code header}. */
+    public LogoutRequestPdu(ByteBuffer header) {
+        super(header);
+    }
+
+    /** Begins a request that closes the session. */
+    public LogoutRequestPdu begin(int initiatorTaskTag) {
+        clear(Opcode.LOGOUT_REQUEST, FLAG_FINAL | CLOSE_SESSION);
+        setImmediate();
+        initiatorTaskTag(initiatorTaskTag);
+        return this;
+    }
+
+    /** What is to be closed, or recovered. */
+    public int reason() {
+        return flags() & 0x7F;
+    }
+
+    /** Which connection. */
+    public int cid() {
+        return header.getShort(CID) & 0xFFFF;
+    }
+}

@@ -1,0 +1,30 @@
+package io.modeldisk.protocol.pdu;
+
+import java.nio.ByteBuffer;
+
+/** Logout Response (RFC 7143 section 11.15). */
+public final class LogoutResponsePdu extends ResponsePdu {
+    /** Closed. */
+    public static final int SUCCESS = 0;
+
+    /** There is no such connection. */
+    public static final int CID_NOT_FOUND = 1;
+
+    /** Connection recovery is not supported. */
+    public static final int RECOVERY_NOT_SUPPORTED = 2;
+
+    private static final int RESPONSE = 2;
+
+    /** A view of {@code header}. */
+    public LogoutResponsePdu(ByteBuffer header) {
+        super(header);
+    }
+
+    /** Begins a response. */
+    public LogoutResponsePdu begin(int initiatorTaskTag, int response) {
+        clear(Opcode.LOGOUT_RESPONSE, FLAG_FINAL);
+        initiatorTaskTag(initiatorTaskTag);
+        header.put(RESPONSE, (byte) response);
+        return this;
+    }
+}

@@ -1,0 +1,42 @@
+package io.modeldisk.protocol.pdu;
+
+import java.nio.ByteBuffer;
+
+/** Ready To Transfer (RFC 7143 section 11.8). */
+public final class R2tPdu extends ResponsePdu {
+    private static final int TARGET_TRANSFER_TAG = 20;
+    private static final int R2T_SN = 36;
+    private static final int BUFFER_OFFSET = 40;
+    private static final int DESIRED_DATA_TRANSFER_LENGTH = 44;
+
+    /** A view of {@code header}. */
+    public R2tPdu(ByteBuffer header) {
+        super(header);
+    }
+
+    /** Begins a request for a part of a task's data. */
+    public R2tPdu begin(int initiatorTaskTag, int targetTransferTag, int r2tSn, int bufferOffset, int desiredBytes) {
+        clear(Opcode.R2T, FLAG_FINAL);
+        initiatorTaskTag(initiatorTaskTag);
+        header.putInt(TARGET_TRANSFER_TAG, targetTransferTag)
+            .putInt(R2T_SN, r2tSn)
+            .putInt(BUFFER_OFFSET, bufferOffset)
+            .putInt(DESIRED_DATA_TRANSFER_LENGTH, desiredBytes);
+        return this;
+    }
+
+    /** The tag that the answering Data-Out PDUs carry. */
+    public int targetTransferTag() {
+        return header.getInt(TARGET_TRANSFER_TAG);
+    }
+
+    /** Where in the task's data the wanted part starts; unsigned. */
+    public long bufferOffset() {
+        return header.getInt(BUFFER_OFFSET) & 0xFFFFFFFFL;
+    }
+
+    /** How long the wanted part is; unsigned. */
+    public long desiredBytes() {
+        return header.getInt(DESIRED_DATA_TRANSFER_LENGTH) & 0xFFFFFFFFL;
+    }
+}

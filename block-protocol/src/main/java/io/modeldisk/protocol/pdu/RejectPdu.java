@@ -1,0 +1,36 @@
+package io.modeldisk.protocol.pdu;
+
+import java.nio.ByteBuffer;
+
+/** Reject (RFC 7143 section 11.17); its data segment is the header of the rejected PDU. */
+public final class RejectPdu extends ResponsePdu {
+    /** Protocol error. */
+    public static final int PROTOCOL_ERROR = 0x04;
+
+    /** Command not supported. */
+    public static final int COMMAND_NOT_SUPPORTED = 0x05;
+
+    /** Invalid PDU field. */
+    public static final int INVALID_PDU_FIELD = 0x09;
+
+    private static final int REASON = 2;
+
+    /** A view of {@code header}. */
+    public RejectPdu(ByteBuffer header) {
+        super(header);
+    }
+
+    /** Begins a rejection. */
+    public RejectPdu begin(int reason) {
+        clear(Opcode.REJECT, FLAG_FINAL);
+        initiatorTaskTag(RESERVED_TAG);
+        dataSegmentBytes(BHS_BYTES);
+        header.put(REASON, (byte) reason);
+        return this;
+    }
+
+    /** Why. */
+    public int reason() {
+        return header.get(REASON) & 0xFF;
+    }
+}

@@ -1,0 +1,35 @@
+package io.modeldisk.protocol.pdu;
+
+import java.nio.ByteBuffer;
+
+/** What a target sends, with StatSN and the command window: ExpCmdSN and MaxCmdSN (RFC 7143 section 11.4). */
+public class ResponsePdu extends Pdu {
+    private static final int STAT_SN = 24;
+    private static final int EXP_CMD_SN = 28;
+    private static final int MAX_CMD_SN = 32;
+
+    /** A view of {@code header}. */
+    public ResponsePdu(ByteBuffer header) {
+        super(header);
+    }
+
+    /** The number of this status. */
+    public final int statSn() {
+        return header.getInt(STAT_SN);
+    }
+
+    /** The command number that the target expects next. */
+    public final int expCmdSn() {
+        return header.getInt(EXP_CMD_SN);
+    }
+
+    /** The highest command number that the target takes. */
+    public final int maxCmdSn() {
+        return header.getInt(MAX_CMD_SN);
+    }
+
+    /** Sets all three numbers. */
+    public final void numbers(int statSn, int expCmdSn, int maxCmdSn) {
+        header.putInt(STAT_SN, statSn).putInt(EXP_CMD_SN, expCmdSn).putInt(MAX_CMD_SN, maxCmdSn);
+    }
+}

@@ -1,0 +1,119 @@
+package io.modeldisk.protocol.scsi;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/** What INQUIRY returns: standard data and the pages that every unit has (SPC-4 6.4 and 7.8, SBC-3 6.6). */
+public final class InquiryData {
+    /** Supported VPD Pages. */
+    public static final int SUPPORTED_PAGES = 0x00;
+
+    /** Unit Serial Number. */
+    public static final int UNIT_SERIAL_NUMBER = 0x80;
+
+    /** Device Identification. */
+    public static final int DEVICE_IDENTIFICATION = 0x83;
+
+    /** Block Limits. */
+    public static final int BLOCK_LIMITS = 0xB0;
+
+    /** Block Device Characteristics. */
+    public static final int BLOCK_DEVICE_CHARACTERISTICS = 0xB1;
+
+    /** The T10 vendor identification. */
+    public static final String VENDOR = "MODELDSK";
+
+    private static final String REVISION = "0001";
+    private static final int STANDARD_BYTES = 96;
+    private static final int NO_DEVICE = 0x7F;
+    private static final int[] COMMON_PAGES = {
+        SUPPORTED_PAGES, UNIT_SERIAL_NUMBER, DEVICE_IDENTIFICATION, BLOCK_LIMITS, BLOCK_DEVICE_CHARACTERISTICS
+    };
+
+    private InquiryData() {}
+
+    /** Standard INQUIRY data of a disk. */
+    public static byte[] standard(String product) {
+        DataBuilder data = new DataBuilder(STANDARD_BYTES)
+            .u8(2, 0x06) // SPC-4
+            .u8(3, 0x12) // HISUP, response data format 2
+            .u8(4, STANDARD_BYTES - 5)
+            .u8(7, 0x02) // CMDQUE
+            .text(8, 8, VENDOR)
+            .text(16, 16, product)
+            .text(32, 4, REVISION);
+        int[] versions = {0x00A0, 0x0460, 0x04C0, 0x0960}; // SAM-5, SPC-4, SBC-3, iSCSI
+        for (int i = 0; i < versions.length; i++) {
+            data.u16(58 + 2 * i, versions[i]);
+        }
+        return data.build();
+    }
+
+    /** Standard INQUIRY data of a number behind which there is no unit. */
+    public static byte[] noUnit() {
+        return new DataBuilder(36).u8(0, NO_DEVICE).u8(2, 0x06).u8(3, 0x12).u8(4, 31).text(8, 8, VENDOR)
+            .text(16, 16, "").text(32, 4, REVISION).build();
+    }
+
+    /** The list of all pages, those of the vendor included. */
+    public static byte[] supportedPages(int[] vendorPages) {
+        int count = COMMON_PAGES.length + vendorPages.length;
+        DataBuilder data = new DataBuilder(4 + count).u16(2, count);
+        for (int i = 0; i < count; i++) {
+            data.u8(4 + i, i < COMMON_PAGES.length ? COMMON_PAGES[i] : vendorPages[i - COMMON_PAGES.length]);
+        }
+        return data.build();
+    }
+
+    /** The serial number. */
+    public static byte[] serialNumber(String serial) {
+        return page(UNIT_SERIAL_NUMBER, serial.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** The designators: T10 vendor ID, EUI-64, and the names of target port and target device. */
+    public static byte[] deviceIdentification(String product, String serial, long eui64, String targetName) {
+        DataBuilder designators = new DataBuilder(0);
+        byte[] t10 = (VENDOR + "%-16s".formatted(product) + serial).getBytes(StandardCharsets.US_ASCII);
+        designators.append(designator(0x02, 0x01, 0, t10));
+        designators.append(designator(0x01, 0x02, 0, new DataBuilder(8).u64(0, eui64).build()));
+        designators.append(designator(0x53, 0x98, 0x03, scsiName(targetName + ",t,0x0001")));
+        designators.append(designator(0x53, 0xA8, 0x03, scsiName(targetName)));
+        return page(DEVICE_IDENTIFICATION, designators.build());
+    }
+
+    private static byte[] designator(int protocolAndCodeSet, int association, int type, byte[] value) {
+        return new DataBuilder(4)
+            .u8(0, protocolAndCodeSet)
+            .u8(1, association | type)
+            .u8(3, value.length)
+            .append(value)
+            .build();
+    }
+
+    /** A SCSI name string: UTF-8, ended by a zero and padded to a multiple of four (SPC-4 7.8.5.11). */
+    private static byte[] scsiName(String name) {
+        byte[] text = name.getBytes(StandardCharsets.UTF_8);
+        return Arrays.copyOf(text, (text.length + 4) / 4 * 4);
+    }
+
+    /** Transfer limits, in logical blocks. */
+    public static byte[] blockLimits(int optimalGranularity, int maxTransfer, int optimalTransfer) {
+        return new DataBuilder(64)
+            .u8(1, BLOCK_LIMITS)
+            .u16(2, 60)
+            .u16(6, optimalGranularity)
+            .u32(8, maxTransfer)
+            .u32(12, optimalTransfer)
+            .build();
+    }
+
+    /** A medium that does not rotate. */
+    public static byte[] blockDeviceCharacteristics() {
+        return new DataBuilder(64).u8(1, BLOCK_DEVICE_CHARACTERISTICS).u16(2, 60).u16(4, 1).build();
+    }
+
+    /** A page of the vendor's. */
+    public static byte[] page(int code, byte[] contents) {
+        return new DataBuilder(4).u8(1, code).u16(2, contents.length).append(contents).build();
+    }
+}

@@ -1,0 +1,60 @@
+package io.modeldisk.protocol.scsi;
+
+/** What MODE SENSE returns (SPC-4 6.11 and 7.5, SBC-3 6.5): no page is changeable or saved. */
+public final class ModePages {
+    private static final int CACHING = 0x08;
+    private static final int CONTROL = 0x0A;
+    private static final int INFORMATIONAL_EXCEPTIONS = 0x1C;
+    private static final int ALL = 0x3F;
+    private static final int ALL_SUBPAGES = 0xFF;
+    private static final int CHANGEABLE_VALUES = 1;
+    private static final int SAVED_VALUES = 3;
+
+    private ModePages() {}
+
+    /** MODE SENSE (6) or (10), as the opcode says. */
+    public static byte[] sense(Cdb cdb, long capacityBlocks, int blockBytes) throws ScsiException {
+        boolean six = cdb.opcode() == ScsiOpcode.MODE_SENSE_6;
+        boolean withoutDescriptor = (cdb.u8(1) & 0x08) != 0;
+        int control = cdb.u8(2) >> 6;
+        int page = cdb.u8(2) & 0x3F;
+        if (control == SAVED_VALUES) {
+            throw new ScsiException(Sense.of(0x5, 0x39, 0x00), "saved mode pages are not supported");
+        }
+        DataBuilder data = new DataBuilder(six ? 4 : 8);
+        int descriptorBytes = withoutDescriptor ? 0 : 8;
+        if (!withoutDescriptor) {
+            data.append(new DataBuilder(8).u32(0, Math.min(capacityBlocks, 0xFFFFFFFFL)).u32(4, blockBytes).build());
+        }
+        byte[] pages = pages(page, cdb.u8(3), control == CHANGEABLE_VALUES);
+        if (pages.length == 0) {
+            throw new ScsiException(Sense.invalidFieldInCdb(2), "no mode page %02Xh".formatted(page));
+        }
+        data.append(pages);
+        // DPOFUA: reads and writes take those bits; there is no cache below to go around.
+        if (six) {
+            data.u8(0, data.length() - 1).u8(2, 0x10).u8(3, descriptorBytes);
+        } else {
+            data.u16(0, data.length() - 2).u8(3, 0x10).u16(6, descriptorBytes);
+        }
+        return data.build();
+    }
+
+    private static byte[] pages(int page, int subpage, boolean changeable) {
+        DataBuilder data = new DataBuilder(0);
+        if (subpage != 0 && subpage != ALL_SUBPAGES) {
+            return data.build();
+        }
+        if (page == CACHING || page == ALL) {
+            data.append(new DataBuilder(20).u8(0, CACHING).u8(1, 18).build());
+        }
+        if (page == CONTROL || page == ALL) {
+            // Commands of simple attribute may be reordered freely: different blocks are independent.
+            data.append(new DataBuilder(12).u8(0, CONTROL).u8(1, 10).u8(3, changeable ? 0 : 0x10).build());
+        }
+        if (page == INFORMATIONAL_EXCEPTIONS || page == ALL) {
+            data.append(new DataBuilder(12).u8(0, INFORMATIONAL_EXCEPTIONS).u8(1, 10).build());
+        }
+        return data.build();
+    }
+}
