@@ -11,10 +11,8 @@ public final class NopOutPdu extends RequestPdu {
         super(header);
     }
 
-    /** Begins an answer to a NOP-In that asked for one. */
-    public NopOutPdu beginAnswer(NopInPdu ping) {
-        long lun = ping.lunField();
-        int tag = ping.targetTransferTag();
+    /** Begins an answer to a NOP-In that asked for one, with its LUN and target transfer tag. */
+    public NopOutPdu beginAnswer(long lun, int tag) {
         clear(Opcode.NOP_OUT, FLAG_FINAL);
         setImmediate();
         lunField(lun);

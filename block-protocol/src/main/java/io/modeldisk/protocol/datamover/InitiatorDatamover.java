@@ -1,0 +1,53 @@
+package io.modeldisk.protocol.datamover;
+
+import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.pdu.RequestPdu;
+import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/**
+ * The initiator's end of one connection (RFC 5047 section 7): sends control PDUs, with the data that may go along; what the
+ * target puts or gets is moved without the iSCSI layer hearing of it.
+ *
+ * <p>{@link #receive} is for one thread, which never waits for the sending ones; the others are thread-safe.
+ */
+public interface InitiatorDatamover extends AutoCloseable {
+    /** Hears what has come; called by the thread that called {@link #receive}. */
+    interface Listener {
+        /** The task with this tag, or null if it is over. */
+        InitiatorTask task(int initiatorTaskTag);
+
+        /** A PDU has come, whole; Data-In only if it carries a status. The views are valid for the call only. */
+        void controlNotify(Pdu pdu, ByteBuffer data) throws IOException;
+    }
+
+    /** Gives out the numbers that requests carry, in the order in which they are sent. */
+    interface Numbering {
+        /** Fills in CmdSN and ExpStatSN. */
+        void stamp(RequestPdu pdu);
+
+        /** Up to which status number, exclusive, everything has come. */
+        int expStatSn();
+    }
+
+    /** Enable_Datamover: full-feature phase begins with what the login agreed on. */
+    void enable(OperationalParameters parameters);
+
+    /** Sends a command with as much of its data as may go at once. */
+    void sendCommand(ScsiCommandPdu command, InitiatorTask task) throws IOException;
+
+    /** Sends a PDU, with {@code data} as its data segment if that is not null. */
+    void sendControl(RequestPdu pdu, ByteBuffer data) throws IOException;
+
+    /** Waits for what comes next and tells the listener. */
+    void receive(Listener listener) throws IOException;
+
+    /** Sends data that the target has asked for; runs until the connection is closed, on a thread of its own. */
+    void serveRequestsForData(Listener listener) throws IOException;
+
+    /** Ends every call in progress with an exception; any thread. */
+    @Override
+    void close();
+}

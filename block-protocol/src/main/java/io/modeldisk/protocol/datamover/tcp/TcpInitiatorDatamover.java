@@ -1,0 +1,213 @@
+package io.modeldisk.protocol.datamover.tcp;
+
+import io.modeldisk.protocol.datamover.InitiatorDatamover;
+import io.modeldisk.protocol.datamover.InitiatorTask;
+import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.login.TextParameters;
+import io.modeldisk.protocol.pdu.DataInPdu;
+import io.modeldisk.protocol.pdu.DataOutPdu;
+import io.modeldisk.protocol.pdu.Opcode;
+import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.pdu.R2tPdu;
+import io.modeldisk.protocol.pdu.RequestPdu;
+import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The initiator's end of a TCP connection. Data-In goes straight to the task's memory; an R2T is answered by a thread of its
+ * own, so that the receiving thread never waits for a peer that waits for it.
+ */
+public final class TcpInitiatorDatamover implements InitiatorDatamover {
+    private static final long POLL_MILLIS = 200;
+
+    private final PduStream stream;
+    private final Numbering numbering;
+
+    private final ByteBuffer received = Pdu.newHeader();
+    private final Pdu pdu = new Pdu(received);
+    private final DataInPdu dataIn = new DataInPdu(received);
+    private final R2tPdu r2t = new R2tPdu(received);
+    private final ByteBuffer control = ByteBuffer.allocateDirect(TextParameters.MAX_TEXT_BYTES);
+    private final ViewCache receiving = new ViewCache();
+
+    private final DataOutPdu dataOut = new DataOutPdu(Pdu.newHeader());
+    private final ViewCache sending = new ViewCache();
+
+    private final ArrayBlockingQueue<DataRequest> requests;
+    private final ArrayBlockingQueue<DataRequest> spareRequests;
+    private OperationalParameters parameters = OperationalParameters.DEFAULTS;
+    private volatile boolean closed;
+
+    /** What an R2T asks for. */
+    private static final class DataRequest {
+        private int initiatorTaskTag;
+        private int targetTransferTag;
+        private int offset;
+        private int bytes;
+    }
+
+    /**
+     * Takes over a connected channel.
+     *
+     * @param queueDepth how many commands are in flight at most; each has one R2T outstanding
+     */
+    public TcpInitiatorDatamover(SocketChannel channel, Numbering numbering, int queueDepth) throws IOException {
+        this.stream = new PduStream(channel);
+        this.numbering = numbering;
+        this.requests = new ArrayBlockingQueue<>(queueDepth);
+        this.spareRequests = new ArrayBlockingQueue<>(queueDepth);
+        for (int i = 0; i < queueDepth; i++) {
+            spareRequests.add(new DataRequest());
+        }
+    }
+
+    @Override
+    public void enable(OperationalParameters agreed) {
+        parameters = agreed;
+    }
+
+    @Override
+    public void sendCommand(ScsiCommandPdu command, InitiatorTask task) throws IOException {
+        int immediate = task.writes() ? parameters.immediateBytes(task.lengthBytes()) : 0;
+        stream.lock();
+        try {
+            command.dataSegmentBytes(immediate);
+            numbering.stamp(command);
+            if (immediate == 0) {
+                stream.write(command);
+            } else {
+                stream.write(command, sending.of(task.memory()), task.memoryOffset(), immediate);
+            }
+        } finally {
+            stream.unlock();
+        }
+    }
+
+    @Override
+    public void sendControl(RequestPdu request, ByteBuffer data) throws IOException {
+        stream.lock();
+        try {
+            numbering.stamp(request);
+            if (data == null) {
+                stream.write(request);
+            } else {
+                request.dataSegmentBytes(data.remaining());
+                stream.write(request, data);
+            }
+        } finally {
+            stream.unlock();
+        }
+    }
+
+    @Override
+    public void receive(Listener listener) throws IOException {
+        stream.readHeader(pdu);
+        int length = pdu.dataSegmentBytes();
+        if (length > parameters.ownDataSegmentBytes()) {
+            throw new ProtocolException(
+                "a data segment of " + length + " bytes from " + stream.peer() + ", the limit is "
+                    + parameters.ownDataSegmentBytes());
+        }
+        switch (pdu.opcode()) {
+            case Opcode.DATA_IN -> receiveDataIn(listener, length);
+            case Opcode.R2T -> receiveR2t(listener);
+            default -> {
+                if (length > control.capacity()) {
+                    throw new ProtocolException("a data segment of " + length + " bytes in a control PDU");
+                }
+                control.clear().limit(length);
+                stream.readFully(control);
+                stream.endData(length);
+                listener.controlNotify(pdu, control.flip());
+            }
+        }
+    }
+
+    private void receiveDataIn(Listener listener, int length) throws IOException {
+        InitiatorTask task = listener.task(dataIn.initiatorTaskTag());
+        if (task == null) {
+            // The task was aborted: its memory may be in other use already.
+            stream.drop(length);
+        } else {
+            long offset = dataIn.bufferOffset();
+            if (task.writes() || offset + length > task.lengthBytes()) {
+                throw new ProtocolException(stream.peer() + " sends data from " + offset + " to " + (offset + length)
+                    + " for a command that reads " + (task.writes() ? 0 : task.lengthBytes()));
+            }
+            stream.readData(receiving.of(task.memory()), task.memoryOffset() + offset, length);
+        }
+        stream.endData(length);
+        if (dataIn.hasStatus()) {
+            listener.controlNotify(dataIn, null);
+        }
+    }
+
+    private void receiveR2t(Listener listener) throws IOException {
+        InitiatorTask task = listener.task(r2t.initiatorTaskTag());
+        if (task == null) {
+            return;
+        }
+        if (!task.writes() || r2t.bufferOffset() + r2t.desiredBytes() > task.lengthBytes() || r2t.desiredBytes() == 0) {
+            throw new ProtocolException(stream.peer() + " asks for data from " + r2t.bufferOffset() + " to "
+                + (r2t.bufferOffset() + r2t.desiredBytes()) + " of a command that writes "
+                + (task.writes() ? task.lengthBytes() : 0));
+        }
+        DataRequest request = spareRequests.poll();
+        if (request == null) {
+            throw new ProtocolException(stream.peer() + " has more than one R2T outstanding for a command");
+        }
+        request.initiatorTaskTag = r2t.initiatorTaskTag();
+        request.targetTransferTag = r2t.targetTransferTag();
+        request.offset = (int) r2t.bufferOffset();
+        request.bytes = (int) r2t.desiredBytes();
+        requests.add(request);
+    }
+
+    @Override
+    public void serveRequestsForData(Listener listener) throws IOException {
+        while (!closed) {
+            try {
+                DataRequest request = requests.poll(POLL_MILLIS, TimeUnit.MILLISECONDS);
+                if (request != null) {
+                    sendData(listener.task(request.initiatorTaskTag), request);
+                    spareRequests.add(request);
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new ClosedChannelException();
+            }
+        }
+    }
+
+    private void sendData(InitiatorTask task, DataRequest request) throws IOException {
+        if (task == null) {
+            return;
+        }
+        dataOut.begin(task.initiatorTaskTag(), request.targetTransferTag, task.lunField(), numbering.expStatSn());
+        int done = 0;
+        for (int dataSn = 0; done < request.bytes; dataSn++) {
+            int part = Math.min(request.bytes - done, parameters.peerDataSegmentBytes());
+            int offset = request.offset + done;
+            done += part;
+            dataOut.data(dataSn, offset, part, done == request.bytes);
+            stream.lock();
+            try {
+                stream.write(dataOut, sending.of(task.memory()), task.memoryOffset() + offset, part);
+            } finally {
+                stream.unlock();
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        stream.close();
+    }
+}

@@ -1,0 +1,187 @@
+package io.modeldisk.protocol.initiator;
+
+import io.modeldisk.protocol.datamover.InitiatorTask;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import io.modeldisk.protocol.scsi.ScsiOpcode;
+import io.modeldisk.protocol.scsi.ScsiStatus;
+import io.modeldisk.protocol.scsi.Sense;
+
+/**
+ * A place for one command of a session. Taken with {@link IscsiSession#acquire}, filled by {@link #read}, {@link #write} or
+ * {@link #control}, given to {@link IscsiSession#submit}, and free again when its {@link Completion} returns. Not thread-safe:
+ * it belongs to the caller until it is submitted, and to the session until it completes.
+ */
+public final class IoRequest implements InitiatorTask {
+    /** Hears of a command's end; called by the session's receiving thread, which it must not hold up. */
+    @FunctionalInterface
+    public interface Completion {
+        /** The command has ended: see {@link IoRequest#isGood()} and the rest. The request is free when this returns. */
+        void completed(IoRequest request);
+    }
+
+    private static final int SLOT_BITS = 10;
+
+    private final int slot;
+    private final ScsiCommandPdu command = new ScsiCommandPdu(Pdu.newHeader());
+    private int generation;
+    private DataMemory memory;
+    private long memoryOffset;
+    private int lengthBytes;
+    private boolean writes;
+    private Completion completion;
+    private volatile boolean inFlight;
+    private int status;
+    private String failure;
+    private int sense;
+
+    IoRequest(int slot) {
+        this.slot = slot;
+    }
+
+    static int slotOf(int initiatorTaskTag) {
+        return initiatorTaskTag & (1 << SLOT_BITS) - 1;
+    }
+
+    /** Reads logical blocks into memory. */
+    public IoRequest read(int lun, long lba, int blocks, DataMemory to, long offset, int bytes) {
+        command.beginRead(bytes);
+        return medium(ScsiOpcode.READ_16, lun, lba, blocks, to, offset, bytes, false);
+    }
+
+    /** Writes logical blocks from memory. */
+    public IoRequest write(int lun, long lba, int blocks, DataMemory from, long offset, int bytes) {
+        command.beginWrite(bytes);
+        return medium(ScsiOpcode.WRITE_16, lun, lba, blocks, from, offset, bytes, true);
+    }
+
+    private IoRequest medium(
+        int opcode, int lun, long lba, int blocks, DataMemory data, long offset, int bytes, boolean write) {
+        prepare(lun, data, offset, bytes, write);
+        command.cdb(0, opcode).cdbLong(2, lba).cdbInt(10, blocks);
+        return this;
+    }
+
+    /** A command of any kind that returns up to {@code bytes} of parameter data, or has none if that is 0. */
+    public IoRequest control(int lun, byte[] cdb, DataMemory to, long offset, int bytes) {
+        if (bytes == 0) {
+            command.beginWithoutData();
+        } else {
+            command.beginRead(bytes);
+        }
+        prepare(lun, to, offset, bytes, false);
+        for (int i = 0; i < cdb.length; i++) {
+            command.cdb(i, cdb[i]);
+        }
+        return this;
+    }
+
+    private void prepare(int lun, DataMemory data, long offset, int bytes, boolean write) {
+        generation++;
+        memory = data;
+        memoryOffset = offset;
+        lengthBytes = bytes;
+        writes = write;
+        status = -1;
+        failure = null;
+        sense = 0;
+        command.lunField(Pdu.encodeLun(lun));
+        command.initiatorTaskTag(initiatorTaskTag());
+    }
+
+    /** Sets who hears of the end. */
+    public IoRequest onCompletion(Completion listener) {
+        completion = listener;
+        return this;
+    }
+
+    /** The number of this place in its session, from 0 to the queue depth - 1. */
+    public int slot() {
+        return slot;
+    }
+
+    ScsiCommandPdu command() {
+        return command;
+    }
+
+    Completion completion() {
+        return completion;
+    }
+
+    boolean isInFlight() {
+        return inFlight;
+    }
+
+    void inFlight(boolean now) {
+        inFlight = now;
+    }
+
+    void ended(int scsiStatus, int senseKeyAscAscq) {
+        status = scsiStatus;
+        sense = senseKeyAscAscq;
+    }
+
+    void failed(String reason) {
+        failure = reason;
+    }
+
+    /** Whether the command completed with status GOOD. */
+    public boolean isGood() {
+        return failure == null && status == 0;
+    }
+
+    /** The SCSI status; -1 if the session failed before there was one. */
+    public int status() {
+        return status;
+    }
+
+    /** Why the session failed; null if it did not. */
+    public String failure() {
+        return failure;
+    }
+
+    /** How the command ended, in words. */
+    public String describeEnd() {
+        if (failure != null) {
+            return failure;
+        }
+        String words = ScsiStatus.describe(status);
+        return sense == 0 ? words : words + ", " + Sense.of(sense >> 16, sense >> 8 & 0xFF, sense & 0xFF);
+    }
+
+    /** Sense key, additional sense code and qualifier, a byte each from bit 16 down; 0 without sense data. */
+    public int sense() {
+        return sense;
+    }
+
+    @Override
+    public int initiatorTaskTag() {
+        return (generation & 0x1FFFFF) << SLOT_BITS | slot;
+    }
+
+    @Override
+    public long lunField() {
+        return command.lunField();
+    }
+
+    @Override
+    public boolean writes() {
+        return writes;
+    }
+
+    @Override
+    public DataMemory memory() {
+        return memory;
+    }
+
+    @Override
+    public long memoryOffset() {
+        return memoryOffset;
+    }
+
+    @Override
+    public int lengthBytes() {
+        return lengthBytes;
+    }
+}

@@ -1,0 +1,35 @@
+package io.modeldisk.protocol.striping;
+
+import java.io.IOException;
+
+/** Checks that the shards of an address are one model's, all of them, in their order. */
+final class ShardCheck {
+    private ShardCheck() {}
+
+    static void check(ModelAddress address, int place, ModelFacts facts, ModelFacts first) throws IOException {
+        String where = ModelAddress.text(address.shards().get(place));
+        int given = address.shards().size();
+        if (facts.shards() != given) {
+            throw new IOException(
+                where + " is one of " + facts.shards() + " shards of model " + facts.model() + ", but "
+                    + given + (given == 1 ? " address was" : " addresses were") + " given: name every shard, in order");
+        }
+        if (facts.shard() != place) {
+            throw new IOException(where + " is shard " + facts.shard() + ", but stands in place " + place
+                + ": name the shards in order, from 0");
+        }
+        same(where, "size", facts.sizeBytes(), first.sizeBytes());
+        same(where, "block size", facts.blockSizeBytes(), first.blockSizeBytes());
+        same(where, "source", facts.source(), first.source());
+        same(where, "aggregator", facts.aggregator(), first.aggregator());
+        same(where, "consistency", facts.consistency(), first.consistency());
+        same(where, "number of learners", facts.learners(), first.learners());
+    }
+
+    private static void same(String where, String what, Object here, Object first) throws IOException {
+        if (!here.equals(first)) {
+            throw new IOException(
+                where + " serves a different model: its " + what + " is " + here + ", shard 0's is " + first);
+        }
+    }
+}

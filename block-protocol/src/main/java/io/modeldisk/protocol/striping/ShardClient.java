@@ -1,0 +1,155 @@
+package io.modeldisk.protocol.striping;
+
+import io.modeldisk.protocol.initiator.IoRequest;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.ScsiOpcode;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * One shard: a session to look on with, and while its user is a learner another one to learn with. A lost session is replaced
+ * by a new one of the same nexus when it is next needed. Thread-safe.
+ */
+final class ShardClient implements AutoCloseable {
+    private static final int PAGE_BYTES = 65536;
+    private static final long OBSERVER_ISID = 0x800000000000L;
+    private static final long LEARNER_ISID = 0x800000010000L;
+
+    private final StripedModel.Context context;
+    private final InetSocketAddress portal;
+    private final DataMemory scratch = DataMemory.allocate(PAGE_BYTES);
+    private IscsiSession observer;
+    private IscsiSession learner;
+    private boolean joined;
+
+    ShardClient(StripedModel.Context context, InetSocketAddress portal) {
+        this.context = context;
+        this.portal = portal;
+    }
+
+    String address() {
+        return ModelAddress.text(portal);
+    }
+
+    private IscsiSession login(long isid, String label) throws IOException {
+        return IscsiSession.login(new IscsiSession.Context()
+            .portal(portal)
+            .targetName(ModelFacts.TARGET_PREFIX + context.model())
+            .initiator(context.initiatorName(), isid)
+            .learner(label)
+            .queueDepth(context.queueDepth())
+            .connectTimeoutMillis(context.connectTimeoutMillis())
+            .commandTimeoutMillis(context.commandTimeoutMillis()));
+    }
+
+    /** The session that looks on. */
+    synchronized IscsiSession observer() throws IOException {
+        if (observer == null || !observer.isOpen()) {
+            observer = replace(observer, OBSERVER_ISID, context.learner() + "(mount)");
+        }
+        return observer;
+    }
+
+    /** The session to push and pull with: the learner's, or the one that looks on. */
+    synchronized IscsiSession session() throws IOException {
+        if (!joined) {
+            return observer();
+        }
+        if (!learner.isOpen()) {
+            learner = replace(learner, LEARNER_ISID, context.learner());
+        }
+        return learner;
+    }
+
+    private IscsiSession replace(IscsiSession lost, long isid, String label) throws IOException {
+        if (lost != null) {
+            lost.close();
+        }
+        return login(isid, label);
+    }
+
+    synchronized void join() throws IOException {
+        if (!joined) {
+            learner = login(LEARNER_ISID, context.learner());
+            joined = true;
+        }
+    }
+
+    synchronized void leave() {
+        if (joined) {
+            joined = false;
+            learner.close();
+            learner = null;
+        }
+    }
+
+    /** The contents of a vendor-specific VPD page. */
+    synchronized byte[] vitalPage(int code) throws IOException {
+        byte[] inquiry = {ScsiOpcode.INQUIRY, 1, (byte) code, (byte) 0xFF, (byte) 0xFF, 0};
+        control(inquiry, PAGE_BYTES - 1);
+        MemorySegment page = scratch.slab(0);
+        int length = Short.toUnsignedInt(page.get(ValueLayout.JAVA_SHORT, 2));
+        length = (length & 0xFF) << 8 | length >> 8;
+        if (page.get(ValueLayout.JAVA_BYTE, 1) != (byte) code || length > PAGE_BYTES - 5) {
+            throw new IOException(address() + " has no VPD page %02Xh: it is no shard of modeldisk".formatted(code));
+        }
+        return page.asSlice(4, length).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    /** SYNCHRONIZE CACHE, on the session that pushes. */
+    void synchronizeCache() throws IOException {
+        byte[] cdb = new byte[16];
+        cdb[0] = (byte) ScsiOpcode.SYNCHRONIZE_CACHE_16;
+        run(session(), cdb, 0);
+    }
+
+    private void control(byte[] cdb, int bytes) throws IOException {
+        run(observer(), cdb, bytes);
+    }
+
+    private void run(IscsiSession session, byte[] cdb, int bytes) throws IOException {
+        IoRequest request = session.acquire(TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis()));
+        if (request == null) {
+            throw new IOException(
+                "shard " + address() + " has ended no command for " + context.commandTimeoutMillis() + " ms");
+        }
+        CompletableFuture<String> end = new CompletableFuture<>();
+        request.control(0, Arrays.copyOf(cdb, 16), scratch, 0, bytes)
+            .onCompletion(done -> end.complete(done.isGood() ? "" : done.describeEnd()));
+        session.submit(request);
+        try {
+            String trouble = end.get(context.commandTimeoutMillis(), TimeUnit.MILLISECONDS);
+            if (!trouble.isEmpty()) {
+                throw new IOException("shard " + address() + ": " + trouble);
+            }
+        } catch (InterruptedException e) {
+            session.close();
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        } catch (ExecutionException e) {
+            throw new IOException(e.getCause());
+        } catch (TimeoutException e) {
+            session.close();
+            throw new IOException(
+                "shard " + address() + " does not answer within " + context.commandTimeoutMillis() + " ms", e);
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        leave();
+        if (observer != null) {
+            observer.close();
+            observer = null;
+        }
+        scratch.close();
+    }
+}

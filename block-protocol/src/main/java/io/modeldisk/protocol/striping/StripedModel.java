@@ -1,0 +1,248 @@
+package io.modeldisk.protocol.striping;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/** A {@link RemoteModel} over iSCSI sessions, one queue of commands a shard. */
+public final class StripedModel implements RemoteModel {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final int LOGICAL_BLOCK_BYTES = 4096;
+
+    private final Context context;
+    private final List<ShardClient> shards;
+    private final ModelFacts facts;
+    private final long paddedBytes;
+    private final ArrayBlockingQueue<Transfer> transfers;
+
+    private StripedModel(Context context, List<ShardClient> shards, ModelFacts facts) {
+        this.context = context;
+        this.shards = shards;
+        this.facts = facts;
+        this.paddedBytes = (facts.sizeBytes() + LOGICAL_BLOCK_BYTES - 1) / LOGICAL_BLOCK_BYTES * LOGICAL_BLOCK_BYTES;
+        this.transfers = new ArrayBlockingQueue<>(context.concurrentCalls);
+        Striping striping = new Striping(facts.blockSizeBytes(), facts.shards());
+        for (int i = 0; i < context.concurrentCalls; i++) {
+            transfers.add(new Transfer(striping, context.queueDepth));
+        }
+    }
+
+    /**
+     * Logs in to every shard and checks that together they are the model.
+     *
+     * @throws IOException if a shard does not answer, or the shards are not all of this model in their order; then no session
+     *     is left
+     */
+    public static StripedModel connect(Context context) throws IOException {
+        List<ShardClient> shards = new ArrayList<>();
+        context.address.shards().forEach(portal -> shards.add(new ShardClient(context, portal)));
+        try {
+            ModelFacts first = null;
+            for (int i = 0; i < shards.size(); i++) {
+                ModelFacts facts = ModelFacts.fromJson(shards.get(i).vitalPage(ModelFacts.VPD_PAGE));
+                first = first == null ? facts : first;
+                ShardCheck.check(context.address, i, facts, first);
+            }
+            return new StripedModel(context, List.copyOf(shards), first);
+        } catch (IOException e) {
+            shards.forEach(ShardClient::close);
+            throw e;
+        }
+    }
+
+    @Override
+    public ModelFacts facts() {
+        return facts;
+    }
+
+    @Override
+    public void pull(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
+        throws IOException {
+        move(Transfer.Direction.PULL, offset, memory, memoryOffset, lengthBytes, cancellation);
+    }
+
+    @Override
+    public void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
+        throws IOException {
+        join();
+        move(Transfer.Direction.PUSH, offset, memory, memoryOffset, lengthBytes, cancellation);
+    }
+
+    @Override
+    public void read(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
+        throws IOException {
+        move(Transfer.Direction.READ, offset, memory, memoryOffset, lengthBytes, cancellation);
+    }
+
+    @Override
+    public void write(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
+        throws IOException {
+        move(Transfer.Direction.WRITE, offset, memory, memoryOffset, lengthBytes, cancellation);
+    }
+
+    private void move(
+        Transfer.Direction direction, long offset, DataMemory memory, long memoryOffset, long bytes,
+        Cancellation cancellation)
+        throws IOException {
+        if (bytes == 0) {
+            return;
+        }
+        if ((offset | bytes) % LOGICAL_BLOCK_BYTES != 0 || offset < 0 || bytes < 0 || bytes > paddedBytes - offset) {
+            throw new IllegalArgumentException("offset=" + offset + " length=" + bytes
+                + " must be multiples of 4096 within the model's " + paddedBytes + " bytes");
+        }
+        Transfer transfer = takeTransfer();
+        try {
+            for (int i = 0; i < shards.size(); i++) {
+                transfer.session(i, session(direction, shards.get(i)));
+            }
+            transfer.run(direction, offset, memory, memoryOffset, bytes, cancellation,
+                TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis),
+                TimeUnit.MILLISECONDS.toNanos(context.waitTimeoutMillis));
+        } finally {
+            transfers.add(transfer);
+        }
+    }
+
+    private static IscsiSession session(Transfer.Direction direction, ShardClient shard) throws IOException {
+        return direction.lun() == 0 ? shard.session() : shard.observer();
+    }
+
+    private Transfer takeTransfer() throws IOException {
+        try {
+            Transfer transfer = transfers.poll(context.waitTimeoutMillis, TimeUnit.MILLISECONDS);
+            if (transfer == null) {
+                throw new IOException("too many calls wait for their rounds");
+            }
+            return transfer;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+    }
+
+    @Override
+    public void synchronize(Cancellation cancellation) throws IOException {
+        for (ShardClient shard : shards) {
+            shard.synchronizeCache();
+        }
+    }
+
+    @Override
+    public synchronized void join() throws IOException {
+        for (ShardClient shard : shards) {
+            shard.join();
+        }
+    }
+
+    @Override
+    public synchronized void leave() {
+        shards.forEach(ShardClient::leave);
+    }
+
+    @Override
+    public JsonNode status() throws IOException {
+        ArrayNode all = JSON.createArrayNode();
+        for (ShardClient shard : shards) {
+            all.add(JSON.readTree(shard.vitalPage(ModelFacts.STATUS_VPD_PAGE)));
+        }
+        return all;
+    }
+
+    @Override
+    public void close() {
+        shards.forEach(ShardClient::close);
+    }
+
+    /** What a connection to a model needs to know. */
+    public static final class Context {
+        /** How long a pull or push waits for other learners' rounds before it fails. */
+        public static final long DEFAULT_WAIT_TIMEOUT_MILLIS = 600_000;
+
+        /** How many calls may be in progress at once; a further one waits. */
+        public static final int DEFAULT_CONCURRENT_CALLS = 64;
+
+        private final ModelAddress address;
+        private String learner = "learner";
+        private int queueDepth = IscsiSession.Context.DEFAULT_QUEUE_DEPTH;
+        private int concurrentCalls = DEFAULT_CONCURRENT_CALLS;
+        private long connectTimeoutMillis = IscsiSession.Context.DEFAULT_CONNECT_TIMEOUT_MILLIS;
+        private long commandTimeoutMillis = IscsiSession.Context.DEFAULT_COMMAND_TIMEOUT_MILLIS;
+        private long waitTimeoutMillis = DEFAULT_WAIT_TIMEOUT_MILLIS;
+
+        /** A connection to the model at this address. */
+        public Context(ModelAddress address) {
+            this.address = address;
+        }
+
+        /**
+         * Sets the label by which the learner is known: the same label is the same learner.
+         *
+         * @throws IllegalArgumentException for a label that is not 1 to 48 letters, digits, dots, colons or hyphens
+         */
+        public Context learner(String label) {
+            if (!label.matches("[A-Za-z0-9.:-]{1,48}")) {
+                throw new IllegalArgumentException("learner '" + label
+                    + "' must be 1 to 48 letters, digits, dots, colons or hyphens");
+            }
+            this.learner = label;
+            return this;
+        }
+
+        /** Sets how many commands are in flight on each shard. */
+        public Context queueDepth(int depth) {
+            this.queueDepth = depth;
+            return this;
+        }
+
+        /** Sets how long connecting and logging in may take. */
+        public Context connectTimeoutMillis(long millis) {
+            this.connectTimeoutMillis = millis;
+            return this;
+        }
+
+        /** Sets how long a shard may leave a command unanswered. */
+        public Context commandTimeoutMillis(long millis) {
+            this.commandTimeoutMillis = millis;
+            return this;
+        }
+
+        /** Sets how long a pull or push waits for other learners' rounds. */
+        public Context waitTimeoutMillis(long millis) {
+            this.waitTimeoutMillis = millis;
+            return this;
+        }
+
+        String model() {
+            return address.model();
+        }
+
+        String learner() {
+            return learner;
+        }
+
+        String initiatorName() {
+            return "iqn.2026-11.io.modeldisk.learner:" + learner.toLowerCase(Locale.ROOT);
+        }
+
+        int queueDepth() {
+            return queueDepth;
+        }
+
+        long connectTimeoutMillis() {
+            return connectTimeoutMillis;
+        }
+
+        long commandTimeoutMillis() {
+            return commandTimeoutMillis;
+        }
+    }
+}

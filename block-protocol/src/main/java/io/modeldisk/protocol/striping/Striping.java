@@ -1,0 +1,28 @@
+package io.modeldisk.protocol.striping;
+
+/**
+ * Where the bytes of a model are: block i lives on shard i mod n, as that shard's block i / n.
+ *
+ * @param blockBytes the size of a block
+ * @param shards how many shards there are
+ */
+record Striping(int blockBytes, int shards) {
+    /** On a single shard neighbouring blocks travel together up to this size. */
+    private static final int MAX_COMMAND_BYTES = 256 * 1024;
+
+    /** Which shard has the byte at {@code offset}. */
+    int shard(long offset) {
+        return (int) (offset / blockBytes % shards);
+    }
+
+    /** Where on its shard the byte at {@code offset} is. */
+    long offsetOnShard(long offset) {
+        return offset / blockBytes / shards * blockBytes + offset % blockBytes;
+    }
+
+    /** How many bytes from {@code offset} on one command moves. */
+    long contiguousBytes(long offset) {
+        int unit = shards == 1 ? Math.max(blockBytes, MAX_COMMAND_BYTES) : blockBytes;
+        return unit - offset % unit;
+    }
+}
