@@ -87,7 +87,7 @@ public final class BlockStore implements AutoCloseable {
         return blocks[index];
     }
 
-    /** The memory that holds the weights: a datamover may register it. */
+    /** The memory that holds the weights, for a datamover to register; at first each block lies where its layout says. */
     public DataMemory memory() {
         return memory;
     }

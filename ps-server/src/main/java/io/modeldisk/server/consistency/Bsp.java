@@ -32,7 +32,7 @@ import java.util.List;
  * ascending order, before any is changed. A pull waits at the first block where a round its learner has pushed has not
  * closed. Whoever waits at a block is resumed when a round closes there, and asks again. No lock is held while resuming.
  */
-public final class Bsp implements Consistency, AutoCloseable {
+public final class Bsp implements Consistency {
     private final BlockStore store;
     private final BlockLayout layout;
     private final Aggregator aggregator;

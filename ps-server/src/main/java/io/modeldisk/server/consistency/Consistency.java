@@ -8,7 +8,7 @@ import io.modeldisk.protocol.target.IoTask;
  * <p>A method that answers {@code false} keeps the task and resumes it when it may try again. A task may be resumed without
  * cause, and a resume may come as late as just after {@link #forget}: the caller asks again, or ignores it.
  */
-public interface Consistency {
+public interface Consistency extends AutoCloseable {
     /** Takes a push: all of it, or nothing and the task waits. */
     boolean push(IoTask task);
 
@@ -29,4 +29,8 @@ public interface Consistency {
 
     /** How many rounds a block has been updated with; -1 in a mode without rounds. Asked with the block locked. */
     long rounds(int block);
+
+    /** Gives its memory back, if it has any of its own. The owner makes sure that nobody calls it any more. */
+    @Override
+    default void close() {}
 }
