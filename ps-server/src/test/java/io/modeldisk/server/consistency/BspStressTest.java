@@ -14,6 +14,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.IntPredicate;
 import org.junit.jupiter.api.Test;
 
 class BspStressTest {
@@ -55,6 +57,66 @@ class BspStressTest {
         shard.close();
     }
 
+    @Test
+    void whoComesAndGoesIsInStepWithWhoStays() throws Exception {
+        AtomicBoolean passed = new AtomicBoolean();
+        try (ExecutorService threads = Executors.newFixedThreadPool(LEARNERS + 1)) {
+            List<Future<Void>> done = new ArrayList<>();
+            for (int i = 0; i < LEARNERS; i++) {
+                String name = "stays" + i;
+                done.add(threads.submit(() -> pushOnes(name, round -> !passed.get(), false)));
+            }
+            done.add(threads.submit(() -> {
+                try {
+                    for (int i = 0; i < 100; i++) {
+                        pushOnes("passes" + i, round -> round < 3, true);
+                    }
+                } finally {
+                    passed.set(true);
+                }
+                return null;
+            }));
+            for (Future<Void> each : done) {
+                each.get();
+            }
+        }
+        for (int block = 0; block < 3; block++) {
+            assertThat(shard.bsp.rounds(block)).isEqualTo(shard.bsp.rounds(0));
+            assertThat(shard.weight(block * 2L * PAGE)).isEqualTo(shard.bsp.rounds(0));
+        }
+        shard.close();
+    }
+
+    /** All push ones, so that the weights after round k are k, whoever was in it. */
+    private Void pushOnes(String name, IntPredicate goOn, boolean leavesHalfARound) {
+        Nexus nexus = shard.connect(name);
+        FakeTask front = new FakeTask(nexus, 0, 3 * PAGE).fill(1);
+        FakeTask rear = new FakeTask(nexus, 3 * PAGE, 2 * PAGE).fill(1);
+        FakeTask pull = new FakeTask(nexus, 0, SIZE);
+        long first = shard.membership.join(nexus).joinRound();
+        for (int i = 0; goOn.test(i); i++) {
+            push(front);
+            push(rear);
+            while (!shard.bsp.admitPull(pull)) {
+                pull.awaitResume();
+            }
+            for (long offset = 0; offset < SIZE; offset += PAGE) {
+                assertThat(shard.weight(offset)).isEqualTo(first + i);
+            }
+        }
+        if (leavesHalfARound) {
+            push(front);
+        }
+        shard.leave(nexus);
+        return null;
+    }
+
+    private void push(FakeTask push) {
+        while (!shard.bsp.push(push)) {
+            push.awaitResume();
+        }
+    }
+
     private void runAll(List<Integer> learners, int rounds) throws Exception {
         List<Callable<Void>> roles = new ArrayList<>();
         for (int learner : learners) {
@@ -80,9 +142,7 @@ class BspStressTest {
         Pin pin = new Pin();
         for (int round = 1; round <= rounds; round++) {
             for (FakeTask push : pushes) {
-                while (!shard.bsp.push(push)) {
-                    push.awaitResume();
-                }
+                push(push);
             }
             while (!shard.bsp.admitPull(pull)) {
                 pull.awaitResume();
