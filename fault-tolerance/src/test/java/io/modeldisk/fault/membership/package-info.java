@@ -1,0 +1,2 @@
+/** The laws of membership. */
+package io.modeldisk.fault.membership;

@@ -1,0 +1,15 @@
+package io.modeldisk.server;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.protocol.striping.ModelFacts;
+import io.modeldisk.server.model.ModelSource;
+import java.time.Duration;
+
+/** A concluded configuration: everything in it is valid. */
+record ServerSettings(
+    ModelFacts facts,
+    ModelSource source,
+    Aggregator aggregator,
+    ConsistencyMode consistency,
+    Duration lease,
+    int spareBlocks) {}

@@ -1,0 +1,139 @@
+package io.modeldisk.server;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.fault.membership.Member;
+import io.modeldisk.fault.membership.Membership;
+import io.modeldisk.protocol.striping.ModelFacts;
+import io.modeldisk.protocol.target.Nexus;
+import io.modeldisk.protocol.target.Target;
+import io.modeldisk.server.block.BlockLayout;
+import io.modeldisk.server.block.BlockStore;
+import io.modeldisk.server.consistency.Consistency;
+import io.modeldisk.server.consistency.LearnerProgress;
+import io.modeldisk.server.model.ModelSource;
+import java.io.IOException;
+import java.util.List;
+import java.util.function.LongSupplier;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * A shard of a model in memory, without a network: what {@link ParameterServer} serves, and what a test or another program
+ * embeds. Thread-safe; whoever embeds it calls {@link #expire} now and then.
+ */
+public final class ShardModel implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(ShardModel.class);
+
+    private final ModelFacts facts;
+    private final Aggregator aggregator;
+    private final BlockStore store;
+    private final Membership<Nexus, LearnerProgress> membership;
+    private final Consistency consistency;
+    private final Traffic traffic = new Traffic();
+    private final ShardStatus status;
+    private final Target target;
+
+    private ShardModel(ServerSettings settings, BlockStore store, LongSupplier nanoClock) {
+        this.facts = settings.facts();
+        this.aggregator = settings.aggregator();
+        this.store = store;
+        ConsistencyMode mode = settings.consistency();
+        this.membership = new Membership<>(
+            facts.learners(),
+            settings.lease().toNanos(),
+            nanoClock,
+            () -> mode.newProgress(store));
+        this.consistency = mode.create(store, aggregator, membership);
+        this.status = new ShardStatus(this, nanoClock);
+        this.target = new ModelTarget(this);
+    }
+
+    /** Opens a shard that runs by {@link System#nanoTime}; see {@link #open(ParameterServer.Context, LongSupplier)}. */
+    public static ShardModel open(ParameterServer.Context context) throws IOException {
+        return open(context, System::nanoTime);
+    }
+
+    /**
+     * Allocates a shard's memory and reads its weights.
+     *
+     * @param context what to serve; concluded here. The shard closes its aggregator.
+     * @param nanoClock the clock of the leases
+     * @throws IllegalArgumentException if a setting is wrong, naming it, its value and what would be right
+     * @throws IOException if the weights cannot be read
+     */
+    public static ShardModel open(ParameterServer.Context context, LongSupplier nanoClock) throws IOException {
+        ServerSettings settings = context.conclude().settings();
+        ModelFacts facts = settings.facts();
+        BlockLayout layout = new BlockLayout(facts.bytesOfShard(), facts.blockSizeBytes());
+        BlockStore store = new BlockStore(layout, settings.spareBlocks(),
+            settings.aggregator().stateBytesPerWeightByte());
+        try {
+            load(settings.source(), facts, store);
+            return new ShardModel(settings, store, nanoClock);
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            store.close();
+            throw e;
+        }
+    }
+
+    private static void load(ModelSource source, ModelFacts facts, BlockStore store) throws IOException {
+        BlockLayout layout = store.layout();
+        try (ModelSource.WeightsReader reader = source.open()) {
+            for (int i = 0; i < layout.blocks(); i++) {
+                long modelOffset = ((long) i * facts.shards() + facts.shard()) * facts.blockSizeBytes();
+                int lengthBytes = (int) Math.min(facts.blockSizeBytes(), facts.sizeBytes() - modelOffset);
+                reader.read(modelOffset, store.memory(), layout.offsetOf(i), lengthBytes);
+            }
+        }
+    }
+
+    /** What the shard says of its model. */
+    public ModelFacts facts() {
+        return facts;
+    }
+
+    /** The shard as a target engine serves it. */
+    public Target target() {
+        return target;
+    }
+
+    /** The status, live, as JSON of at most 65,000 bytes. */
+    public byte[] status() {
+        return status.toJson();
+    }
+
+    /** Ends the learners whose lease is over by {@code nowNanos}; the rounds go on without them. */
+    public void expire(long nowNanos) {
+        List<Member<Nexus, LearnerProgress>> expired = membership.expire(nowNanos);
+        for (Member<Nexus, LearnerProgress> member : expired) {
+            LOG.warn("learner {} has been gone for its lease: the rounds go on without it", member.key().learner());
+        }
+        if (!expired.isEmpty()) {
+            consistency.learnersLeft();
+        }
+    }
+
+    BlockStore store() {
+        return store;
+    }
+
+    Membership<Nexus, LearnerProgress> membership() {
+        return membership;
+    }
+
+    Consistency consistency() {
+        return consistency;
+    }
+
+    Traffic traffic() {
+        return traffic;
+    }
+
+    /** Gives the memory back. The owner makes sure that no task is in progress. */
+    @Override
+    public void close() {
+        consistency.close();
+        store.close();
+        aggregator.close();
+    }
+}

@@ -1,0 +1,61 @@
+package io.modeldisk.server;
+
+import io.modeldisk.protocol.striping.ModelFacts;
+import io.modeldisk.protocol.target.IoTask;
+import io.modeldisk.protocol.target.LogicalUnit;
+import io.modeldisk.protocol.target.LogicalUnitIdentity;
+import io.modeldisk.protocol.target.Pin;
+
+/** What both logical units of a shard have in common: its blocks, and the pages that tell of it. */
+abstract class ShardUnit implements LogicalUnit {
+    private final ShardModel shard;
+    private final LogicalUnitIdentity identity;
+
+    ShardUnit(ShardModel shard, int lun, String product) {
+        this.shard = shard;
+        this.identity = UnitIdentities.of(shard.facts().model(), shard.facts().shard(), lun, product);
+    }
+
+    final ShardModel shard() {
+        return shard;
+    }
+
+    @Override
+    public final LogicalUnitIdentity identity() {
+        return identity;
+    }
+
+    @Override
+    public final long sizeBytes() {
+        return shard.facts().bytesOfShard();
+    }
+
+    @Override
+    public final int optimalTransferBytes() {
+        return shard.facts().blockSizeBytes();
+    }
+
+    @Override
+    public final void pin(IoTask task, int dataOffset, Pin pin) {
+        shard.store().pin(task, dataOffset, pin);
+    }
+
+    @Override
+    public final void unpin(Pin pin) {
+        shard.store().unpin(pin);
+    }
+
+    @Override
+    public final int[] vendorPageCodes() {
+        return new int[]{ModelFacts.VPD_PAGE, ModelFacts.STATUS_VPD_PAGE};
+    }
+
+    @Override
+    public final byte[] vendorPage(int code) {
+        return switch (code) {
+            case ModelFacts.VPD_PAGE -> shard.facts().toJson();
+            case ModelFacts.STATUS_VPD_PAGE -> shard.status();
+            default -> throw new IllegalArgumentException("page %02Xh must be C0h or C1h".formatted(code));
+        };
+    }
+}

@@ -1,0 +1,32 @@
+package io.modeldisk.server;
+
+import io.modeldisk.protocol.target.LogicalUnitIdentity;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/** Derives who a logical unit is from what it serves, so that it is the same after a restart and on any machine. */
+final class UnitIdentities {
+    private static final int SERIAL_BYTES = 10;
+    // The first byte of an EUI-64: the bit of a group address off, the bit of a locally administered one on.
+    private static final long GROUP_BIT = 0x01L << 56;
+    private static final long LOCAL_BIT = 0x02L << 56;
+
+    private UnitIdentities() {}
+
+    static LogicalUnitIdentity of(String model, int shard, int lun, String product) {
+        byte[] digest = sha256(model + "/" + shard + "/" + lun);
+        long eui64 = ByteBuffer.wrap(digest).getLong(SERIAL_BYTES) & ~GROUP_BIT | LOCAL_BIT;
+        return new LogicalUnitIdentity(lun, product, HexFormat.of().formatHex(digest, 0, SERIAL_BYTES), eui64);
+    }
+
+    private static byte[] sha256(String text) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java has SHA-256", e);
+        }
+    }
+}

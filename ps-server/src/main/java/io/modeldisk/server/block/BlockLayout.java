@@ -1,0 +1,37 @@
+package io.modeldisk.server.block;
+
+/**
+ * How a shard's bytes are cut into blocks.
+ *
+ * @param sizeBytes the shard's size, a positive multiple of {@value #LOGICAL_BLOCK_BYTES}; the last block may be shorter
+ * @param blockSizeBytes a power of two from 4096 to 1 MiB
+ */
+public record BlockLayout(long sizeBytes, int blockSizeBytes) {
+    /** The unit in which I/O is aligned. */
+    public static final int LOGICAL_BLOCK_BYTES = 4096;
+
+    /** How many blocks there are. */
+    public int blocks() {
+        return Math.toIntExact((sizeBytes + blockSizeBytes - 1) / blockSizeBytes);
+    }
+
+    /** The block that holds the byte at {@code offset}. */
+    public int blockOf(long offset) {
+        return (int) (offset >>> Integer.numberOfTrailingZeros(blockSizeBytes));
+    }
+
+    /** Where the byte at {@code offset} is within its block. */
+    public int offsetInBlock(long offset) {
+        return (int) offset & (blockSizeBytes - 1);
+    }
+
+    /** Where a block starts within the shard. */
+    public long offsetOf(int block) {
+        return (long) block * blockSizeBytes;
+    }
+
+    /** The length of a block, in bytes. */
+    public int lengthOf(int block) {
+        return (int) Math.min(blockSizeBytes, sizeBytes - offsetOf(block));
+    }
+}

@@ -1,0 +1,63 @@
+package io.modeldisk.server.block;
+
+import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.protocol.memory.DataMemory;
+import java.lang.foreign.MemorySegment;
+
+/** A place for one block's weights. Guarded by the lock of the block whose data it holds; spares are guarded by their stack. */
+final class BlockSlot implements BlockMemory {
+    private final long memoryOffset;
+    private final MemorySegment whole;
+    private final MemorySegment shortened;
+    private Block block;
+    private MemorySegment weights;
+    private int pins;
+
+    /** A slot at {@code memoryOffset}; {@code shortBytes} is the length of the shard's last block. */
+    BlockSlot(DataMemory memory, long memoryOffset, int blockSizeBytes, int shortBytes) {
+        this.memoryOffset = memoryOffset;
+        this.whole = memory.segment(memoryOffset, blockSizeBytes);
+        this.shortened = shortBytes == blockSizeBytes ? whole : whole.asSlice(0, shortBytes);
+    }
+
+    /** From now on this slot is for this block's data. */
+    void hold(Block owner) {
+        block = owner;
+        weights = owner.lengthBytes() == whole.byteSize() ? whole : shortened;
+    }
+
+    Block block() {
+        return block;
+    }
+
+    long memoryOffset() {
+        return memoryOffset;
+    }
+
+    boolean isPinned() {
+        return pins > 0;
+    }
+
+    void pin() {
+        pins++;
+    }
+
+    void unpin() {
+        pins--;
+    }
+
+    @Override
+    public MemorySegment weights() {
+        return weights;
+    }
+
+    @Override
+    public MemorySegment state() {
+        return block.state();
+    }
+
+    @Override
+    public long version() {
+        return block.version();
+    }
+}

@@ -1,0 +1,276 @@
+package io.modeldisk.server.consistency;
+
+import static io.modeldisk.server.block.BlockLayout.LOGICAL_BLOCK_BYTES;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.fault.membership.Member;
+import io.modeldisk.fault.membership.Membership;
+import io.modeldisk.fault.membership.Roster;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.target.IoTask;
+import io.modeldisk.protocol.target.Nexus;
+import io.modeldisk.server.block.Block;
+import io.modeldisk.server.block.BlockLayout;
+import io.modeldisk.server.block.BlockStore;
+import io.modeldisk.server.block.PieceVisitor;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/**
+ * Bulk synchronous: each block has rounds, applied once with the mean of its learners' gradients; a pull sees the rounds that
+ * the learner has pushed.
+ *
+ * <p><b>When a round closes.</b> Once the job has formed, a block's open round closes when every learner that takes part in it
+ * (it joined at that round or before, and has not left) has pushed the whole block. What a learner contributed before it left
+ * counts. If all who took part have left, the round closes as soon as every logical block has a contribution, so that no
+ * complete gradient is lost; otherwise it stays open until a newcomer, who takes part from a later round on, needs it out of
+ * the way: then it closes with what there is, and logical blocks without a contribution keep their weights. Thus a block's
+ * weights always are those of a whole number of rounds, and all blocks end at the same one.
+ *
+ * <p><b>What waits.</b> A push that touches a logical block its learner has pushed in the open round, or a round before the
+ * learner joined, waits at the first such block; nothing of it has been taken then, because all its blocks are locked, in
+ * ascending order, before any is changed. A pull waits at the first block where a round its learner has pushed has not
+ * closed. Whoever waits at a block is resumed when a round closes there, and asks again. No lock is held while resuming.
+ */
+public final class Bsp implements Consistency {
+    private final BlockStore store;
+    private final BlockLayout layout;
+    private final Aggregator aggregator;
+    private final Membership<Nexus, LearnerProgress> membership;
+    private final DataMemory sums;
+    private final RoundBlock[] rounds;
+    private final ParkingLot parking = new ParkingLot();
+    private final PieceVisitor contribution = this::contribute;
+
+    /** Serves the blocks of this store, all in round 1; allocates one accumulator of the shard's size. */
+    public Bsp(BlockStore store, Aggregator aggregator, Membership<Nexus, LearnerProgress> membership) {
+        this.store = store;
+        this.layout = store.layout();
+        this.aggregator = aggregator;
+        this.membership = membership;
+        this.sums = DataMemory.allocate(layout.sizeBytes());
+        this.rounds = new RoundBlock[layout.blocks()];
+        for (int i = 0; i < rounds.length; i++) {
+            rounds[i] = new RoundBlock(store.block(i), sums.segment(layout.offsetOf(i), layout.lengthOf(i)));
+        }
+    }
+
+    @Override
+    public boolean push(IoTask task) {
+        Member<Nexus, LearnerProgress> member = membership.join(task.nexus());
+        LearnerProgress progress = member.progress();
+        int first = firstBlock(task);
+        int last = lastBlock(task);
+        boolean taken = false;
+        ParkedTask woken = null;
+        lock(first, last);
+        try {
+            for (int i = first; i <= last; i++) {
+                // A newcomer finds rounds that nobody who took part is left for.
+                if (rounds[i].round() < member.joinRound()) {
+                    woken = closeComplete(rounds[i], woken);
+                }
+            }
+            int obstacle = firstObstacle(task, member, first, last);
+            if (obstacle <= last) {
+                park(task, rounds[obstacle]);
+                progress.pending().add(task);
+            } else {
+                store.visit(task, contribution);
+                for (int i = first; i <= last; i++) {
+                    woken = contributed(task, rounds[i], progress.marks(), woken);
+                }
+                taken = true;
+            }
+        } finally {
+            unlock(first, last);
+            parking.resumeAll(woken);
+        }
+        if (taken) {
+            progress.pushed(task.lengthBytes());
+            progress.pending().remove(task);
+        }
+        return taken;
+    }
+
+    /** The first block that cannot take this push now; above {@code last} if there is none. */
+    private int firstObstacle(IoTask task, Member<Nexus, LearnerProgress> member, int first, int last) {
+        int i = first;
+        while (i <= last && takes(rounds[i], task, member)) {
+            i++;
+        }
+        return i;
+    }
+
+    private boolean takes(RoundBlock block, IoTask task, Member<Nexus, LearnerProgress> member) {
+        int index = block.block().index();
+        int from = firstLogicalBlock(task, index);
+        int count = endLogicalBlock(task, index) - from;
+        return block.round() >= member.joinRound()
+            && !member.progress().marks().anyMarked(index, block.round(), from, count);
+    }
+
+    private void contribute(Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
+        rounds[block.index()].contribute(offset, data, dataOffset, lengthBytes);
+    }
+
+    private ParkedTask contributed(IoTask task, RoundBlock block, RoundMarks marks, ParkedTask woken) {
+        int index = block.block().index();
+        int from = firstLogicalBlock(task, index);
+        int count = endLogicalBlock(task, index) - from;
+        // Before the round can close: see Membership.opened.
+        membership.opened(block.round());
+        marks.mark(index, block.round(), from, count, block.logicalBlocks());
+        return marks.clock(index) == block.round() ? closeComplete(block, woken) : woken;
+    }
+
+    /** Closes the open round, and those after it, as long as they wait for nobody. */
+    private ParkedTask closeComplete(RoundBlock block, ParkedTask woken) {
+        ParkedTask chain = woken;
+        while (isComplete(block, membership.roster())) {
+            block.close(aggregator);
+            chain = block.parked().detachBefore(chain);
+        }
+        return chain;
+    }
+
+    private static boolean isComplete(RoundBlock block, Roster<Nexus, LearnerProgress> roster) {
+        List<Member<Nexus, LearnerProgress>> members = roster.members();
+        int index = block.block().index();
+        boolean anyTakesPart = false;
+        for (int i = 0; i < members.size(); i++) {
+            Member<Nexus, LearnerProgress> member = members.get(i);
+            if (member.joinRound() <= block.round()) {
+                anyTakesPart = true;
+                if (member.progress().marks().clock(index) < block.round()) {
+                    return false;
+                }
+            }
+        }
+        return roster.formed() && (anyTakesPart || !members.isEmpty() || block.isCovered());
+    }
+
+    @Override
+    public boolean admitPull(IoTask task) {
+        Member<Nexus, LearnerProgress> member = membership.member(task.nexus());
+        if (member == null) {
+            return true;
+        }
+        int last = lastBlock(task);
+        for (int i = firstBlock(task); i <= last; i++) {
+            RoundBlock block = rounds[i];
+            block.block().lock();
+            try {
+                if (member.progress().marks().clock(i) >= block.round()) {
+                    park(task, block);
+                    return false;
+                }
+            } finally {
+                block.block().unlock();
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public boolean synchronize(IoTask task) {
+        Member<Nexus, LearnerProgress> member = membership.member(task.nexus());
+        return member == null || member.progress().pending().admit(task);
+    }
+
+    @Override
+    public void forget(IoTask task) {
+        int last = lastBlock(task);
+        for (int i = firstBlock(task); i <= last; i++) {
+            forget(task, rounds[i]);
+        }
+        Member<Nexus, LearnerProgress> member = membership.member(task.nexus());
+        if (member != null) {
+            member.progress().pending().forgetSynchronization(task);
+            member.progress().pending().remove(task);
+        }
+    }
+
+    private void forget(IoTask task, RoundBlock block) {
+        ParkedTask parked;
+        block.block().lock();
+        try {
+            parked = block.parked().remove(task);
+        } finally {
+            block.block().unlock();
+        }
+        if (parked != null) {
+            parking.release(parked);
+        }
+    }
+
+    @Override
+    public void learnersLeft() {
+        for (RoundBlock block : rounds) {
+            ParkedTask woken = null;
+            block.block().lock();
+            try {
+                woken = closeComplete(block, null);
+            } finally {
+                block.block().unlock();
+                parking.resumeAll(woken);
+            }
+        }
+    }
+
+    /** Tasks that wait at a block; a synchronization waits for one of them. */
+    @Override
+    public int waiting() {
+        return parking.waiting();
+    }
+
+    @Override
+    public long rounds(int block) {
+        return rounds[block].round() - 1;
+    }
+
+    /** Gives the accumulator back. The owner makes sure that nobody uses it any more. */
+    @Override
+    public void close() {
+        sums.close();
+    }
+
+    private void park(IoTask task, RoundBlock block) {
+        // A task that was resumed without cause may still be there.
+        if (!block.parked().contains(task)) {
+            block.parked().add(parking.park(task));
+        }
+    }
+
+    private void lock(int first, int last) {
+        for (int i = first; i <= last; i++) {
+            rounds[i].block().lock();
+        }
+    }
+
+    private void unlock(int first, int last) {
+        for (int i = last; i >= first; i--) {
+            rounds[i].block().unlock();
+        }
+    }
+
+    private int firstBlock(IoTask task) {
+        return layout.blockOf(task.offset());
+    }
+
+    private int lastBlock(IoTask task) {
+        // A synchronization's range may be empty, or reach past the end.
+        return task.lengthBytes() <= 0
+            ? firstBlock(task) - 1
+            : Math.min(rounds.length - 1, layout.blockOf(task.offset() + task.lengthBytes() - 1));
+    }
+
+    private int firstLogicalBlock(IoTask task, int block) {
+        return (int) (Math.max(0, task.offset() - layout.offsetOf(block)) / LOGICAL_BLOCK_BYTES);
+    }
+
+    private int endLogicalBlock(IoTask task, int block) {
+        long end = task.offset() + task.lengthBytes() - layout.offsetOf(block);
+        return (int) Math.min(rounds[block].logicalBlocks(), end / LOGICAL_BLOCK_BYTES);
+    }
+}

@@ -1,0 +1,36 @@
+package io.modeldisk.server.consistency;
+
+import io.modeldisk.protocol.target.IoTask;
+
+/**
+ * What a push does to the weights, and which weights a pull may see. Called by many threads at once.
+ *
+ * <p>A method that answers {@code false} keeps the task and resumes it when it may try again. A task may be resumed without
+ * cause, and a resume may come as late as just after {@link #forget}: the caller asks again, or ignores it.
+ */
+public interface Consistency extends AutoCloseable {
+    /** Takes a push: all of it, or nothing and the task waits. */
+    boolean push(IoTask task);
+
+    /** Whether a pull may go ahead. */
+    boolean admitPull(IoTask task);
+
+    /** Whether all writes of the task's nexus have been taken. */
+    boolean synchronize(IoTask task);
+
+    /** Forgets a task that waits, if it does. */
+    void forget(IoTask task);
+
+    /** Learners left: looks again at what waited for them. */
+    void learnersLeft();
+
+    /** How many tasks wait. */
+    int waiting();
+
+    /** How many rounds a block has been updated with; -1 in a mode without rounds. Asked with the block locked. */
+    long rounds(int block);
+
+    /** Gives its memory back, if it has any of its own. The owner makes sure that nobody calls it any more. */
+    @Override
+    default void close() {}
+}

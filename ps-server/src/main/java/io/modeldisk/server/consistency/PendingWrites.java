@@ -1,0 +1,75 @@
+package io.modeldisk.server.consistency;
+
+import io.modeldisk.protocol.target.IoTask;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A learner's writes that wait, from the first time they were turned away until they are taken or forgotten, and the
+ * synchronizations that wait for them. Thread-safe. Both are bounded by what the learner's session may have in flight.
+ */
+final class PendingWrites {
+    private final List<IoTask> writes = new ArrayList<>();
+    private final List<IoTask> synchronizations = new ArrayList<>();
+    // Read without the lock: a learner none of whose writes wait, the usual one, takes no lock here.
+    private volatile int count;
+
+    /** A write waits, perhaps once more. */
+    synchronized void add(IoTask write) {
+        if (indexOf(writes, write) < 0) {
+            writes.add(write);
+            count++;
+        }
+    }
+
+    /** Whether no write waits; otherwise the synchronization is kept and resumed when that is so. */
+    synchronized boolean admit(IoTask synchronization) {
+        if (count > 0 && indexOf(synchronizations, synchronization) < 0) {
+            synchronizations.add(synchronization);
+        }
+        return count == 0;
+    }
+
+    /** A write waits no more: it was taken or forgotten. Called without any lock held. */
+    void remove(IoTask write) {
+        if (count > 0) {
+            takeReleasedBy(write).forEach(IoTask::resume);
+        }
+    }
+
+    private synchronized List<IoTask> takeReleasedBy(IoTask write) {
+        int index = indexOf(writes, write);
+        if (index < 0) {
+            return List.of();
+        }
+        writes.remove(index);
+        count--;
+        if (count > 0 || synchronizations.isEmpty()) {
+            return List.of();
+        }
+        List<IoTask> released = List.copyOf(synchronizations);
+        synchronizations.clear();
+        return released;
+    }
+
+    /** Forgets a synchronization, if it waits. */
+    synchronized void forgetSynchronization(IoTask synchronization) {
+        int index = indexOf(synchronizations, synchronization);
+        if (index >= 0) {
+            synchronizations.remove(index);
+        }
+    }
+
+    synchronized int waitingSynchronizations() {
+        return synchronizations.size();
+    }
+
+    private static int indexOf(List<IoTask> tasks, IoTask task) {
+        for (int i = 0; i < tasks.size(); i++) {
+            if (tasks.get(i) == task) {
+                return i;
+            }
+        }
+        return -1;
+    }
+}

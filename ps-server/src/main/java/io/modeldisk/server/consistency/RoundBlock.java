@@ -1,0 +1,92 @@
+package io.modeldisk.server.consistency;
+
+import static io.modeldisk.server.block.BlockLayout.LOGICAL_BLOCK_BYTES;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.server.block.Block;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * A block's open round: the sum of the gradients that came, and how many came for each logical block. Guarded by the block's
+ * lock.
+ */
+final class RoundBlock {
+    private final Block block;
+    private final MemorySegment sum;
+    private final int[] contributions;
+    private final ParkedTasks parked = new ParkedTasks();
+    private long round = 1;
+
+    /** Round 1 is open. {@code sum} is as long as the block; what it holds at first does not matter. */
+    RoundBlock(Block block, MemorySegment sum) {
+        this.block = block;
+        this.sum = sum;
+        this.contributions = new int[block.lengthBytes() / LOGICAL_BLOCK_BYTES];
+    }
+
+    Block block() {
+        return block;
+    }
+
+    /** The round that is open, from 1; those below have been applied. */
+    long round() {
+        return round;
+    }
+
+    int logicalBlocks() {
+        return contributions.length;
+    }
+
+    /** The tasks that wait for this round to close. */
+    ParkedTasks parked() {
+        return parked;
+    }
+
+    /** Adds a gradient to the sum. */
+    void contribute(int offset, MemorySegment data, long dataOffset, int lengthBytes) {
+        for (int done = 0; done < lengthBytes; done += LOGICAL_BLOCK_BYTES) {
+            // The first contribution replaces what an earlier round left: cheaper than zeroing and adding.
+            if (contributions[(offset + done) / LOGICAL_BLOCK_BYTES]++ == 0) {
+                MemorySegment.copy(data, dataOffset + done, sum, offset + done, LOGICAL_BLOCK_BYTES);
+            } else {
+                FloatSum.add(sum, offset + done, data, dataOffset + done, LOGICAL_BLOCK_BYTES);
+            }
+        }
+    }
+
+    /** Whether somebody contributed to every logical block. */
+    boolean isCovered() {
+        for (int count : contributions) {
+            if (count == 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Applies the mean of what was contributed to each logical block, in runs of equal counts, and opens the next round. */
+    void close(Aggregator aggregator) {
+        boolean updated = false;
+        int start = 0;
+        while (start < contributions.length) {
+            int count = contributions[start];
+            int end = start + 1;
+            while (end < contributions.length && contributions[end] == count) {
+                end++;
+            }
+            if (count > 0) {
+                long offset = (long) start * LOGICAL_BLOCK_BYTES;
+                long lengthBytes = (long) (end - start) * LOGICAL_BLOCK_BYTES;
+                aggregator.aggregate(block.writable(), offset, sum, offset, lengthBytes, 1f / count);
+                updated = true;
+            }
+            Arrays.fill(contributions, start, end, 0);
+            start = end;
+        }
+        round++;
+        if (updated) {
+            block.updated();
+        }
+    }
+}

@@ -1,0 +1,152 @@
+package io.modeldisk.server.model;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * The JSON header of a safetensors file: tensors by name, each with {@code dtype}, {@code shape} and {@code data_offsets}, and
+ * {@code __metadata__}, a map of strings.
+ *
+ * <p>Source: <a href="https://github.com/huggingface/safetensors#format">the format's description</a>.
+ */
+final class SafetensorsHeader {
+    private static final String METADATA = "__metadata__";
+    private static final JsonFactory JSON = JsonFactory.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+        .build();
+
+    private final JsonParser parser;
+    private final List<Tensor> tensors = new ArrayList<>();
+
+    private SafetensorsHeader(JsonParser parser) {
+        this.parser = parser;
+    }
+
+    /**
+     * Reads a header and checks it against the data that follows: tensors lie within it, do not overlap, and leave no holes.
+     *
+     * @return the tensors, in the order of their data
+     */
+    static List<Tensor> parse(byte[] header, long dataBytes) throws IOException {
+        try (JsonParser parser = JSON.createParser(header)) {
+            SafetensorsHeader reading = new SafetensorsHeader(parser);
+            reading.readTensors();
+            return inOrder(reading.tensors, dataBytes);
+        } catch (JsonProcessingException e) {
+            throw new InvalidSafetensorsException("its header is not sound JSON: " + e.getOriginalMessage(), e);
+        }
+    }
+
+    private static List<Tensor> inOrder(List<Tensor> tensors, long dataBytes) throws InvalidSafetensorsException {
+        for (Tensor tensor : tensors) {
+            tensor.validate(dataBytes);
+        }
+        List<Tensor> sorted = new ArrayList<>(tensors);
+        sorted.sort(Comparator.comparingLong(Tensor::begin).thenComparingLong(Tensor::end));
+        long end = 0;
+        for (Tensor tensor : sorted) {
+            if (tensor.begin() != end) {
+                throw new InvalidSafetensorsException(
+                    "tensor '" + tensor.name() + "' begins at " + tensor.begin()
+                        + (tensor.begin() < end ? ", inside another that ends at " : ", leaving a hole from ") + end);
+            }
+            end = tensor.end();
+        }
+        if (end != dataBytes) {
+            throw new InvalidSafetensorsException(
+                "its tensors end at " + end + " of " + dataBytes + " bytes of data, leaving a hole");
+        }
+        return sorted;
+    }
+
+    private void readTensors() throws IOException {
+        expect(parser.nextToken(), JsonToken.START_OBJECT, "the header");
+        while (parser.nextToken() != JsonToken.END_OBJECT) {
+            String name = parser.currentName();
+            parser.nextToken();
+            if (name.equals(METADATA)) {
+                readMetadata();
+            } else {
+                tensors.add(readTensor(name));
+            }
+        }
+        if (parser.nextToken() != null) {
+            throw new InvalidSafetensorsException(
+                "its header goes on after the closing brace with " + parser.currentToken());
+        }
+    }
+
+    private void readMetadata() throws IOException {
+        expect(parser.currentToken(), JsonToken.START_OBJECT, METADATA);
+        while (parser.nextToken() != JsonToken.END_OBJECT) {
+            String name = parser.currentName();
+            expect(parser.nextToken(), JsonToken.VALUE_STRING, METADATA + " entry '" + name + "'");
+        }
+    }
+
+    private Tensor readTensor(String name) throws IOException {
+        String where = "tensor '" + name + "'";
+        expect(parser.currentToken(), JsonToken.START_OBJECT, where);
+        String type = null;
+        long[] shape = null;
+        long[] offsets = null;
+        while (parser.nextToken() != JsonToken.END_OBJECT) {
+            String field = parser.currentName();
+            parser.nextToken();
+            switch (field) {
+                case "dtype" -> {
+                    expect(parser.currentToken(), JsonToken.VALUE_STRING, where + " dtype");
+                    type = parser.getText();
+                }
+                case "shape" -> shape = readIntegers(where + " shape");
+                case "data_offsets" -> offsets = readIntegers(where + " data_offsets");
+                default -> throw new InvalidSafetensorsException(where + " has unknown field '" + field + "'");
+            }
+        }
+        if (type == null || shape == null || offsets == null) {
+            throw new InvalidSafetensorsException(where + " must have dtype, shape and data_offsets");
+        }
+        if (offsets.length != 2) {
+            throw new InvalidSafetensorsException(where + " has " + offsets.length + " data_offsets, and must have 2");
+        }
+        return new Tensor(name, type, shape, offsets[0], offsets[1]);
+    }
+
+    private long[] readIntegers(String where) throws IOException {
+        expect(parser.currentToken(), JsonToken.START_ARRAY, where);
+        long[] values = new long[4];
+        int count = 0;
+        while (parser.nextToken() != JsonToken.END_ARRAY) {
+            expect(parser.currentToken(), JsonToken.VALUE_NUMBER_INT, where);
+            if (count == values.length) {
+                values = Arrays.copyOf(values, 2 * count);
+            }
+            values[count++] = parser.getLongValue();
+        }
+        return Arrays.copyOf(values, count);
+    }
+
+    private void expect(JsonToken token, JsonToken expected, String where) throws IOException {
+        if (token != expected) {
+            throw new InvalidSafetensorsException(
+                where + " has " + (token == null ? "nothing" : parser.getText()) + " where " + describe(expected)
+                    + " must be");
+        }
+    }
+
+    private static String describe(JsonToken token) {
+        return switch (token) {
+            case START_OBJECT -> "an object";
+            case START_ARRAY -> "an array";
+            case VALUE_STRING -> "a string";
+            default -> "an integer";
+        };
+    }
+}

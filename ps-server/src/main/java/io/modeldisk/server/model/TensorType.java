@@ -1,0 +1,27 @@
+package io.modeldisk.server.model;
+
+/** The data types that the safetensors format names, with the size of an element. */
+enum TensorType {
+    BOOL(1), U8(1), I8(1), F8_E5M2(1), F8_E4M3(1), F8_E8M0(1), I16(2), U16(2), F16(2), BF16(2), I32(4), U32(4), F32(
+        4), F64(8), I64(8), U64(8), C64(8);
+
+    private final int elementBytes;
+
+    TensorType(int elementBytes) {
+        this.elementBytes = elementBytes;
+    }
+
+    int elementBytes() {
+        return elementBytes;
+    }
+
+    /** The type of this name; null if there is none. */
+    static TensorType named(String name) {
+        for (TensorType type : values()) {
+            if (type.name().equals(name)) {
+                return type;
+            }
+        }
+        return null;
+    }
+}

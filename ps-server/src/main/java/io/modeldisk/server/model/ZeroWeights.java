@@ -1,0 +1,35 @@
+package io.modeldisk.server.model;
+
+import io.modeldisk.protocol.memory.DataMemory;
+
+/** A model that starts from zeros. */
+record ZeroWeights(long sizeBytes) implements ModelSource {
+    private static final long MAX_BYTES = 1L << 60;
+
+    ZeroWeights {
+        if (sizeBytes <= 0 || sizeBytes > MAX_BYTES || sizeBytes % Float.BYTES != 0) {
+            throw new IllegalArgumentException(
+                "size=" + sizeBytes + " must be a positive multiple of 4 bytes, at most 1 EiB");
+        }
+    }
+
+    @Override
+    public String source() {
+        return "zeros";
+    }
+
+    @Override
+    public WeightsReader open() {
+        return new WeightsReader() {
+            @Override
+            public void read(long modelOffset, DataMemory memory, long memoryOffset, int lengthBytes) {
+                // The memory is zeroed already.
+            }
+
+            @Override
+            public void close() {
+                // Nothing is open.
+            }
+        };
+    }
+}

@@ -1,0 +1,63 @@
+package io.modeldisk.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.server.fake.SumAggregator;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+
+class ContextTest {
+    private static ParameterServer.Context sound() {
+        return new ParameterServer.Context().model("m").sizeBytes(1 << 20).aggregator("sum", new SumAggregator());
+    }
+
+    private static void assertRefused(UnaryOperator<ParameterServer.Context> change, String message) {
+        assertThatThrownBy(() -> change.apply(sound()).conclude())
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining(message);
+    }
+
+    @Test
+    void theEffectiveConfigurationIsPrinted() throws IOException {
+        assertThat(sound().conclude().toString().lines()).contains(
+            "model=m", "size=1048576", "blockSize=256k", "consistency=asp", "learners=1", "lease=PT5S",
+            "spareBlocks=64",
+            "shards=1", "aggregator=sum");
+    }
+
+    @Test
+    void aWrongSettingIsNamedWithItsValueAndWhatWouldBeRight() {
+        assertRefused(c -> c.blockSizeBytes(300 << 10), "blockSize=300k must be a power of two from 4096 to 1 MiB");
+        assertRefused(c -> c.blockSizeBytes(2 << 20), "blockSize=2m must be");
+        assertRefused(c -> c.blockSizeBytes(2048), "blockSize=2k must be");
+        assertRefused(c -> c.blockSizeBytes(Integer.MIN_VALUE), "must be a power of two");
+        assertRefused(c -> c.shard(2).shards(2), "shard=2 must be from 0 to shards-1, which is 1");
+        assertRefused(c -> c.shard(-1), "shard=-1 must be");
+        assertRefused(c -> c.shards(0), "shards=0 must be at least 1");
+        assertRefused(c -> c.model("Big"), "model=Big must be 1 to 64 of a-z");
+        assertRefused(c -> c.model(null), "model=null must be");
+        assertRefused(c -> c.model("x".repeat(65)), "must be 1 to 64");
+        assertRefused(c -> c.learners(0), "learners=0 must be from 1");
+        assertRefused(c -> c.spareBlocks(1), "spareBlocks=1 must be from 2");
+        assertRefused(c -> c.lease(Duration.ZERO), "lease=PT0S must be more than 0");
+        assertRefused(c -> c.consistency("ssp"), "consistency=ssp must be one of [asp, bsp]");
+        assertRefused(c -> c.aggregator(null, null), "aggregator=null must be given, as sgd:lr=0.1");
+        assertRefused(c -> c.sizeBytes(5), "size=5 must be a positive multiple of 4");
+        assertRefused(c -> c.safetensors(Path.of("x")), "size=1048576 and safetensors=x: exactly one must be given");
+    }
+
+    @Test
+    void aShardWithoutABlockIsRefusedWithARemedy() {
+        assertRefused(c -> c.shard(4).shards(5),
+            "shard=4 would get no block: a model of 1048576 bytes has 4 blocks of 256k; use shards=4 at most");
+    }
+
+    @Test
+    void aShardOfTooManyBlocksIsRefused() {
+        assertRefused(c -> c.sizeBytes(1L << 60).blockSizeBytes(4096), "too many; use more shards");
+    }
+}

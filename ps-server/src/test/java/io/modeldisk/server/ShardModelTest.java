@@ -1,0 +1,219 @@
+package io.modeldisk.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.protocol.striping.ModelFacts;
+import io.modeldisk.protocol.target.LogicalUnit;
+import io.modeldisk.protocol.target.Nexus;
+import io.modeldisk.protocol.target.Pin;
+import io.modeldisk.protocol.target.Target;
+import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.SumAggregator;
+import io.modeldisk.server.fake.Weights;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ShardModelTest {
+    private static final int BLOCK = 8192;
+    private static final int SIZE = 5 * BLOCK;
+    private static final Nexus LEARNER = FakeTask.nexus("a");
+
+    private final SumAggregator aggregator = new SumAggregator();
+    private long now;
+
+    private ParameterServer.Context context() {
+        return new ParameterServer.Context().model("test")
+            .blockSizeBytes(BLOCK)
+            .sizeBytes(SIZE)
+            .aggregator("sum", aggregator);
+    }
+
+    private static JsonNode status(ShardModel shard) throws IOException {
+        return new ObjectMapper().readTree(shard.target().units().get(1).vendorPage(ModelFacts.STATUS_VPD_PAGE));
+    }
+
+    private static byte[] read(LogicalUnit unit) throws Exception {
+        byte[] content = new byte[(int) unit.sizeBytes()];
+        FakeTask task = new FakeTask(LEARNER, 0, content.length);
+        assertThat(unit.admitRead(task)).isTrue();
+        Pin pin = new Pin();
+        for (int done = 0; done < content.length; done += pin.lengthBytes()) {
+            unit.pin(task, done, pin);
+            Weights.of(pin).asByteBuffer().get(content, done, pin.lengthBytes());
+            unit.unpin(pin);
+        }
+        return content;
+    }
+
+    @Test
+    void theShardsTogetherAreTheFile(@TempDir Path folder) throws Exception {
+        byte[] data = new byte[6 * BLOCK + 4100];
+        new SplittableRandom(1).nextBytes(data);
+        byte[] header = ("{\"w\":{\"dtype\":\"F32\",\"shape\":[" + data.length / 4 + "],\"data_offsets\":[0,"
+            + data.length + "]}}")
+            .getBytes(StandardCharsets.UTF_8);
+        Path file = Files.write(folder.resolve("m.safetensors"),
+            ByteBuffer.allocate(8 + header.length + data.length).order(ByteOrder.LITTLE_ENDIAN).putLong(header.length)
+                .put(header).put(data).array());
+        byte[] union = new byte[8 * BLOCK];
+        for (int number = 0; number < 3; number++) {
+            ParameterServer.Context context = new ParameterServer.Context().model("test").safetensors(file)
+                .blockSizeBytes(BLOCK).shard(number).shards(3).aggregator("sum", new SumAggregator());
+            try (ShardModel shard = ShardModel.open(context)) {
+                byte[] part = read(shard.target().units().get(1));
+                assertThat(part).hasSize((int) shard.facts().bytesOfShard());
+                for (int at = 0; at < part.length; at += 4096) {
+                    int block = at / BLOCK * 3 + number;
+                    System.arraycopy(part, at, union, block * BLOCK + at % BLOCK, 4096);
+                }
+            }
+        }
+        assertThat(Arrays.copyOf(union, data.length)).isEqualTo(data);
+        assertThat(Arrays.copyOfRange(union, data.length, union.length)).containsOnly(0);
+    }
+
+    @Test
+    void theUnitsAreTheSameWeightsUnderTwoIdentities() throws Exception {
+        try (ShardModel shard = ShardModel.open(context()); ShardModel again = ShardModel.open(context())) {
+            Target target = shard.target();
+            assertThat(target.name()).isEqualTo("iqn.2026-11.io.modeldisk:test");
+            LogicalUnit train = target.units().get(0);
+            LogicalUnit raw = target.units().get(1);
+            assertThat(train.identity()).isEqualTo(again.target().units().get(0).identity());
+            assertThat(train.identity().product()).isEqualTo("modeldisk train");
+            assertThat(raw.identity().product()).isEqualTo("modeldisk raw");
+            assertThat(raw.identity().eui64()).isNotEqualTo(train.identity().eui64());
+            assertThat(raw.identity().serialNumber()).isNotEqualTo(train.identity().serialNumber());
+            assertThat(train.sizeBytes()).isEqualTo(raw.sizeBytes()).isEqualTo(SIZE);
+            assertThat(train.vendorPageCodes()).containsExactly(0xC0, 0xC1);
+            assertThat(ModelFacts.fromJson(raw.vendorPage(0xC0))).isEqualTo(shard.facts());
+            assertThatThrownBy(() -> raw.vendorPage(0xC2)).hasMessage("page C2h must be C0h or C1h");
+        }
+    }
+
+    @Test
+    void aRawWriteSetsWeightsAndIsNoUpdate() throws Exception {
+        try (ShardModel shard = ShardModel.open(context().consistency("bsp").learners(2))) {
+            LogicalUnit raw = shard.target().units().get(1);
+            assertThat(raw.write(new FakeTask(LEARNER, 4096, 4096, BLOCK).fill(7))).isTrue();
+            assertThat(raw.synchronizeCache(new FakeTask(LEARNER, 0))).isTrue();
+            assertThat(Weights.at(shard.store(), 0)).isZero();
+            assertThat(Weights.at(shard.store(), 4096)).isEqualTo(7);
+            assertThat(Weights.at(shard.store(), 4096 + BLOCK)).isEqualTo(7);
+            JsonNode status = status(shard);
+            assertThat(status.at("/version/total").asLong()).isZero();
+            assertThat(status.at("/learners")).isEmpty();
+        }
+    }
+
+    @Test
+    void theStatusTellsHowFarEverybodyIs() throws Exception {
+        try (ShardModel shard = ShardModel.open(context().consistency("bsp"), () -> now)) {
+            LogicalUnit train = shard.target().units().get(0);
+            shard.target().nexusEstablished(LEARNER);
+            train.write(new FakeTask(LEARNER, 0, SIZE - BLOCK).fill(1));
+            train.admitRead(new FakeTask(LEARNER, 0, BLOCK));
+            shard.target().nexusLost(LEARNER, false);
+            now += TimeUnit.SECONDS.toNanos(3);
+            JsonNode status = status(shard);
+            assertThat(status.at("/version").toString()).isEqualTo("{\"min\":0,\"max\":1,\"total\":4}");
+            assertThat(status.at("/rounds").toString()).isEqualTo("{\"min\":0,\"max\":1}");
+            assertThat(status.at("/learners/0").toString()).isEqualTo(
+                "{\"learner\":\"a\",\"state\":\"lost\",\"joinRound\":1,\"clock\":{\"min\":0,\"max\":1},\"pushes\":1,"
+                    + "\"pushedBytes\":32768,\"pulledBytes\":8192}");
+            assertThat(status.at("/pulls").asLong()).isEqualTo(1);
+            assertThat(status.at("/uptimeSeconds").asLong()).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void theStatusOfManyLearnersIsCutAndSaysSo() throws Exception {
+        try (ShardModel shard = ShardModel.open(context())) {
+            LogicalUnit train = shard.target().units().get(0);
+            for (int i = 0; i < 500; i++) {
+                Nexus nexus = FakeTask.nexus("a-learner-with-a-long-name-" + "x".repeat(200) + i);
+                shard.target().nexusEstablished(nexus);
+                train.write(new FakeTask(nexus, 0, 4096));
+            }
+            assertThat(shard.status().length).isLessThanOrEqualTo(ShardStatus.MAX_BYTES);
+            JsonNode status = status(shard);
+            assertThat(status.at("/learners").size() + status.at("/learnersLeftOut").asInt()).isEqualTo(500);
+        }
+    }
+
+    @Test
+    void theRoundsGoOnWithoutALearnerWhoseLeaseEnds() throws Exception {
+        Nexus other = FakeTask.nexus("b");
+        try (ShardModel shard = ShardModel.open(context().consistency("bsp").learners(2), () -> now)) {
+            Target target = shard.target();
+            LogicalUnit train = target.units().get(0);
+            target.nexusEstablished(LEARNER);
+            target.nexusEstablished(other);
+            train.write(new FakeTask(LEARNER, 0, 4096).fill(3));
+            train.write(new FakeTask(other, 0, SIZE).fill(5));
+            FakeTask pull = new FakeTask(other, 0, SIZE);
+            assertThat(train.admitRead(pull)).isFalse();
+            target.nexusLost(LEARNER, false);
+            shard.expire(now + TimeUnit.SECONDS.toNanos(4));
+            assertThat(pull.resumes()).isZero();
+            shard.expire(now + TimeUnit.SECONDS.toNanos(5));
+            while (!train.admitRead(pull)) {
+                pull.awaitResume();
+            }
+            assertThat(Weights.at(shard.store(), 0)).isEqualTo(4);
+            assertThat(Weights.at(shard.store(), 4096)).isEqualTo(5);
+        }
+    }
+
+    @Test
+    void aServerThatCannotListenGivesEverythingBack() {
+        assertThatThrownBy(() -> ParameterServer.launch(context(), (listen, target) -> {
+            throw new IOException("address in use");
+        })).hasMessage("address in use");
+        assertThat(aggregator.isClosed()).isTrue();
+    }
+
+    @Test
+    void aServerEndsLeasesByItself() throws Exception {
+        InetSocketAddress address = new InetSocketAddress("127.0.0.1", 1234);
+        NetworkTarget network = new NetworkTarget() {
+            @Override
+            public InetSocketAddress localAddress() {
+                return address;
+            }
+
+            @Override
+            public void close() {
+                // No network.
+            }
+        };
+        ParameterServer.Context context = context().consistency("bsp").learners(2).lease(Duration.ofMillis(1));
+        try (ParameterServer server = ParameterServer.launch(context, (listen, target) -> network)) {
+            assertThat(server.localAddress()).isEqualTo(address);
+            LogicalUnit train = server.shard().target().units().get(0);
+            server.shard().target().nexusEstablished(LEARNER);
+            // Never connected: its lease runs from the start.
+            train.write(new FakeTask(FakeTask.nexus("ghost"), 0, 4096).fill(1));
+            train.write(new FakeTask(LEARNER, 0, SIZE).fill(1));
+            FakeTask pull = new FakeTask(LEARNER, 0, SIZE);
+            while (!train.admitRead(pull)) {
+                pull.awaitResume();
+            }
+        }
+        assertThat(aggregator.isClosed()).isTrue();
+    }
+}

@@ -1,0 +1,185 @@
+package io.modeldisk.server.consistency;
+
+import static io.modeldisk.server.consistency.BspFixture.PAGE;
+import static io.modeldisk.server.consistency.BspFixture.SIZE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.protocol.target.Nexus;
+import io.modeldisk.server.fake.FakeTask;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Learners that die at random moments, one step at a time: many cases, each repeatable by its seed. In a round all learners push
+ * the same value, the round's number, so that any mean of theirs is that number.
+ */
+class BspDepartureTest {
+    private static final int CASES = 3000;
+    private static final int ROUNDS = 4;
+    private static final int MAX_STEPS = 10_000;
+    private static final int PAGES = SIZE / PAGE;
+
+    private final Map<String, FakeTask> tasks = new HashMap<>();
+
+    @Test
+    void whoeverDiesTheOthersGoOnInStep() {
+        for (int seed = 0; seed < CASES; seed++) {
+            try (BspFixture shard = new BspFixture(2)) {
+                survive(shard, new SplittableRandom(seed), "seed " + seed);
+            }
+        }
+    }
+
+    private void survive(BspFixture shard, SplittableRandom random, String seed) {
+        Learner victim = new Learner(shard, "victim", random);
+        Learner survivor = new Learner(shard, "survivor", random);
+        Learner newcomer = null;
+        List<Learner> live = new ArrayList<>(List.of(victim, survivor));
+        int stepsToDeath = random.nextInt(60);
+        int stepsToBirth = stepsToDeath + random.nextInt(20) - 5;
+        int step = 0;
+        while (live.stream().anyMatch(learner -> !learner.isDone())) {
+            assertThat(step).as("steps of " + seed).isLessThan(MAX_STEPS);
+            // Both have joined: a job that never forms is another law's business.
+            if (step == Math.max(stepsToDeath, 2) && shard.membership.roster().formed()) {
+                victim.die();
+                live.remove(victim);
+            } else if (step == Math.max(stepsToDeath, 2)) {
+                stepsToDeath++;
+            }
+            if (newcomer == null && step >= stepsToBirth && shard.membership.roster().formed()) {
+                newcomer = new Learner(shard, "newcomer", random);
+                live.add(newcomer);
+            }
+            live.get(random.nextInt(live.size())).step(seed);
+            step++;
+        }
+        for (int block = 0; block < 3; block++) {
+            assertThat(shard.bsp.rounds(block)).as("rounds of block " + block + ", " + seed).isEqualTo(ROUNDS);
+        }
+        for (long offset = 0; offset < SIZE; offset += PAGE / 2) {
+            assertThat(shard.weight(offset)).as("weight at " + offset + ", " + seed).isEqualTo(sumTo(ROUNDS));
+        }
+        assertThat(shard.bsp.waiting()).as("waiting, " + seed).isZero();
+    }
+
+    @Test
+    void whenAllDieTheNextOnesFindAllBlocksInStep() {
+        for (int seed = 0; seed < CASES; seed++) {
+            try (BspFixture shard = new BspFixture(2)) {
+                SplittableRandom random = new SplittableRandom(seed);
+                Learner first = new Learner(shard, "victim", random);
+                Learner second = new Learner(shard, "survivor", random);
+                for (int step = random.nextInt(60); step > 0 || !shard.membership.roster().formed(); step--) {
+                    (random.nextBoolean() ? first : second).step("seed " + seed);
+                }
+                first.die();
+                second.die();
+                long next = shard.membership.lastOpenedRound() + 1;
+                Nexus newcomer = shard.connect("newcomer");
+                assertThat(shard.bsp.push(task(newcomer, 0, PAGES, 1))).as("seed " + seed).isTrue();
+                for (int block = 0; block < 3; block++) {
+                    assertThat(shard.bsp.rounds(block)).as("rounds, seed " + seed).isEqualTo(next);
+                }
+                shard.leave(newcomer);
+            }
+        }
+    }
+
+    private static float sumTo(long round) {
+        return round * (round + 1) / 2f;
+    }
+
+    /** Tasks are used again in all cases: each keeps memory of its own. */
+    private FakeTask task(Nexus nexus, int page, int pages, long round) {
+        FakeTask task = tasks.computeIfAbsent(
+            nexus.learner() + " " + page + "+" + pages + " " + round,
+            key -> new FakeTask(nexus, (long) page * PAGE, pages * PAGE).fill(round));
+        while (task.resumes() > 0) {
+            task.awaitResume();
+        }
+        return task;
+    }
+
+    /** Pushes the whole model in random pieces, pulls it, and so on to the last round. */
+    private final class Learner {
+        private final BspFixture shard;
+        private final Nexus nexus;
+        private final SplittableRandom random;
+        private long round;
+        private int page;
+        private FakeTask waiting;
+        private boolean pulling;
+
+        Learner(BspFixture shard, String name, SplittableRandom random) {
+            this.shard = shard;
+            this.nexus = shard.connect(name);
+            this.random = random;
+        }
+
+        boolean isDone() {
+            return round > ROUNDS || round == 0 && shard.membership.lastOpenedRound() >= ROUNDS;
+        }
+
+        void step(String seed) {
+            if (isDone() || waiting != null && waiting.resumes() == 0) {
+                return;
+            }
+            if (round == 0) {
+                round = shard.membership.join(nexus).joinRound();
+            }
+            if (pulling) {
+                pull(seed);
+            } else {
+                push();
+            }
+        }
+
+        private void push() {
+            int pages = 1 + random.nextInt(PAGES - page);
+            FakeTask task = waiting != null ? drained(waiting) : task(nexus, page, pages, round);
+            if (shard.bsp.push(task)) {
+                page += task.lengthBytes() / PAGE;
+                waiting = null;
+                pulling = page == PAGES;
+            } else {
+                waiting = task;
+            }
+        }
+
+        private void pull(String seed) {
+            FakeTask task = waiting != null ? drained(waiting) : task(nexus, 0, PAGES, 0);
+            if (shard.bsp.admitPull(task)) {
+                for (long offset = 0; offset < SIZE; offset += PAGE) {
+                    assertThat(shard.weight(offset)).as("pull of round " + round + ", " + seed).isEqualTo(sumTo(round));
+                }
+                waiting = null;
+                pulling = false;
+                page = 0;
+                round++;
+            } else {
+                waiting = task;
+            }
+        }
+
+        private FakeTask drained(FakeTask task) {
+            task.awaitResume();
+            return task;
+        }
+
+        void die() {
+            if (waiting != null) {
+                shard.bsp.forget(waiting);
+            }
+            if (random.nextBoolean()) {
+                shard.leave(nexus);
+            } else {
+                shard.expire(nexus);
+            }
+        }
+    }
+}

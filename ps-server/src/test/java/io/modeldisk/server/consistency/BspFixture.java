@@ -1,0 +1,64 @@
+package io.modeldisk.server.consistency;
+
+import io.modeldisk.fault.membership.Membership;
+import io.modeldisk.protocol.target.Nexus;
+import io.modeldisk.server.block.BlockLayout;
+import io.modeldisk.server.block.BlockStore;
+import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.SumAggregator;
+import io.modeldisk.server.fake.Weights;
+
+/** Two blocks of two logical blocks and one of a single one, summed up in rounds; time stands still. */
+final class BspFixture implements AutoCloseable {
+    static final int PAGE = 4096;
+    static final int BLOCK = 2 * PAGE;
+    static final int SIZE = 2 * BLOCK + PAGE;
+    static final long LEASE = 10;
+
+    final BlockStore store = new BlockStore(new BlockLayout(SIZE, BLOCK), 2, 0);
+    final Membership<Nexus, LearnerProgress> membership;
+    final Bsp bsp;
+
+    BspFixture(int learners) {
+        membership = new Membership<>(learners, LEASE, () -> 0,
+            () -> new LearnerProgress(new RoundMarks(store.layout())));
+        bsp = new Bsp(store, new SumAggregator(), membership);
+    }
+
+    Nexus connect(String name) {
+        Nexus nexus = FakeTask.nexus(name);
+        membership.connected(nexus);
+        return nexus;
+    }
+
+    boolean push(Nexus learner, long offset, int lengthBytes, float value) {
+        return bsp.push(new FakeTask(learner, offset, lengthBytes).fill(value));
+    }
+
+    boolean pull(Nexus learner) {
+        return bsp.admitPull(new FakeTask(learner, 0, SIZE));
+    }
+
+    void leave(Nexus learner) {
+        if (membership.left(learner)) {
+            bsp.learnersLeft();
+        }
+    }
+
+    void expire(Nexus learner) {
+        membership.lost(learner);
+        if (!membership.expire(LEASE).isEmpty()) {
+            bsp.learnersLeft();
+        }
+    }
+
+    float weight(long offset) {
+        return Weights.at(store, offset);
+    }
+
+    @Override
+    public void close() {
+        bsp.close();
+        store.close();
+    }
+}

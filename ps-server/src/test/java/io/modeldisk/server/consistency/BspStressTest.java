@@ -1,0 +1,161 @@
+package io.modeldisk.server.consistency;
+
+import static io.modeldisk.server.consistency.BspFixture.PAGE;
+import static io.modeldisk.server.consistency.BspFixture.SIZE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.protocol.target.Nexus;
+import io.modeldisk.protocol.target.Pin;
+import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.Weights;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.IntPredicate;
+import org.junit.jupiter.api.Test;
+
+class BspStressTest {
+    private static final int LEARNERS = 3;
+    private static final int ROUNDS = 300;
+    // Each learner cuts the model into other pieces; some span blocks.
+    private static final int[][] PIECES = {{1, 1, 1, 1, 1}, {5}, {1, 2, 2}};
+
+    private final BspFixture shard = new BspFixture(LEARNERS);
+
+    @Test
+    void everyLearnerPullsExactlyTheRoundsItPushed() throws Exception {
+        runAll(List.of(0, 1, 2), ROUNDS);
+        for (int block = 0; block < 3; block++) {
+            assertThat(shard.bsp.rounds(block)).isEqualTo(ROUNDS);
+            assertThat(shard.store.block(block).version()).isEqualTo(ROUNDS);
+        }
+        assertThat(shard.bsp.waiting()).isZero();
+        assertThat(shard.store.spareCount()).isEqualTo(2);
+        shard.close();
+    }
+
+    @Test
+    void survivorsOfThreadsThatDieGoOn() throws Exception {
+        try (ExecutorService threads = Executors.newFixedThreadPool(LEARNERS)) {
+            Future<Void> dying = threads.submit(() -> pushRounds(2, 20, false));
+            List<Future<Void>> survivors = new ArrayList<>();
+            survivors.add(threads.submit(() -> pushRounds(0, ROUNDS, false)));
+            survivors.add(threads.submit(() -> pushRounds(1, ROUNDS, false)));
+            dying.get();
+            shard.leave(FakeTask.nexus("learner2"));
+            for (Future<Void> survivor : survivors) {
+                survivor.get();
+            }
+        }
+        for (int block = 0; block < 3; block++) {
+            assertThat(shard.bsp.rounds(block)).isEqualTo(ROUNDS);
+        }
+        shard.close();
+    }
+
+    @Test
+    void whoComesAndGoesIsInStepWithWhoStays() throws Exception {
+        AtomicBoolean passed = new AtomicBoolean();
+        try (ExecutorService threads = Executors.newFixedThreadPool(LEARNERS + 1)) {
+            List<Future<Void>> done = new ArrayList<>();
+            for (int i = 0; i < LEARNERS; i++) {
+                String name = "stays" + i;
+                done.add(threads.submit(() -> pushOnes(name, round -> !passed.get(), false)));
+            }
+            done.add(threads.submit(() -> {
+                try {
+                    for (int i = 0; i < 100; i++) {
+                        pushOnes("passes" + i, round -> round < 3, true);
+                    }
+                } finally {
+                    passed.set(true);
+                }
+                return null;
+            }));
+            for (Future<Void> each : done) {
+                each.get();
+            }
+        }
+        for (int block = 0; block < 3; block++) {
+            assertThat(shard.bsp.rounds(block)).isEqualTo(shard.bsp.rounds(0));
+            assertThat(shard.weight(block * 2L * PAGE)).isEqualTo(shard.bsp.rounds(0));
+        }
+        shard.close();
+    }
+
+    /** All push ones, so that the weights after round k are k, whoever was in it. */
+    private Void pushOnes(String name, IntPredicate goOn, boolean leavesHalfARound) {
+        Nexus nexus = shard.connect(name);
+        FakeTask front = new FakeTask(nexus, 0, 3 * PAGE).fill(1);
+        FakeTask rear = new FakeTask(nexus, 3 * PAGE, 2 * PAGE).fill(1);
+        FakeTask pull = new FakeTask(nexus, 0, SIZE);
+        long first = shard.membership.join(nexus).joinRound();
+        for (int i = 0; goOn.test(i); i++) {
+            push(front);
+            push(rear);
+            while (!shard.bsp.admitPull(pull)) {
+                pull.awaitResume();
+            }
+            for (long offset = 0; offset < SIZE; offset += PAGE) {
+                assertThat(shard.weight(offset)).isEqualTo(first + i);
+            }
+        }
+        if (leavesHalfARound) {
+            push(front);
+        }
+        shard.leave(nexus);
+        return null;
+    }
+
+    private void push(FakeTask push) {
+        while (!shard.bsp.push(push)) {
+            push.awaitResume();
+        }
+    }
+
+    private void runAll(List<Integer> learners, int rounds) throws Exception {
+        List<Callable<Void>> roles = new ArrayList<>();
+        for (int learner : learners) {
+            roles.add(() -> pushRounds(learner, rounds, true));
+        }
+        try (ExecutorService threads = Executors.newFixedThreadPool(roles.size())) {
+            for (Future<Void> done : threads.invokeAll(roles)) {
+                done.get();
+            }
+        }
+    }
+
+    /** Learner l pushes l + 1 in each round: the mean is 2. */
+    private Void pushRounds(int learner, int rounds, boolean exact) {
+        Nexus nexus = shard.connect("learner" + learner);
+        List<FakeTask> pushes = new ArrayList<>();
+        int page = 0;
+        for (int pages : PIECES[learner]) {
+            pushes.add(new FakeTask(nexus, (long) page * PAGE, pages * PAGE).fill(learner + 1));
+            page += pages;
+        }
+        FakeTask pull = new FakeTask(nexus, 0, SIZE);
+        Pin pin = new Pin();
+        for (int round = 1; round <= rounds; round++) {
+            for (FakeTask push : pushes) {
+                push(push);
+            }
+            while (!shard.bsp.admitPull(pull)) {
+                pull.awaitResume();
+            }
+            for (int done = 0; done < SIZE; done += pin.lengthBytes()) {
+                shard.store.pin(pull, done, pin);
+                float weight = Weights.uniform(pin);
+                shard.store.unpin(pin);
+                if (exact) {
+                    assertThat(weight).isEqualTo(2f * round);
+                }
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,40 @@
+package io.modeldisk.server.fake;
+
+import io.modeldisk.protocol.target.Pin;
+import io.modeldisk.server.block.BlockStore;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** Looks at weights. */
+public final class Weights {
+    private Weights() {}
+
+    /** The float at a byte offset of the shard. */
+    public static float at(BlockStore store, long offset) {
+        var block = store.block(store.layout().blockOf(offset));
+        block.lock();
+        try {
+            return block.readable().weights().get(ValueLayout.JAVA_FLOAT, store.layout().offsetInBlock(offset));
+        } finally {
+            block.unlock();
+        }
+    }
+
+    /** What a pin shows. */
+    public static MemorySegment of(Pin pin) {
+        return pin.memory().segment(pin.offset(), pin.lengthBytes());
+    }
+
+    /** The value that a pin shows throughout; fails if it shows several. */
+    public static float uniform(Pin pin) {
+        MemorySegment data = of(pin);
+        float first = data.get(ValueLayout.JAVA_FLOAT, 0);
+        for (long i = 0; i < data.byteSize(); i += Float.BYTES) {
+            float value = data.get(ValueLayout.JAVA_FLOAT, i);
+            if (value != first) {
+                throw new AssertionError("torn: " + first + " at 0, " + value + " at " + i);
+            }
+        }
+        return first;
+    }
+}

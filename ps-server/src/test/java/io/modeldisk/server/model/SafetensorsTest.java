@@ -1,0 +1,158 @@
+package io.modeldisk.server.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.Arrays;
+import java.util.HexFormat;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SafetensorsTest {
+    private static final int DATA_BYTES = 24;
+
+    @TempDir
+    private Path folder;
+
+    private Path file(long headerBytes, String header, int dataBytes) throws IOException {
+        byte[] json = header.getBytes(StandardCharsets.UTF_8);
+        ByteBuffer content = ByteBuffer.allocate(Long.BYTES + json.length + dataBytes).order(ByteOrder.LITTLE_ENDIAN);
+        content.putLong(headerBytes).put(json);
+        for (int i = 0; i < dataBytes / Float.BYTES; i++) {
+            content.putFloat(i);
+        }
+        return Files.write(folder.resolve("model.safetensors"), content.array());
+    }
+
+    /** A file with this header, in which ' stands for ". */
+    private Path file(String header) throws IOException {
+        String json = header.replace('\'', '"');
+        return file(json.getBytes(StandardCharsets.UTF_8).length, json, DATA_BYTES);
+    }
+
+    private void assertInvalid(Path file, String... parts) {
+        assertThatThrownBy(() -> ModelSource.fromSafetensors(file))
+            .isInstanceOf(InvalidSafetensorsException.class)
+            .hasMessageContaining(file.toString())
+            .hasMessageContainingAll(parts);
+    }
+
+    @Test
+    void aSoundFileIsItsDataInOrder() throws Exception {
+        Path file = file(
+            "{'__metadata__':{'format':'pt'},'b':{'dtype':'F32','shape':[2,2],'data_offsets':[8,24]},"
+                + "'none':{'dtype':'F32','shape':[0,9223372036854775807,5],'data_offsets':[8,8]},"
+                + "'a':{'dtype':'F32','shape':[2],'data_offsets':[0,8]}}  ");
+        ModelSource source = ModelSource.fromSafetensors(file);
+        assertThat(source.sizeBytes()).isEqualTo(DATA_BYTES);
+        byte[] digest = MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(file));
+        assertThat(source.source()).isEqualTo("sha256:" + HexFormat.of().formatHex(digest));
+        try (DataMemory memory = DataMemory.allocate(4096); ModelSource.WeightsReader reader = source.open()) {
+            reader.read(8, memory, 100, 16);
+            assertThat(memory.segment(100, 16).toArray(ValueLayout.JAVA_FLOAT_UNALIGNED)).containsExactly(2, 3, 4, 5);
+        }
+    }
+
+    @Test
+    void aScalarHasOneElement() throws Exception {
+        String json = "{\"s\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]}}";
+        assertThat(ModelSource.fromSafetensors(file(json.length(), json, 4)).sizeBytes()).isEqualTo(4);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+        {'a':{'dtype':'F99','shape':[6],'data_offsets':[0,24]}} | tensor 'a' has unknown dtype F99
+        {'a':{'dtype':'BF16','shape':[12],'data_offsets':[0,24]}} | dtype BF16, which is not supported yet: only F32
+        {'a':{'dtype':'F32','shape':[5],'data_offsets':[0,24]}} | has 24 bytes of data, but its shape [5] of F32 needs 20
+        {'a':{'dtype':'F32','shape':[6],'data_offsets':[4,28]}} | data_offsets [4, 28]
+        {'a':{'dtype':'F32','shape':[6],'data_offsets':[24,0]}} | data_offsets [24, 0]
+        {'a':{'dtype':'F32','shape':[6],'data_offsets':[-24,0]}} | data_offsets [-24, 0]
+        {'a':{'dtype':'F32','shape':[-6],'data_offsets':[0,24]}} | shape [-6], whose lengths must not be negative
+        {'a':{'dtype':'F32','shape':[4611686018427387904,4],'data_offsets':[0,0]}} | more bytes than 64 bits count
+        {'a':{'dtype':'F32','shape':[6],'data_offsets':[0]}} | has 1 data_offsets, and must have 2
+        {'a':{'dtype':'F32','shape':[5],'data_offsets':[0,20]}} | end at 20 of 24 bytes of data, leaving a hole
+        {'a':{'dtype':'F32','shape':[5],'data_offsets':[4,24]}} | tensor 'a' begins at 4, leaving a hole from 0
+        {'a':{'dtype':'F32','shape':[6]}} | must have dtype, shape and data_offsets
+        {'a':{'dtype':'F32','shape':[6.5],'data_offsets':[0,24]}} | 6.5 where an integer must be
+        {'a':{'dtype':'F32','shape':[99999999999999999999],'data_offsets':[0,24]}} | not sound JSON
+        {'a':{'dtype':32,'shape':[6],'data_offsets':[0,24]}} | 32 where a string must be
+        {'a':{'dtype':'F32','shape':[6],'data_offsets':[0,24],'x':1}} | unknown field 'x'
+        {'a':7} | tensor 'a' has 7 where an object must be
+        {'__metadata__':{'format':1}} | __metadata__ entry 'format' has 1 where a string must be
+        [] | the header has [ where an object must be
+        {} {} | goes on after the closing brace
+        {'a' | not sound JSON
+        `` | the header has nothing where an object must be
+        """)
+    void anUnsoundHeaderIsRefused(String header, String message) throws IOException {
+        assertInvalid(file(header), message);
+    }
+
+    @Test
+    void overlappingTensorsAreRefused() throws IOException {
+        assertInvalid(
+            file(
+                "{'a':{'dtype':'F32','shape':[4],'data_offsets':[0,16]},'b':{'dtype':'F32','shape':[3],'data_offsets':[12,24]}}"),
+            "tensor 'b' begins at 12, inside another that ends at 16");
+    }
+
+    @Test
+    void aNameTwiceIsRefused() throws IOException {
+        assertInvalid(
+            file(
+                "{'a':{'dtype':'F32','shape':[3],'data_offsets':[0,12]},'a':{'dtype':'F32','shape':[3],'data_offsets':[12,24]}}"),
+            "Duplicate field 'a'");
+    }
+
+    @Test
+    void aLengthPastTheEndIsRefused() throws IOException {
+        assertInvalid(file(1000, "{}", 0), "said to have 1000 bytes, but only 2 follow");
+        assertInvalid(file(100_000_001, "{}", 0),
+            "said to have 100000001 bytes, more than the 100000000 that are read");
+        assertInvalid(file(-1, "{}", 0), "said to have 18446744073709551615 bytes");
+    }
+
+    @Test
+    void aTruncatedFileIsRefused() throws IOException {
+        Path sound = file("{'a':{'dtype':'F32','shape':[6],'data_offsets':[0,24]}}");
+        byte[] content = Files.readAllBytes(sound);
+        ModelSource.fromSafetensors(sound);
+        for (int length = 0; length < content.length; length++) {
+            assertInvalid(Files.write(sound, Arrays.copyOf(content, length)), "model.safetensors: ");
+        }
+    }
+
+    @Test
+    void aFileThatShrinksIsNamed() throws IOException {
+        Path file = file("{'a':{'dtype':'F32','shape':[6],'data_offsets':[0,24]}}");
+        ModelSource source = ModelSource.fromSafetensors(file);
+        Files.write(file, new byte[8]);
+        try (DataMemory memory = DataMemory.allocate(4096); ModelSource.WeightsReader reader = source.open()) {
+            assertThatThrownBy(() -> reader.read(0, memory, 0, DATA_BYTES))
+                .hasMessageContaining(file + ": ends at byte ");
+        }
+    }
+
+    @Test
+    void aModelWithoutDataIsRefused() throws IOException {
+        assertInvalid(file(2, "{}", 0), "no data in its 0 tensors");
+    }
+
+    @Test
+    void aSizeIsAPositiveMultipleOfFour() {
+        assertThat(ModelSource.ofSize(8).source()).isEqualTo("zeros");
+        assertThatThrownBy(() -> ModelSource.ofSize(0)).hasMessageContaining("size=0 must be a positive multiple of 4");
+        assertThatThrownBy(() -> ModelSource.ofSize(6)).hasMessageContaining("size=6 must be");
+    }
+}

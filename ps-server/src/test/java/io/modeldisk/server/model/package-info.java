@@ -1,0 +1,2 @@
+/** The laws of its counterpart. */
+package io.modeldisk.server.model;

@@ -1,0 +1,2 @@
+/** The laws of a shard as a whole. */
+package io.modeldisk.server;
