@@ -29,7 +29,8 @@ public final class ModelFile implements MountedFile {
     // Held while joining and leaving: an open that meets a leave waits for it, and then joins.
     private final CancellableLock lock = new CancellableLock();
     private int handles;
-    private int learners;
+    // Changes under the lock only; read without it, for the status.
+    private volatile int learners;
     // How many writable handles were closed by a process and not yet released by the kernel.
     private volatile int closing;
 
@@ -62,12 +63,7 @@ public final class ModelFile implements MountedFile {
 
     /** Whether somebody has it open for writing. */
     public boolean hasLearner() {
-        long stamp = lock.lockExclusive();
-        try {
-            return learners > 0;
-        } finally {
-            lock.unlock(stamp);
-        }
+        return learners > 0;
     }
 
     @Override
@@ -83,7 +79,7 @@ public final class ModelFile implements MountedFile {
                 exchange.prepare(false, cancellation);
             }
             handles++;
-            learners += writable ? 1 : 0;
+            learners = learners + (writable ? 1 : 0);
         } finally {
             lock.unlock(stamp);
         }
@@ -124,7 +120,8 @@ public final class ModelFile implements MountedFile {
         long stamp = lock.lockExclusive();
         try {
             handles--;
-            if (writable && --learners == 0) {
+            learners = learners - (writable ? 1 : 0);
+            if (writable && learners == 0) {
                 exchange.abandon();
                 leave();
             }

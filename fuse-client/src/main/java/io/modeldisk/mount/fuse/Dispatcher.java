@@ -2,12 +2,18 @@ package io.modeldisk.mount.fuse;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 
 /** Turns a request into a call of a file or a handle, and what comes of it, an exception too, into one reply. Thread-safe. */
 final class Dispatcher {
     private static final int ACCESS_MODE = 3;
     private static final String DIRECTORY_IS_FIXED = "the files of a modeldisk mount cannot be made, removed or renamed";
+
+    // Not finding a name is how shells look around; what is not permitted, the process is told just as well.
+    private static final Set<Errno> QUIET = EnumSet.of(Errno.ENOENT, Errno.ENOTDIR, Errno.EPERM, Errno.EACCES,
+        Errno.EINTR);
 
     private final FuseFileSystem fileSystem;
     private final List<MountedFile> files;
