@@ -25,8 +25,11 @@ public final class KernelBinding implements FuseBinding {
         if (!Files.exists(device)) {
             return DEVICE + " is missing: load the kernel module (modprobe fuse), or give the container the device";
         }
-        if (LinuxCalls.effectiveUserId() != 0) {
-            return "only root can mount with this binding: mounting as a user needs fusermount3, which it does not call yet";
+        if (LinuxCalls.effectiveUserId() != 0 && !UserMount.isAvailable()) {
+            return "only root can mount without fusermount3: install the package fuse3";
+        }
+        if (!Files.isReadable(device) || !Files.isWritable(device)) {
+            return "this user may not open " + DEVICE + ": its mode is usually 0666 (chmod 666 " + DEVICE + ", as root)";
         }
         return "";
     }
@@ -36,12 +39,14 @@ public final class KernelBinding implements FuseBinding {
         if (!isAvailable()) {
             throw new IOException("cannot mount " + directory + ": " + unavailabilityCause());
         }
-        return mountAsRoot(directory, fileSystem, options);
+        return LinuxCalls.effectiveUserId() == 0
+            ? mountAsRoot(directory, fileSystem, options)
+            : serve(directory, UserMount.mount(directory), fileSystem, options, new UserMount());
     }
 
     @Override
     public void unmount(Path directory) throws IOException {
-        new RootUnmounter().unmount(directory);
+        (LinuxCalls.effectiveUserId() == 0 ? new RootUnmounter() : new UserMount()).unmount(directory);
     }
 
     private FuseSession mountAsRoot(Path directory, FuseFileSystem fileSystem, FuseOptions options) throws IOException {
