@@ -1,0 +1,64 @@
+package io.modeldisk.mount;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The mounts this process sees (proc_pid_mountinfo(5)).
+ *
+ * @param entries in the order they were made: of two at one place, the later hides the earlier
+ */
+record MountTable(List<Entry> entries) {
+    private static final Path SOURCE = Path.of("/proc/self/mountinfo");
+    private static final int MOUNT_POINT_FIELD = 4;
+
+    /**
+     * A mount.
+     *
+     * @param mountPoint where
+     * @param type of file system, as {@code fuse.modeldisk}
+     */
+    record Entry(String mountPoint, String type) {}
+
+    static MountTable read() throws IOException {
+        return parse(Files.readAllLines(SOURCE, StandardCharsets.ISO_8859_1));
+    }
+
+    static MountTable parse(List<String> lines) {
+        return new MountTable(lines.stream().map(MountTable::entry).flatMap(Optional::stream).toList());
+    }
+
+    /** What is mounted exactly here, on top. */
+    Optional<Entry> at(Path directory) {
+        String place = directory.toString();
+        return entries.stream().filter(entry -> entry.mountPoint().equals(place)).reduce((lower, upper) -> upper);
+    }
+
+    private static Optional<Entry> entry(String line) {
+        String[] sides = line.split(" - ", 2);
+        String[] fields = sides[0].split(" ");
+        if (sides.length < 2 || fields.length <= MOUNT_POINT_FIELD) {
+            return Optional.empty();
+        }
+        return Optional.of(new Entry(unescape(fields[MOUNT_POINT_FIELD]), sides[1].split(" ", 2)[0]));
+    }
+
+    /** A blank, a tab, a line feed and a backslash are written as a backslash and three octal digits. */
+    private static String unescape(String text) {
+        byte[] bytes = new byte[text.length()];
+        int length = 0;
+        for (int i = 0; i < text.length(); i++) {
+            if (text.charAt(i) == '\\' && i + 3 < text.length()) {
+                bytes[length++] = (byte) Integer.parseInt(text.substring(i + 1, i + 4), 8);
+                i += 3;
+            } else {
+                bytes[length++] = (byte) text.charAt(i);
+            }
+        }
+        return new String(bytes, 0, length, StandardCharsets.UTF_8);
+    }
+}

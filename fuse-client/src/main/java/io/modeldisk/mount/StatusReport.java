@@ -1,0 +1,67 @@
+package io.modeldisk.mount;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.ObjectWriter;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.mount.exchange.ExchangeCounters;
+import io.modeldisk.mount.file.ModelFile;
+import io.modeldisk.protocol.striping.RemoteModel;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+
+/** Puts together what status.json says. Thread-safe. */
+final class StatusReport {
+    private static final ObjectMapper MAPPER = new ObjectMapper();
+    private static final ObjectWriter JSON = MAPPER.writerWithDefaultPrettyPrinter();
+
+    private final ModelMount.Context context;
+    private final ExchangeCounters counters;
+    private final ModelFile modelFile;
+    private final Instant mountedAt = Instant.now();
+
+    StatusReport(ModelMount.Context context, ExchangeCounters counters, ModelFile modelFile) {
+        this.context = context;
+        this.counters = counters;
+        this.modelFile = modelFile;
+    }
+
+    /** The report as it is now: JSON in UTF-8, also when shards do not answer. */
+    byte[] text() {
+        RemoteModel model = context.remoteModel();
+        ObjectNode report = MAPPER.createObjectNode();
+        report.set("mount", mount());
+        report.set("model", MAPPER.valueToTree(model.facts()));
+        try {
+            report.set("shards", model.status());
+        } catch (IOException e) {
+            report.putObject("shards").put("error", String.valueOf(e.getMessage()));
+        }
+        try {
+            return (JSON.writeValueAsString(report) + "\n").getBytes(StandardCharsets.UTF_8);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("a status that JSON cannot hold: " + report, e);
+        }
+    }
+
+    private ObjectNode mount() {
+        return MAPPER.createObjectNode()
+            .put("dir", context.directory().toString())
+            .put("exchange", context.exchange().schemeName())
+            .put("learner", context.learner())
+            .put("training", modelFile.hasLearner())
+            .put("mountedAt", mountedAt.toString())
+            .put("uptimeSeconds", Duration.between(mountedAt, Instant.now()).toSeconds())
+            .put("iterations", counters.iterations())
+            .put("pushedBytes", counters.pushedBytes())
+            .put("pulledBytes", counters.pulledBytes())
+            .put("lastPushMs", counters.lastPushMs())
+            .put("lastPullMs", counters.lastPullMs())
+            .put("lastFsyncMs", counters.lastSynchronizeMs())
+            .put("pushGbPerSecond", counters.pushGbPerSecond())
+            .put("pullGbPerSecond", counters.pullGbPerSecond())
+            .put("lastError", counters.lastError());
+    }
+}

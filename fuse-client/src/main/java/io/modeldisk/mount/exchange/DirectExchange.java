@@ -1,0 +1,100 @@
+package io.modeldisk.mount.exchange;
+
+import io.modeldisk.mount.fuse.Errno;
+import io.modeldisk.mount.fuse.ErrnoException;
+import io.modeldisk.mount.fuse.Transfer;
+import io.modeldisk.protocol.striping.Cancellation;
+import io.modeldisk.protocol.striping.RemoteModel;
+import java.io.IOException;
+
+/** Each read pulls and each write pushes, at once: no local copy, and no memory but the request's own. */
+final class DirectExchange implements Exchange {
+    private final RemoteModel model;
+    private final long sizeBytes;
+    private final ExchangeCounters counters = new ExchangeCounters();
+    private volatile boolean pushed;
+
+    DirectExchange(RemoteModel model) {
+        this.model = model;
+        this.sizeBytes = model.facts().sizeBytes();
+    }
+
+    @Override
+    public void prepare(boolean learner, Cancellation cancellation) {
+        // Nothing is kept here that could be old.
+    }
+
+    @Override
+    public void read(long offset, int lengthBytes, Transfer transfer) throws IOException {
+        long start = LogicalBlocks.down(offset);
+        long bytes = LogicalBlocks.up(offset + lengthBytes) - start;
+        long startedNs = System.nanoTime();
+        try {
+            model.pull(start, transfer.memory(), transfer.memoryOffset(), bytes, transfer.cancellation());
+        } catch (IOException e) {
+            counters.failed(e);
+            throw e;
+        }
+        counters.pulled(bytes, System.nanoTime() - startedNs);
+        transfer.reply(transfer.memory(), transfer.memoryOffset() + offset - start, lengthBytes);
+    }
+
+    @Override
+    public void write(long offset, int lengthBytes, Transfer transfer) throws IOException {
+        boolean toTheEnd = offset + lengthBytes == sizeBytes;
+        if (!LogicalBlocks.isAligned(offset) || !LogicalBlocks.isAligned(lengthBytes) && !toTheEnd) {
+            throw new ErrnoException(Errno.EINVAL, "a push of " + lengthBytes + " bytes at " + offset
+                + " in the direct exchange must start and end at multiples of 4096 or at the end of the model; a write of"
+                + " 1 MiB or more also needs its memory page-aligned, or the kernel cuts it elsewhere; the sync exchange"
+                + " takes any write");
+        }
+        long bytes = LogicalBlocks.up(lengthBytes);
+        if (bytes > lengthBytes) {
+            Memories.zero(transfer.memory(), transfer.memoryOffset() + lengthBytes, bytes - lengthBytes);
+        }
+        long startedNs = System.nanoTime();
+        try {
+            model.push(offset, transfer.memory(), transfer.memoryOffset(), bytes, transfer.cancellation());
+        } catch (IOException e) {
+            counters.failed(e);
+            throw e;
+        }
+        counters.pushed(bytes, System.nanoTime() - startedNs);
+        pushed = true;
+    }
+
+    @Override
+    public void synchronize(Cancellation cancellation) throws IOException {
+        long startedNs = System.nanoTime();
+        boolean ends = pushed;
+        pushed = false;
+        try {
+            model.synchronize(cancellation);
+        } catch (IOException e) {
+            pushed |= ends;
+            counters.failed(e);
+            throw e;
+        }
+        counters.synchronizedIn(System.nanoTime() - startedNs, ends);
+    }
+
+    @Override
+    public void refresh(Cancellation cancellation) {
+        // Every read is fresh.
+    }
+
+    @Override
+    public void abandon() {
+        pushed = false;
+    }
+
+    @Override
+    public ExchangeCounters counters() {
+        return counters;
+    }
+
+    @Override
+    public void close() {
+        // Nothing is held.
+    }
+}

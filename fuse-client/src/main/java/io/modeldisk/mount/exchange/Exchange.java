@@ -1,0 +1,44 @@
+package io.modeldisk.mount.exchange;
+
+import io.modeldisk.mount.fuse.Transfer;
+import io.modeldisk.protocol.striping.Cancellation;
+import java.io.IOException;
+
+/**
+ * When weights and gradients move between a learner and the shards. Thread-safe: requests run concurrently. Offsets are in bytes
+ * of the model; ranges lie within its size: the file has cut them.
+ */
+public interface Exchange extends AutoCloseable {
+    /** The bytes of a logical block. */
+    int LOGICAL_BLOCK_BYTES = 4096;
+
+    /**
+     * Makes reads fresh and the gradient clean; called before the first handle of any kind, and before the first handle of a
+     * learner, not for each handle.
+     *
+     * @param learner whether writes will follow
+     */
+    void prepare(boolean learner, Cancellation cancellation) throws IOException;
+
+    /** Answers a read with weights. */
+    void read(long offset, int lengthBytes, Transfer transfer) throws IOException;
+
+    /** Takes the gradient that lies at the start of the transfer's memory; all of it or none. */
+    void write(long offset, int lengthBytes, Transfer transfer) throws IOException;
+
+    /** Ends the learner's iteration: fsync. */
+    void synchronize(Cancellation cancellation) throws IOException;
+
+    /** Makes reads fresh, for a handle that cannot write: its fsync. */
+    void refresh(Cancellation cancellation) throws IOException;
+
+    /** The learner is gone: what it wrote and did not fsync is dropped, never pushed. */
+    void abandon();
+
+    /** What has moved so far. */
+    ExchangeCounters counters();
+
+    /** Gives its memory back. Nobody uses it any more. */
+    @Override
+    void close();
+}

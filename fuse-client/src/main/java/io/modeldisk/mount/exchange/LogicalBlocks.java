@@ -1,0 +1,23 @@
+package io.modeldisk.mount.exchange;
+
+/** Arithmetic of logical blocks: what {@link io.modeldisk.protocol.striping.RemoteModel} moves are whole ones. */
+public final class LogicalBlocks {
+    private static final long MASK = Exchange.LOGICAL_BLOCK_BYTES - 1;
+
+    private LogicalBlocks() {}
+
+    /** The start of the logical block that holds this offset. */
+    public static long down(long offset) {
+        return offset & ~MASK;
+    }
+
+    /** The next start of a logical block at or after this offset. */
+    public static long up(long offset) {
+        return (offset + MASK) & ~MASK;
+    }
+
+    /** Whether a logical block starts here. */
+    public static boolean isAligned(long offset) {
+        return (offset & MASK) == 0;
+    }
+}

@@ -1,0 +1,183 @@
+package io.modeldisk.mount.exchange;
+
+import io.modeldisk.mount.fuse.Transfer;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.Cancellation;
+import io.modeldisk.protocol.striping.RemoteModel;
+import java.io.IOException;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * Weights and gradient in local memory; fsync pushes what was written, waits until it is aggregated, pulls the whole model and
+ * returns.
+ *
+ * <p>A gradient that was not fsynced is never pushed. An fsync that fails has pushed some pieces of it and not others; those it
+ * has are forgotten, so that the next fsync pushes the rest and nothing twice. The piece that failed is pushed again as a whole:
+ * that its blocks which had arrived count once is what the shards' round numbers are for.
+ */
+final class SyncExchange implements Exchange {
+    /** What one push call moves: large enough to keep all shards busy, a multiple of every block size. */
+    static final long PUSH_BYTES = 64 << 20;
+
+    private static final Logger LOG = LogManager.getLogger(SyncExchange.class);
+
+    private final RemoteModel model;
+    private final long bytes;
+    private final DirtyBlocks dirty;
+    private final ExchangeCounters counters = new ExchangeCounters();
+    // Reads and writes share it, an exchange with the shards has it alone: no read sees a block half pulled.
+    private final CancellableLock lock = new CancellableLock();
+
+    // Guarded by the lock; made when they are first needed: a mount that is only looked at costs nothing.
+    private DataMemory weights;
+    private DataMemory gradient;
+    private boolean unsynchronized;
+
+    SyncExchange(RemoteModel model) {
+        this.model = model;
+        this.bytes = LogicalBlocks.up(model.facts().sizeBytes());
+        this.dirty = new DirtyBlocks(bytes);
+    }
+
+    @Override
+    public void prepare(boolean learner, Cancellation cancellation) throws IOException {
+        long stamp = lock.lockExclusive(cancellation);
+        try {
+            if (weights == null) {
+                weights = DataMemory.allocate(bytes);
+            }
+            if (learner && gradient == null) {
+                gradient = DataMemory.allocate(bytes);
+            }
+            pull(cancellation);
+        } finally {
+            lock.unlock(stamp);
+        }
+    }
+
+    @Override
+    public void read(long offset, int lengthBytes, Transfer transfer) throws IOException {
+        long stamp = lock.lockShared(transfer.cancellation());
+        try {
+            transfer.reply(weights, offset, lengthBytes);
+        } finally {
+            lock.unlock(stamp);
+        }
+    }
+
+    @Override
+    public void write(long offset, int lengthBytes, Transfer transfer) throws IOException {
+        long stamp = lock.lockShared(transfer.cancellation());
+        try {
+            Memories.copy(transfer.memory(), transfer.memoryOffset(), gradient, offset, lengthBytes);
+            dirty.mark(offset, lengthBytes);
+        } finally {
+            lock.unlock(stamp);
+        }
+    }
+
+    @Override
+    public void synchronize(Cancellation cancellation) throws IOException {
+        long startedNs = System.nanoTime();
+        long stamp = lock.lockExclusive(cancellation);
+        try {
+            pushDirty(cancellation);
+            boolean pushed = unsynchronized;
+            if (pushed) {
+                model.synchronize(cancellation);
+                unsynchronized = false;
+            }
+            pull(cancellation);
+            counters.synchronizedIn(System.nanoTime() - startedNs, pushed);
+        } catch (IOException e) {
+            counters.failed(e);
+            throw e;
+        } finally {
+            lock.unlock(stamp);
+        }
+    }
+
+    @Override
+    public void refresh(Cancellation cancellation) throws IOException {
+        long stamp = lock.lockExclusive(cancellation);
+        try {
+            pull(cancellation);
+        } finally {
+            lock.unlock(stamp);
+        }
+    }
+
+    @Override
+    public void abandon() {
+        long stamp = lock.lockExclusive();
+        try {
+            long dropped = 0;
+            for (long from = dirty.nextDirty(0); from >= 0; from = dirty.nextDirty(from)) {
+                long length = dirty.nextClean(from) - from;
+                forget(from, length);
+                dropped += length;
+            }
+            unsynchronized = false;
+            if (dropped > 0) {
+                LOG.warn("a learner closed the model without fsync: {} bytes of gradient are dropped, not pushed",
+                    dropped);
+            }
+        } finally {
+            lock.unlock(stamp);
+        }
+    }
+
+    @Override
+    public ExchangeCounters counters() {
+        return counters;
+    }
+
+    @Override
+    public void close() {
+        long stamp = lock.lockExclusive();
+        try {
+            if (weights != null) {
+                weights.close();
+                weights = null;
+            }
+            if (gradient != null) {
+                gradient.close();
+                gradient = null;
+            }
+        } finally {
+            lock.unlock(stamp);
+        }
+    }
+
+    private void pushDirty(Cancellation cancellation) throws IOException {
+        long startedNs = System.nanoTime();
+        long pushedBytes = 0;
+        try {
+            for (long from = dirty.nextDirty(0); from >= 0; from = dirty.nextDirty(from)) {
+                long pieceEnd = (from / PUSH_BYTES + 1) * PUSH_BYTES;
+                long length = Math.min(dirty.nextClean(from), pieceEnd) - from;
+                model.push(from, gradient, from, length, cancellation);
+                forget(from, length);
+                unsynchronized = true;
+                pushedBytes += length;
+            }
+        } finally {
+            if (pushedBytes > 0) {
+                counters.pushed(pushedBytes, System.nanoTime() - startedNs);
+            }
+        }
+    }
+
+    /** The gradient outside dirty blocks is always zero, so that a partly written block can go whole. */
+    private void forget(long from, long length) {
+        Memories.zero(gradient, from, length);
+        dirty.clear(from, length);
+    }
+
+    private void pull(Cancellation cancellation) throws IOException {
+        long startedNs = System.nanoTime();
+        model.pull(0, weights, 0, bytes, cancellation);
+        counters.pulled(bytes, System.nanoTime() - startedNs);
+    }
+}

@@ -1,0 +1,199 @@
+package io.modeldisk.mount.file;
+
+import io.modeldisk.mount.exchange.CancellableLock;
+import io.modeldisk.mount.exchange.Exchange;
+import io.modeldisk.mount.fuse.FileHandle;
+import io.modeldisk.mount.fuse.MountedFile;
+import io.modeldisk.mount.fuse.Transfer;
+import io.modeldisk.protocol.striping.Cancellation;
+import io.modeldisk.protocol.striping.RemoteModel;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * The file a learner trains with: read is a pull, write a push, fsync the end of an iteration. Whoever has it open for writing
+ * makes the mount a learner; when the last of them is gone, killed or not, the mount leaves its rounds.
+ */
+public final class ModelFile implements MountedFile {
+    private static final Logger LOG = LogManager.getLogger(ModelFile.class);
+    // The kernel sends the release just after close(2) has returned; a dup'ed descriptor never sends it.
+    private static final long RELEASE_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(200);
+    private static final long RELEASE_POLL_NS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private final RemoteModel model;
+    private final Exchange exchange;
+    private final FixedSize size;
+    // Held while joining and leaving: an open that meets a leave waits for it, and then joins.
+    private final CancellableLock lock = new CancellableLock();
+    private int handles;
+    // Changes under the lock only; read without it, for the status.
+    private volatile int learners;
+    // How many writable handles were closed by a process and not yet released by the kernel.
+    private volatile int closing;
+
+    /** The file of this model, with this way to move its data. */
+    public ModelFile(RemoteModel model, Exchange exchange) {
+        this.model = model;
+        this.exchange = exchange;
+        this.size = new FixedSize(name(), model.facts().sizeBytes());
+    }
+
+    @Override
+    public String name() {
+        return "model";
+    }
+
+    @Override
+    public int permissions() {
+        return 0666;
+    }
+
+    @Override
+    public long sizeBytes() {
+        return size.bytes();
+    }
+
+    @Override
+    public long modifiedMs() {
+        return size.modifiedMs();
+    }
+
+    /** Whether somebody has it open for writing. */
+    public boolean hasLearner() {
+        return learners > 0;
+    }
+
+    @Override
+    public FileHandle open(boolean writable, Cancellation cancellation) throws IOException {
+        if (writable) {
+            awaitReleases(cancellation);
+        }
+        long stamp = lock.lockExclusive(cancellation);
+        try {
+            if (writable && learners == 0) {
+                becomeLearner(cancellation);
+            } else if (handles == 0) {
+                exchange.prepare(false, cancellation);
+            }
+            handles++;
+            learners = learners + (writable ? 1 : 0);
+        } finally {
+            lock.unlock(stamp);
+        }
+        return new Handle(writable);
+    }
+
+    /** A learner that starts after another has closed is a new one, also when the kernel has not said so yet. */
+    private void awaitReleases(Cancellation cancellation) {
+        long startedNs = System.nanoTime();
+        while (closing > 0 && !cancellation.isCancelled() && System.nanoTime() - startedNs < RELEASE_WAIT_NS) {
+            LockSupport.parkNanos(this, RELEASE_POLL_NS);
+        }
+    }
+
+    private void becomeLearner(Cancellation cancellation) throws IOException {
+        model.join();
+        try {
+            exchange.prepare(true, cancellation);
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            leave();
+            throw e;
+        }
+    }
+
+    private void leave() {
+        try {
+            model.leave();
+        } catch (IOException e) {
+            LOG.warn("the learner's rounds could not be left, the shards will notice by its lease: {}", e.getMessage());
+        }
+    }
+
+    private synchronized void closing(int change) {
+        closing += change;
+    }
+
+    private void released(boolean writable) {
+        long stamp = lock.lockExclusive();
+        try {
+            handles--;
+            learners = learners - (writable ? 1 : 0);
+            if (writable && learners == 0) {
+                exchange.abandon();
+                leave();
+            }
+        } finally {
+            lock.unlock(stamp);
+        }
+    }
+
+    private final class Handle implements FileHandle {
+        private final boolean writable;
+        // Guarded by the file's monitor when it changes.
+        private volatile boolean flushed;
+
+        Handle(boolean writable) {
+            this.writable = writable;
+        }
+
+        @Override
+        public void read(long offset, int lengthBytes, Transfer transfer) throws IOException {
+            inUse();
+            int within = size.readable(offset, lengthBytes);
+            if (within > 0) {
+                exchange.read(offset, within, transfer);
+            }
+        }
+
+        @Override
+        public int write(long offset, int lengthBytes, Transfer transfer) throws IOException {
+            inUse();
+            int within = size.writable(offset, lengthBytes);
+            if (within > 0) {
+                exchange.write(offset, within, transfer);
+                size.modified();
+            }
+            return within;
+        }
+
+        @Override
+        public void synchronize(Cancellation cancellation) throws IOException {
+            inUse();
+            if (writable) {
+                exchange.synchronize(cancellation);
+            } else {
+                exchange.refresh(cancellation);
+            }
+        }
+
+        @Override
+        public void flush() {
+            setFlushed(true);
+        }
+
+        @Override
+        public void release() {
+            released(writable);
+            setFlushed(false);
+        }
+
+        /** A handle that goes on after a flush had a second descriptor: no release is near. */
+        private void inUse() {
+            if (flushed) {
+                setFlushed(false);
+            }
+        }
+
+        private void setFlushed(boolean now) {
+            synchronized (ModelFile.this) {
+                if (writable && flushed != now) {
+                    closing(now ? 1 : -1);
+                    flushed = now;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+package io.modeldisk.mount.file;
+
+import io.modeldisk.mount.exchange.CancellableLock;
+import io.modeldisk.mount.exchange.LogicalBlocks;
+import io.modeldisk.mount.exchange.Memories;
+import io.modeldisk.mount.fuse.FileHandle;
+import io.modeldisk.mount.fuse.MountedFile;
+import io.modeldisk.mount.fuse.Transfer;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.Cancellation;
+import io.modeldisk.protocol.striping.RemoteModel;
+import java.io.IOException;
+
+/** The raw weights as a plain disk (LUN 1): read and written as they are, at any alignment, with no learner involved. */
+public final class WeightsFile implements MountedFile, AutoCloseable {
+    private final RemoteModel model;
+    private final FixedSize size;
+    // Whole logical blocks are written side by side; a write of parts reads first, and must be alone.
+    private final CancellableLock lock = new CancellableLock();
+    // Guarded by the lock, held alone: where parts of logical blocks are put together.
+    private final DataMemory patch = DataMemory.allocate(Transfer.MEMORY_BYTES);
+
+    /** The file of this model. */
+    public WeightsFile(RemoteModel model) {
+        this.model = model;
+        this.size = new FixedSize(name(), model.facts().sizeBytes());
+    }
+
+    @Override
+    public String name() {
+        return "weights";
+    }
+
+    @Override
+    public int permissions() {
+        return 0666;
+    }
+
+    @Override
+    public long sizeBytes() {
+        return size.bytes();
+    }
+
+    @Override
+    public long modifiedMs() {
+        return size.modifiedMs();
+    }
+
+    @Override
+    public FileHandle open(boolean writable, Cancellation cancellation) {
+        return new Handle();
+    }
+
+    /** Gives its memory back. Nobody uses it any more. */
+    @Override
+    public void close() {
+        patch.close();
+    }
+
+    private void writeWhole(long offset, int lengthBytes, Transfer transfer) throws IOException {
+        long bytes = LogicalBlocks.up(lengthBytes);
+        Memories.zero(transfer.memory(), transfer.memoryOffset() + lengthBytes, bytes - lengthBytes);
+        long stamp = lock.lockShared(transfer.cancellation());
+        try {
+            model.write(offset, transfer.memory(), transfer.memoryOffset(), bytes, transfer.cancellation());
+        } finally {
+            lock.unlock(stamp);
+        }
+    }
+
+    private void writeParts(long offset, int lengthBytes, Transfer transfer) throws IOException {
+        Cancellation cancellation = transfer.cancellation();
+        long start = LogicalBlocks.down(offset);
+        long end = LogicalBlocks.up(offset + lengthBytes);
+        long stamp = lock.lockExclusive(cancellation);
+        try {
+            long block = LogicalBlocks.up(1);
+            model.read(start, patch, 0, block, cancellation);
+            if (end - start > block) {
+                model.read(end - block, patch, end - block - start, block, cancellation);
+            }
+            Memories.copy(transfer.memory(), transfer.memoryOffset(), patch, offset - start, lengthBytes);
+            model.write(start, patch, 0, end - start, cancellation);
+        } finally {
+            lock.unlock(stamp);
+        }
+    }
+
+    private final class Handle implements FileHandle {
+        @Override
+        public void read(long offset, int lengthBytes, Transfer transfer) throws IOException {
+            int within = size.readable(offset, lengthBytes);
+            if (within > 0) {
+                long start = LogicalBlocks.down(offset);
+                long bytes = LogicalBlocks.up(offset + within) - start;
+                model.read(start, transfer.memory(), transfer.memoryOffset(), bytes, transfer.cancellation());
+                transfer.reply(transfer.memory(), transfer.memoryOffset() + offset - start, within);
+            }
+        }
+
+        @Override
+        public int write(long offset, int lengthBytes, Transfer transfer) throws IOException {
+            int within = size.writable(offset, lengthBytes);
+            boolean whole = LogicalBlocks.isAligned(offset)
+                && (LogicalBlocks.isAligned(within) || offset + within == size.bytes());
+            if (whole) {
+                writeWhole(offset, within, transfer);
+            } else {
+                writeParts(offset, within, transfer);
+            }
+            size.modified();
+            return within;
+        }
+
+        @Override
+        public void synchronize(Cancellation cancellation) {
+            // A write has returned only when the shards had it.
+        }
+
+        @Override
+        public void flush() {
+            // Nothing is kept back.
+        }
+
+        @Override
+        public void release() {
+            // Nothing is held.
+        }
+    }
+}

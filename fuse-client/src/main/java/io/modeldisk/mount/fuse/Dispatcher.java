@@ -1,0 +1,222 @@
+package io.modeldisk.mount.fuse;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+/** Turns a request into a call of a file or a handle, and what comes of it, an exception too, into one reply. Thread-safe. */
+final class Dispatcher {
+    private static final int ACCESS_MODE = 3;
+    private static final String DIRECTORY_IS_FIXED = "the files of a modeldisk mount cannot be made, removed or renamed";
+
+    // Not finding a name is how shells look around; what is not permitted, the process is told just as well.
+    private static final Set<Errno> QUIET = EnumSet.of(Errno.ENOENT, Errno.ENOTDIR, Errno.EPERM, Errno.EACCES,
+        Errno.EINTR);
+
+    private final FuseFileSystem fileSystem;
+    private final List<MountedFile> files;
+    private final HandleTable handles;
+    private final Interrupts interrupts;
+    private final FailureLog failures = new FailureLog();
+    private final int userId = LinuxCalls.effectiveUserId();
+    private final int groupId = LinuxCalls.effectiveGroupId();
+    private final long startedMs = System.currentTimeMillis();
+
+    Dispatcher(FuseFileSystem fileSystem, HandleTable handles, Interrupts interrupts) {
+        this.fileSystem = fileSystem;
+        this.files = fileSystem.files();
+        this.handles = handles;
+        this.interrupts = interrupts;
+    }
+
+    /** Serves the request that the slot has received. Throws nothing. */
+    void serve(RequestSlot slot) {
+        interrupts.begin(slot);
+        try {
+            dispatch(slot);
+        } catch (ErrnoException e) {
+            // Not finding a name is how shells look around, and ENOSYS how the kernel learns: neither is news.
+            fail(slot, e.errno(), e,
+                e.errno() != Errno.ENOENT && e.errno() != Errno.ENOSYS && e.errno() != Errno.EINTR);
+        } catch (IOException e) {
+            boolean interrupted = slot.cancellation().isCancelled();
+            fail(slot, interrupted ? Errno.EINTR : Errno.EIO, e, !interrupted);
+        } catch (RuntimeException | Error e) {
+            failures.failed(what(slot), e);
+            answer(slot, Errno.EIO);
+        } finally {
+            slot.end();
+        }
+    }
+
+    private void fail(RequestSlot slot, Errno errno, IOException e, boolean worthALine) {
+        if (worthALine) {
+            failures.failed(what(slot), errno, e);
+        }
+        answer(slot, errno);
+    }
+
+    private void answer(RequestSlot slot, Errno errno) {
+        if (slot.isReplied()) {
+            return;
+        }
+        try {
+            slot.replyError(errno);
+        } catch (IOException e) {
+            failures.failed("an answer", errno, e);
+        }
+    }
+
+    private void dispatch(RequestSlot slot) throws IOException {
+        RequestView request = slot.request();
+        switch (request.opcode()) {
+            case Opcode.READ -> read(slot, request);
+            case Opcode.WRITE -> write(slot, request);
+            case Opcode.FSYNC -> {
+                handles.handle(request.handle()).synchronize(slot.cancellation());
+                slot.replyBody();
+            }
+            case Opcode.INTERRUPT -> interrupts.interrupt(request.interruptedUnique());
+            case Opcode.FORGET, Opcode.BATCH_FORGET -> {
+                // No reply, and nothing to forget: a file's node is for ever.
+            }
+            case Opcode.LOOKUP -> lookup(slot, request);
+            case Opcode.GETATTR -> attributes(slot, request.node());
+            case Opcode.SETATTR -> setAttributes(slot, request);
+            case Opcode.OPEN -> open(slot, request);
+            case Opcode.FLUSH -> {
+                handles.handle(request.handle()).flush();
+                slot.replyBody();
+            }
+            case Opcode.RELEASE -> release(slot, request);
+            case Opcode.OPENDIR -> {
+                slot.body().open(0, 0);
+                slot.replyBody();
+            }
+            case Opcode.READDIR -> readDirectory(slot, request);
+            case Opcode.STATFS -> {
+                slot.body().statistics((fileSystem.capacityBytes() + 4095) / 4096, files.size());
+                slot.replyBody();
+            }
+            case Opcode.LISTXATTR -> listAttributes(slot, request);
+            case Opcode.RELEASEDIR, Opcode.FSYNCDIR, Opcode.ACCESS, Opcode.DESTROY -> slot.replyBody();
+            case Opcode.GETXATTR -> answer(slot, Errno.ENODATA);
+            case Opcode.SETXATTR, Opcode.REMOVEXATTR, Opcode.FALLOCATE -> answer(slot, Errno.EOPNOTSUPP);
+            case Opcode.CREATE, Opcode.MKNOD, Opcode.MKDIR, Opcode.SYMLINK, Opcode.LINK, Opcode.UNLINK, Opcode.RMDIR,
+                Opcode.RENAME, Opcode.RENAME2, Opcode.TMPFILE ->
+                throw new ErrnoException(Errno.EPERM, DIRECTORY_IS_FIXED);
+            case Opcode.INIT -> throw new ErrnoException(Errno.EPROTO, "a second INIT");
+            default -> answer(slot, Errno.ENOSYS);
+        }
+    }
+
+    private void read(RequestSlot slot, RequestView request) throws IOException {
+        int sizeBytes = Math.min(request.sizeBytes(), Transfer.MAX_REQUEST_BYTES);
+        handles.handle(request.handle()).read(request.offset(), sizeBytes, slot);
+        if (!slot.isReplied()) {
+            slot.replyBody();
+        }
+    }
+
+    private void write(RequestSlot slot, RequestView request) throws IOException {
+        int sizeBytes = Math.min(request.sizeBytes(), Transfer.MAX_REQUEST_BYTES);
+        int written = handles.handle(request.handle()).write(request.offset(), sizeBytes, slot);
+        slot.body().size(written);
+        slot.replyBody();
+    }
+
+    private void lookup(RequestSlot slot, RequestView request) throws IOException {
+        if (request.node() != KernelProtocol.ROOT_NODE) {
+            throw new ErrnoException(Errno.ENOTDIR, "a file has no entries");
+        }
+        String name = request.name();
+        for (int i = 0; i < files.size(); i++) {
+            if (files.get(i).name().equals(name)) {
+                slot.body().entry(KernelProtocol.FIRST_FILE_NODE + i, files.get(i), userId, groupId);
+                slot.replyBody();
+                return;
+            }
+        }
+        throw new ErrnoException(Errno.ENOENT, name);
+    }
+
+    private void attributes(RequestSlot slot, long node) throws IOException {
+        if (node == KernelProtocol.ROOT_NODE) {
+            slot.body().directoryAttributes(node, startedMs, userId, groupId);
+        } else {
+            slot.body().fileAttributes(node, file(node), userId, groupId);
+        }
+        slot.replyBody();
+    }
+
+    private void setAttributes(RequestSlot slot, RequestView request) throws IOException {
+        if ((request.validAttributes() & KernelProtocol.OWNER_ATTRIBUTES) != 0) {
+            throw new ErrnoException(Errno.EPERM, "owner and mode of the files of a modeldisk mount are fixed");
+        }
+        // Sizes are fixed: `dd of=DIR/model` truncates first, and that must not be its end. Times are the mount's own.
+        attributes(slot, request.node());
+    }
+
+    private void open(RequestSlot slot, RequestView request) throws IOException {
+        MountedFile file = file(request.node());
+        boolean writable = (request.openFlags() & ACCESS_MODE) != 0;
+        long handle = handles.add(file.open(writable, slot.cancellation()));
+        slot.body().open(handle, KernelProtocol.OPEN_FLAGS);
+        slot.replyBody();
+    }
+
+    private void release(RequestSlot slot, RequestView request) throws IOException {
+        FileHandle handle = handles.remove(request.handle());
+        if (handle != null) {
+            handle.release();
+        }
+        slot.replyBody();
+    }
+
+    private void readDirectory(RequestSlot slot, RequestView request) throws IOException {
+        for (long at = request.offset(); at < files.size() + 2L; at++) {
+            boolean directory = at < 2;
+            String name = at == 0 ? "." : at == 1 ? ".." : files.get((int) at - 2).name();
+            long node = directory ? KernelProtocol.ROOT_NODE : KernelProtocol.FIRST_FILE_NODE + at - 2;
+            byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+            if (!slot.body().directoryEntry(node, at + 1, directory, bytes, request.sizeBytes())) {
+                break;
+            }
+        }
+        slot.replyBody();
+    }
+
+    private static void listAttributes(RequestSlot slot, RequestView request) throws IOException {
+        if (request.listSizeBytes() == 0) {
+            slot.body().size(0);
+        }
+        slot.replyBody();
+    }
+
+    private MountedFile file(long node) throws ErrnoException {
+        long index = node - KernelProtocol.FIRST_FILE_NODE;
+        if (node == KernelProtocol.ROOT_NODE) {
+            throw new ErrnoException(Errno.EISDIR, "the mount's directory is no file");
+        }
+        if (index < 0 || index >= files.size()) {
+            throw new ErrnoException(Errno.ENOENT, "there is no file with node " + node);
+        }
+        return files.get((int) index);
+    }
+
+    private String what(RequestSlot slot) {
+        RequestView request = slot.request();
+        long index = request.node() - KernelProtocol.FIRST_FILE_NODE;
+        String name = index >= 0 && index < files.size() ? files.get((int) index).name() : "the directory";
+        return switch (request.opcode()) {
+            case Opcode.READ -> "read of " + name + " at " + request.offset();
+            case Opcode.WRITE -> "write of " + request.sizeBytes() + " bytes to " + name + " at " + request.offset();
+            case Opcode.FSYNC -> "fsync of " + name;
+            case Opcode.OPEN -> "open of " + name;
+            case Opcode.RELEASE -> "release of " + name;
+            default -> "request " + request.opcode() + " on " + name;
+        };
+    }
+}

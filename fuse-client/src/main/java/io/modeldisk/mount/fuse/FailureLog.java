@@ -1,0 +1,47 @@
+package io.modeldisk.mount.fuse;
+
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/** One line a failed request; a line that repeats within a second is only counted. Thread-safe. */
+final class FailureLog {
+    private static final Logger LOG = LogManager.getLogger(FailureLog.class);
+    private static final long QUIET_NS = TimeUnit.SECONDS.toNanos(1);
+
+    private String lastText = "";
+    private long lastNs;
+    private long repeated;
+
+    /** A failure that has its reason in its message. */
+    void failed(String what, Errno answer, IOException e) {
+        String text = what + " failed with " + answer + ": " + e.getMessage();
+        if (isNew(text)) {
+            LOG.warn(text);
+        }
+    }
+
+    /** A failure that nobody foresaw. */
+    void failed(String what, Throwable e) {
+        String text = what + " failed with EIO because of an error in modeldisk: " + e;
+        if (isNew(text)) {
+            LOG.error(text, e);
+        }
+    }
+
+    private synchronized boolean isNew(String text) {
+        long now = System.nanoTime();
+        if (text.equals(lastText) && now - lastNs < QUIET_NS) {
+            repeated++;
+            return false;
+        }
+        if (repeated > 0) {
+            LOG.warn("{} more times: {}", repeated, lastText);
+        }
+        lastText = text;
+        lastNs = now;
+        repeated = 0;
+        return true;
+    }
+}

@@ -1,0 +1,27 @@
+package io.modeldisk.mount.fuse;
+
+/**
+ * How a binding serves.
+ *
+ * @param workerThreads how many threads read requests, from 1
+ * @param maxThreads to how many they grow while requests wait (for a round, say), so that an interrupt is still read
+ * @param closeTimeoutMs how long an unmount waits for its threads
+ */
+public record FuseOptions(int workerThreads, int maxThreads, long closeTimeoutMs) {
+    /** Three threads reach a C file system's speed (measured); more helps only where a request waits. */
+    public static final int DEFAULT_WORKER_THREADS = 3;
+
+    /** Above the kernel's background requests (24), so that asynchronous I/O alone never takes the last thread. */
+    public static final int DEFAULT_MAX_THREADS = 32;
+
+    /** Longer than a wait at the shards should take to notice its cancellation. */
+    public static final long DEFAULT_CLOSE_TIMEOUT_MS = 10_000;
+
+    /** What the file system type is called in the mount table. */
+    public static final String TYPE = "fuse.modeldisk";
+
+    /** The defaults. */
+    public static FuseOptions defaults() {
+        return new FuseOptions(DEFAULT_WORKER_THREADS, DEFAULT_MAX_THREADS, DEFAULT_CLOSE_TIMEOUT_MS);
+    }
+}

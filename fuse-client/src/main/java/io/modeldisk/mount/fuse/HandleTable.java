@@ -1,0 +1,59 @@
+package io.modeldisk.mount.fuse;
+
+import java.util.Arrays;
+
+/** The open handles by number. Thread-safe; looking one up takes no lock and makes no object. */
+final class HandleTable {
+    private static final int FIRST_CAPACITY = 64;
+
+    // Replaced as a whole when one is added or removed: opening is rare, reading is not.
+    private volatile FileHandle[] handles = new FileHandle[FIRST_CAPACITY];
+
+    /** Adds a handle and returns its number. */
+    synchronized long add(FileHandle handle) {
+        int free = 0;
+        while (free < handles.length && handles[free] != null) {
+            free++;
+        }
+        FileHandle[] copy = Arrays.copyOf(handles, free == handles.length ? 2 * free : handles.length);
+        copy[free] = handle;
+        handles = copy;
+        return free;
+    }
+
+    /** The handle with this number. */
+    FileHandle handle(long number) throws ErrnoException {
+        FileHandle[] all = handles;
+        FileHandle handle = number >= 0 && number < all.length ? all[(int) number] : null;
+        if (handle == null) {
+            throw new ErrnoException(Errno.EIO, "file handle " + number + " is not open");
+        }
+        return handle;
+    }
+
+    /** Takes a handle out; null if there is none. */
+    synchronized FileHandle remove(long number) {
+        if (number < 0 || number >= handles.length) {
+            return null;
+        }
+        FileHandle[] copy = handles.clone();
+        FileHandle handle = copy[(int) number];
+        copy[(int) number] = null;
+        handles = copy;
+        return handle;
+    }
+
+    /** Takes all handles out and releases them: the kernel sends no more releases. */
+    void releaseAll() {
+        FileHandle[] all;
+        synchronized (this) {
+            all = handles;
+            handles = new FileHandle[FIRST_CAPACITY];
+        }
+        for (FileHandle handle : all) {
+            if (handle != null) {
+                handle.release();
+            }
+        }
+    }
+}

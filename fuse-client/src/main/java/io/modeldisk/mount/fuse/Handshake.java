@@ -1,0 +1,29 @@
+package io.modeldisk.mount.fuse;
+
+import java.io.IOException;
+
+/** The first request of a session: agrees on a version and on what the kernel may send. */
+final class Handshake {
+    private Handshake() {}
+
+    /** Receives INIT and answers it. */
+    static void perform(RequestSlot slot) throws IOException {
+        long length = slot.receive();
+        RequestView request = slot.request();
+        if (length < 0 || request.opcode() != Opcode.INIT) {
+            throw new IOException("the kernel did not begin the FUSE session: "
+                + (length < 0 ? Errno.nameOf(-length) : "request " + request.opcode() + " before INIT"));
+        }
+        if (request.major() != KernelProtocol.MAJOR || request.minor() < KernelProtocol.OLDEST_MINOR) {
+            slot.replyError(Errno.EPROTO);
+            throw new IOException("the kernel speaks FUSE " + request.major() + "." + request.minor() + ", needed is "
+                + KernelProtocol.MAJOR + "." + KernelProtocol.OLDEST_MINOR + " or a later minor (Linux 3.15)");
+        }
+        int agreed = request.capabilities() & KernelProtocol.CAPABILITIES;
+        boolean large = (agreed & KernelProtocol.MAX_PAGES) != 0;
+        int maxWriteBytes = large ? Transfer.MAX_REQUEST_BYTES : KernelProtocol.SMALL_WRITE_BYTES;
+        slot.body().init(Math.min(request.minor(), KernelProtocol.MINOR), request.maxReadaheadBytes(), agreed,
+            KernelProtocol.BACKGROUND, maxWriteBytes, large ? maxWriteBytes / 4096 : 0);
+        slot.replyBody();
+    }
+}

@@ -1,0 +1,109 @@
+package io.modeldisk.mount.fuse;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/** Speaks the kernel's FUSE protocol on /dev/fuse, without any library: 1 MiB requests, nothing copied, nothing allocated. */
+public final class KernelBinding implements FuseBinding {
+    static final String DEVICE = "/dev/fuse";
+
+    private static final Logger LOG = LogManager.getLogger(KernelBinding.class);
+    private static final String SOURCE = "modeldisk";
+
+    private final Path device = Path.of(DEVICE);
+
+    @Override
+    public boolean isAvailable() {
+        return unavailabilityCause().isEmpty();
+    }
+
+    @Override
+    public String unavailabilityCause() {
+        if (!Files.exists(device)) {
+            return DEVICE + " is missing: load the kernel module (modprobe fuse), or give the container the device";
+        }
+        if (LinuxCalls.effectiveUserId() != 0 && !UserMount.isAvailable()) {
+            return "only root can mount without fusermount3: install the package fuse3";
+        }
+        if (!Files.isReadable(device) || !Files.isWritable(device)) {
+            return "this user may not open " + DEVICE + ": its mode is usually 0666 (chmod 666 " + DEVICE + ", as root)";
+        }
+        return "";
+    }
+
+    @Override
+    public FuseSession mount(Path directory, FuseFileSystem fileSystem, FuseOptions options) throws IOException {
+        if (!isAvailable()) {
+            throw new IOException("cannot mount " + directory + ": " + unavailabilityCause());
+        }
+        return LinuxCalls.effectiveUserId() == 0
+            ? mountAsRoot(directory, fileSystem, options)
+            : serve(directory, UserMount.mount(directory), fileSystem, options, new UserMount());
+    }
+
+    @Override
+    public void unmount(Path directory) throws IOException {
+        (LinuxCalls.effectiveUserId() == 0 ? new RootUnmounter() : new UserMount()).unmount(directory);
+    }
+
+    private FuseSession mountAsRoot(Path directory, FuseFileSystem fileSystem, FuseOptions options) throws IOException {
+        int fd = LinuxCalls.open(DEVICE, LinuxCalls.O_RDWR | LinuxCalls.O_CLOEXEC);
+        if (fd < 0) {
+            throw new IOException(
+                "cannot mount " + directory + ": " + DEVICE + " cannot be opened: " + Errno.nameOf(-fd));
+        }
+        String data = "fd=" + fd + ",rootmode=40000,user_id=0,group_id=0,allow_other,default_permissions,max_read="
+            + Transfer.MAX_REQUEST_BYTES;
+        int mounted = LinuxCalls.mount(SOURCE, directory.toString(), FuseOptions.TYPE,
+            LinuxCalls.MS_NOSUID | LinuxCalls.MS_NODEV, data);
+        if (mounted < 0) {
+            LinuxCalls.close(fd);
+            throw new IOException("cannot mount " + directory + ": mount(2) answered " + Errno.nameOf(-mounted)
+                + (mounted == -Errno.EPERM.number() ? ": this container lacks CAP_SYS_ADMIN" : ""));
+        }
+        return serve(directory, fd, fileSystem, options, new RootUnmounter());
+    }
+
+    private static FuseSession serve(Path directory, int fd, FuseFileSystem fileSystem, FuseOptions options,
+        Unmounter unmounter) throws IOException {
+        try {
+            return KernelSession.serve(directory, fd, fileSystem, options, unmounter);
+        } catch (IOException | RuntimeException e) {
+            // The descriptor first: then nothing that unmounting asks can wait for an answer.
+            LinuxCalls.close(fd);
+            unmounter.unmountForGood(directory);
+            throw e;
+        }
+    }
+
+    /** By umount2(2). */
+    private static final class RootUnmounter implements Unmounter {
+        @Override
+        public void unmount(Path directory) throws IOException {
+            int unmounted = LinuxCalls.umount(directory.toString(), LinuxCalls.UMOUNT_NOFOLLOW);
+            if (unmounted == -Errno.EBUSY.number()) {
+                throw new IOException(directory + " is in use: a process has a file open in it or works there"
+                    + " (fuser -vm " + directory + " names it)");
+            }
+            if (unmounted < 0) {
+                throw new IOException("cannot unmount " + directory + ": " + Errno.nameOf(-unmounted));
+            }
+        }
+
+        @Override
+        public void unmountForGood(Path directory) {
+            if (LinuxCalls.umount(directory.toString(), LinuxCalls.UMOUNT_NOFOLLOW) >= 0) {
+                return;
+            }
+            // FORCE ends the session for whoever has a file open, DETACH takes the mount out of the tree at once.
+            int unmounted = LinuxCalls.umount(directory.toString(),
+                LinuxCalls.MNT_FORCE | LinuxCalls.MNT_DETACH | LinuxCalls.UMOUNT_NOFOLLOW);
+            if (unmounted < 0) {
+                LOG.warn("cannot unmount {}: {}", directory, Errno.nameOf(-unmounted));
+            }
+        }
+    }
+}

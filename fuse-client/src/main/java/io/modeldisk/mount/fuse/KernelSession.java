@@ -1,0 +1,96 @@
+package io.modeldisk.mount.fuse;
+
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/** A session on /dev/fuse: its memory, its descriptors and its end. */
+final class KernelSession implements FuseSession {
+    private static final Logger LOG = LogManager.getLogger(KernelSession.class);
+
+    private final Path directory;
+    private final FuseOptions options;
+    private final Unmounter unmounter;
+    private final DataMemory memory;
+    private final Arena arena = Arena.ofShared();
+    private final HandleTable handles = new HandleTable();
+    private final Interrupts interrupts;
+    private final WorkerPool workers;
+    private final CompletableFuture<Void> ended;
+    private boolean closed;
+
+    private KernelSession(Path directory, int fd, FuseFileSystem fileSystem, FuseOptions options, Unmounter unmounter)
+        throws IOException {
+        this.directory = directory;
+        this.options = options;
+        this.unmounter = unmounter;
+        this.memory = DataMemory.allocate((long) options.maxThreads() * Transfer.MEMORY_BYTES);
+        RequestSlot[] slots = new RequestSlot[options.maxThreads()];
+        for (int i = 0; i < slots.length; i++) {
+            slots[i] = new RequestSlot(arena, memory, (long) i * Transfer.MEMORY_BYTES);
+        }
+        this.interrupts = new Interrupts(slots);
+        this.workers = new WorkerPool(fd, slots, options.workerThreads(),
+            new Dispatcher(fileSystem, handles, interrupts));
+        this.ended = workers.ended().thenRun(handles::releaseAll);
+        try {
+            slots[0].attach(fd);
+            Handshake.perform(slots[0]);
+            workers.start();
+        } catch (IOException | RuntimeException e) {
+            memory.close();
+            arena.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Serves what has been mounted.
+     *
+     * @param fd the session's descriptor; belongs to the session if this returns
+     */
+    static KernelSession serve(Path directory, int fd, FuseFileSystem fileSystem, FuseOptions options,
+        Unmounter unmounter)
+        throws IOException {
+        return new KernelSession(directory, fd, fileSystem, options, unmounter);
+    }
+
+    @Override
+    public CompletableFuture<Void> ended() {
+        return ended.copy();
+    }
+
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        if (!ended.isDone()) {
+            interrupts.interruptAll();
+            unmounter.unmountForGood(directory);
+        }
+        try {
+            ended.get(options.closeTimeoutMs(), TimeUnit.MILLISECONDS);
+            memory.close();
+            arena.close();
+        } catch (TimeoutException e) {
+            // A thread may still use the memory: losing it is better than freeing it.
+            LOG.error("{} is unmounted, but a request has not ended within {} ms; its memory is not given back",
+                directory,
+                options.closeTimeoutMs());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            LOG.error("interrupted while {} was being closed; its memory is not given back", directory);
+        } catch (ExecutionException e) {
+            LOG.error("releasing the files of {} failed", directory, e.getCause());
+        }
+    }
+}

@@ -1,0 +1,156 @@
+package io.modeldisk.mount.fuse;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import java.lang.foreign.MemorySegment;
+
+/** A reply as the kernel reads it: {@code struct fuse_out_header} and what follows it (linux/fuse.h). */
+final class ReplyView {
+    static final int HEADER_BYTES = 16;
+    static final int CAPACITY_BYTES = 4096;
+
+    private static final int ATTR_BYTES = 88;
+    private static final int BODY = HEADER_BYTES;
+    private static final int MODE_DIRECTORY = 0040755;
+    private static final int MODE_FILE = 0100000;
+    private static final int TYPE_DIRECTORY = 4;
+    private static final int TYPE_FILE = 8;
+    // Files never change their names and their sizes hardly ever; writes make the kernel ask again by themselves.
+    private static final long NAME_VALID_S = 3600;
+    private static final long ATTRIBUTES_VALID_S = 1;
+
+    private final MemorySegment out;
+    private int bodyBytes;
+
+    ReplyView(MemorySegment out) {
+        this.out = out;
+    }
+
+    /** Starts a reply with an empty body. */
+    void reset() {
+        bodyBytes = 0;
+    }
+
+    int bodyBytes() {
+        return bodyBytes;
+    }
+
+    void header(long unique, int errorNumber, int totalBytes) {
+        out.set(JAVA_INT, 0, totalBytes);
+        out.set(JAVA_INT, 4, -errorNumber);
+        out.set(JAVA_LONG, 8, unique);
+    }
+
+    /** {@code struct fuse_init_out}, of protocol 7.23 and later. */
+    void init(int minor, int readaheadBytes, int capabilities, int background, int maxWriteBytes, int maxPages) {
+        zeros(64);
+        out.set(JAVA_INT, BODY, KernelProtocol.MAJOR);
+        out.set(JAVA_INT, BODY + 4, minor);
+        out.set(JAVA_INT, BODY + 8, readaheadBytes);
+        out.set(JAVA_INT, BODY + 12, capabilities);
+        out.set(JAVA_SHORT, BODY + 16, (short) background);
+        out.set(JAVA_SHORT, BODY + 18, (short) (background * 3 / 4));
+        out.set(JAVA_INT, BODY + 20, maxWriteBytes);
+        out.set(JAVA_INT, BODY + 24, 1_000_000);
+        out.set(JAVA_SHORT, BODY + 28, (short) maxPages);
+    }
+
+    /** {@code struct fuse_entry_out}. */
+    void entry(long node, MountedFile file, int userId, int groupId) {
+        zeros(40 + ATTR_BYTES);
+        out.set(JAVA_LONG, BODY, node);
+        out.set(JAVA_LONG, BODY + 16, NAME_VALID_S);
+        out.set(JAVA_LONG, BODY + 24, ATTRIBUTES_VALID_S);
+        attributes(BODY + 40, node, file.sizeBytes(), MODE_FILE | file.permissions(), file.modifiedMs(), userId,
+            groupId);
+    }
+
+    /** {@code struct fuse_attr_out} of a file. */
+    void fileAttributes(long node, MountedFile file, int userId, int groupId) {
+        attributesHeader();
+        attributes(BODY + 16, node, file.sizeBytes(), MODE_FILE | file.permissions(), file.modifiedMs(), userId,
+            groupId);
+    }
+
+    /** {@code struct fuse_attr_out} of the directory. */
+    void directoryAttributes(long node, long modifiedMs, int userId, int groupId) {
+        attributesHeader();
+        attributes(BODY + 16, node, 0, MODE_DIRECTORY, modifiedMs, userId, groupId);
+    }
+
+    /** {@code struct fuse_open_out}. */
+    void open(long handle, int flags) {
+        zeros(16);
+        out.set(JAVA_LONG, BODY, handle);
+        out.set(JAVA_INT, BODY + 8, flags);
+    }
+
+    /** {@code struct fuse_write_out}, and of LISTXATTR: a number of bytes. */
+    void size(int sizeBytes) {
+        zeros(8);
+        out.set(JAVA_INT, BODY, sizeBytes);
+    }
+
+    /** {@code struct fuse_statfs_out}. */
+    void statistics(long blocks, long files) {
+        zeros(80);
+        out.set(JAVA_LONG, BODY, blocks);
+        out.set(JAVA_LONG, BODY + 24, files);
+        out.set(JAVA_INT, BODY + 40, 4096);
+        out.set(JAVA_INT, BODY + 44, 255);
+        out.set(JAVA_INT, BODY + 48, 4096);
+    }
+
+    /**
+     * Adds a {@code struct fuse_dirent}.
+     *
+     * @param next where the entry after this one starts
+     * @param limitBytes how long the body may become
+     * @return whether there was room
+     */
+    boolean directoryEntry(long node, long next, boolean directory, byte[] name, int limitBytes) {
+        int bytes = (24 + name.length + 7) & ~7;
+        if (bodyBytes + bytes > Math.min(limitBytes, CAPACITY_BYTES - HEADER_BYTES)) {
+            return false;
+        }
+        int at = BODY + bodyBytes;
+        out.asSlice(at, bytes).fill((byte) 0);
+        out.set(JAVA_LONG, at, node);
+        out.set(JAVA_LONG, at + 8, next);
+        out.set(JAVA_INT, at + 16, name.length);
+        out.set(JAVA_INT, at + 20, directory ? TYPE_DIRECTORY : TYPE_FILE);
+        MemorySegment.copy(MemorySegment.ofArray(name), 0, out, at + 24, name.length);
+        bodyBytes += bytes;
+        return true;
+    }
+
+    private void attributesHeader() {
+        zeros(16 + ATTR_BYTES);
+        out.set(JAVA_LONG, BODY, ATTRIBUTES_VALID_S);
+    }
+
+    /** {@code struct fuse_attr}. */
+    private void attributes(int at, long node, long sizeBytes, int mode, long modifiedMs, int userId, int groupId) {
+        out.set(JAVA_LONG, at, node);
+        out.set(JAVA_LONG, at + 8, sizeBytes);
+        out.set(JAVA_LONG, at + 16, (sizeBytes + 511) / 512);
+        for (int time = 0; time < 3; time++) {
+            out.set(JAVA_LONG, at + 24 + 8 * time, modifiedMs / 1000);
+            out.set(JAVA_INT, at + 48 + 4 * time, (int) (modifiedMs % 1000) * 1_000_000);
+        }
+        out.set(JAVA_INT, at + 60, mode);
+        out.set(JAVA_INT, at + 64, mode == MODE_DIRECTORY ? 2 : 1);
+        out.set(JAVA_INT, at + 68, userId);
+        out.set(JAVA_INT, at + 72, groupId);
+        out.set(JAVA_INT, at + 80, 4096);
+    }
+
+    private void zeros(int bytes) {
+        for (int at = 0; at < bytes; at += 8) {
+            out.set(JAVA_LONG, BODY + at, 0);
+        }
+        bodyBytes = bytes;
+    }
+}

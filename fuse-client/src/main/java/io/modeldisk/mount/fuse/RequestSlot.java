@@ -1,0 +1,172 @@
+package io.modeldisk.mount.fuse;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.Cancellation;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Room for one request at a time: its header, its data, its reply, and the vectors that point to them, all built once. For one
+ * thread, but for {@link #interrupt}, {@link #cancel} and {@link #requests}.
+ */
+final class RequestSlot implements Transfer {
+    private static final int VECTOR_ENTRY_BYTES = 16;
+    private static final int REPLY_PARTS = 3;
+
+    private final DataMemory memory;
+    private final long memoryOffset;
+    private final RequestView request;
+    private final ReplyView reply;
+    private final MemorySegment state;
+    private final MemorySegment inVector;
+    private final MemorySegment outVector;
+    private final Cancellation cancellation = new Cancellation();
+
+    private int fd;
+    private long receivedUnique;
+    private boolean replied;
+    private volatile long requests;
+    // Guarded by this: the request that an interrupt may still reach.
+    private long unique;
+
+    RequestSlot(Arena arena, DataMemory memory, long memoryOffset) {
+        this.memory = memory;
+        this.memoryOffset = memoryOffset;
+        MemorySegment head = arena.allocate(RequestView.HEAD_BYTES, Long.BYTES);
+        MemorySegment out = arena.allocate(ReplyView.CAPACITY_BYTES, Long.BYTES);
+        this.request = new RequestView(head, memory.slab(memoryOffset), DataMemory.offsetInSlab(memoryOffset));
+        this.reply = new ReplyView(out);
+        this.state = arena.allocate(LinuxCalls.STATE);
+        this.inVector = arena.allocate(2 * VECTOR_ENTRY_BYTES, Long.BYTES);
+        this.outVector = arena.allocate(REPLY_PARTS * VECTOR_ENTRY_BYTES, Long.BYTES);
+        part(inVector, 0, head.address(), RequestView.HEAD_BYTES);
+        part(inVector, 1, memory.address(memoryOffset), MEMORY_BYTES);
+        part(outVector, 0, out.address(), ReplyView.HEADER_BYTES);
+    }
+
+    /** From now on, requests come from and replies go to this descriptor: the kernel keeps a request with its device. */
+    void attach(int descriptor) {
+        this.fd = descriptor;
+    }
+
+    /** Waits for the next request; minus the error number if there is none. */
+    long receive() {
+        long length = LinuxCalls.readv(state, fd, inVector.address(), 2);
+        receivedUnique = request.unique();
+        replied = false;
+        reply.reset();
+        requests = requests + 1;
+        return length;
+    }
+
+    /** How often {@link #receive} has returned. Any thread. */
+    long requests() {
+        return requests;
+    }
+
+    RequestView request() {
+        return request;
+    }
+
+    ReplyView body() {
+        return reply;
+    }
+
+    boolean isReplied() {
+        return replied;
+    }
+
+    /** Makes this request one that an interrupt can reach. */
+    synchronized void begin() {
+        unique = receivedUnique;
+        cancellation.reset();
+    }
+
+    /** The request is done. */
+    synchronized void end() {
+        unique = 0;
+    }
+
+    /** Cancels the request if it is here. Any thread. */
+    synchronized boolean interrupt(long interruptedUnique) {
+        if (unique != interruptedUnique) {
+            return false;
+        }
+        cancellation.cancel();
+        return true;
+    }
+
+    /** Cancels whatever is here. Any thread. */
+    synchronized void cancel() {
+        if (unique != 0) {
+            cancellation.cancel();
+        }
+    }
+
+    @Override
+    public DataMemory memory() {
+        return memory;
+    }
+
+    @Override
+    public long memoryOffset() {
+        return memoryOffset;
+    }
+
+    @Override
+    public Cancellation cancellation() {
+        return cancellation;
+    }
+
+    /** Answers with the body that was built, or with nothing but success. */
+    void replyBody() throws IOException {
+        length(outVector, 0, ReplyView.HEADER_BYTES + reply.bodyBytes());
+        send(0, ReplyView.HEADER_BYTES + reply.bodyBytes(), 1);
+    }
+
+    /** Answers with an error. */
+    void replyError(Errno errno) throws IOException {
+        length(outVector, 0, ReplyView.HEADER_BYTES);
+        send(errno.number(), ReplyView.HEADER_BYTES, 1);
+    }
+
+    @Override
+    public void reply(DataMemory from, long offset, int lengthBytes) throws IOException {
+        length(outVector, 0, ReplyView.HEADER_BYTES);
+        int parts = 1;
+        if (lengthBytes > 0) {
+            int first = Math.min(lengthBytes, from.bytesLeftInSlab(offset));
+            part(outVector, parts++, from.address(offset), first);
+            if (first < lengthBytes) {
+                part(outVector, parts++, from.address(offset + first), lengthBytes - first);
+            }
+        }
+        send(0, ReplyView.HEADER_BYTES + lengthBytes, parts);
+    }
+
+    private void send(int errorNumber, int totalBytes, int parts) throws IOException {
+        if (replied) {
+            throw new IllegalStateException("request " + receivedUnique + " has been answered already");
+        }
+        replied = true;
+        reply.header(receivedUnique, errorNumber, totalBytes);
+        long written = LinuxCalls.writev(state, fd, outVector.address(), parts);
+        // ENOENT: the request was aborted meanwhile; ENODEV: unmounted. Nobody waits for the answer.
+        if (written < 0 && written != -Errno.ENOENT.number() && written != -Errno.ENODEV.number()) {
+            throw new IOException(
+                "the kernel did not take a reply of " + totalBytes + " bytes: " + Errno.nameOf(-written));
+        }
+    }
+
+    private static void length(MemorySegment vector, int index, long lengthBytes) {
+        vector.set(JAVA_LONG, (long) index * VECTOR_ENTRY_BYTES + Long.BYTES, lengthBytes);
+    }
+
+    private static void part(MemorySegment vector, int index, long address, long lengthBytes) {
+        vector.set(JAVA_LONG, (long) index * VECTOR_ENTRY_BYTES, address);
+        length(vector, index, lengthBytes);
+    }
+}

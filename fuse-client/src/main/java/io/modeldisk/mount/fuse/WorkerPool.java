@@ -1,0 +1,189 @@
+package io.modeldisk.mount.fuse;
+
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * The threads that read requests. A few are enough while requests are quick; when all of them wait (for a round, say), the
+ * reserve thread adds another, so that a FUSE_INTERRUPT is still read. Added threads end when enough others are free again.
+ */
+final class WorkerPool {
+    private static final Logger LOG = LogManager.getLogger(WorkerPool.class);
+    private static final long CLONE_DEVICE = 0x8004E500L;
+    private static final long STUCK_NS = TimeUnit.MILLISECONDS.toNanos(5);
+
+    private final int sessionFd;
+    private final RequestSlot[] slots;
+    private final int baseThreads;
+    private final Dispatcher dispatcher;
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+    private final AtomicInteger reading = new AtomicInteger();
+    private final Thread reserve;
+    private volatile boolean reserveSleeps;
+    private volatile boolean unmounted;
+
+    // Guarded by this.
+    private final Deque<RequestSlot> freeSlots = new ArrayDeque<>();
+    private final List<Integer> clones = new ArrayList<>();
+    private int threads;
+    private boolean saidFull;
+
+    WorkerPool(int sessionFd, RequestSlot[] slots, int baseThreads, Dispatcher dispatcher) {
+        this.sessionFd = sessionFd;
+        this.slots = slots;
+        this.baseThreads = baseThreads;
+        this.dispatcher = dispatcher;
+        this.reserve = Thread.ofPlatform().name("modeldisk-fuse-reserve").daemon().unstarted(this::keepOneReading);
+    }
+
+    /** Completes when the file system is unmounted, every thread has ended and the descriptors are closed. */
+    CompletableFuture<Void> ended() {
+        return ended;
+    }
+
+    /** Starts to serve. */
+    synchronized void start() throws IOException {
+        try {
+            for (int i = 0; i < baseThreads; i++) {
+                slots[i].attach(cloneDevice());
+            }
+        } catch (IOException e) {
+            clones.forEach(LinuxCalls::close);
+            throw e;
+        }
+        for (int i = 0; i < slots.length; i++) {
+            if (i < baseThreads) {
+                startThread("modeldisk-fuse-" + i, slots[i], false);
+            } else {
+                slots[i].attach(sessionFd);
+                freeSlots.add(slots[i]);
+            }
+        }
+        reserve.start();
+    }
+
+    /** A queue of its own for one thread; where the device may not be opened again, all share the session's. */
+    private int cloneDevice() throws IOException {
+        int fd = LinuxCalls.open(KernelBinding.DEVICE, LinuxCalls.O_RDWR | LinuxCalls.O_CLOEXEC);
+        if (fd == -Errno.EACCES.number()) {
+            return sessionFd;
+        }
+        if (fd < 0) {
+            throw new IOException(KernelBinding.DEVICE + " cannot be opened again: " + Errno.nameOf(-fd));
+        }
+        clones.add(fd);
+        int cloned = LinuxCalls.ioctl(fd, CLONE_DEVICE, sessionFd);
+        if (cloned < 0) {
+            throw new IOException(KernelBinding.DEVICE + " cannot be cloned: " + Errno.nameOf(-cloned));
+        }
+        return fd;
+    }
+
+    private void startThread(String name, RequestSlot slot, boolean added) {
+        threads++;
+        Thread.ofPlatform().name(name).daemon().start(() -> serve(slot, added));
+    }
+
+    private void serve(RequestSlot slot, boolean added) {
+        try {
+            while (!(added && reading.get() >= baseThreads)) {
+                reading.incrementAndGet();
+                long length = slot.receive();
+                if (reading.decrementAndGet() == 0 && reserveSleeps) {
+                    LockSupport.unpark(reserve);
+                }
+                if (length >= 0) {
+                    dispatcher.serve(slot);
+                } else if (isEnd(length)) {
+                    unmounted = true;
+                    break;
+                }
+            }
+        } finally {
+            threadEnded(slot, added);
+        }
+    }
+
+    /** ENOENT, EINTR and EAGAIN: the request went away before it was read. */
+    private static boolean isEnd(long error) {
+        if (error == -Errno.ENOENT.number() || error == -Errno.EINTR.number() || error == -Errno.EAGAIN.number()) {
+            return false;
+        }
+        if (error != -Errno.ENODEV.number()) {
+            LOG.error("{} cannot be read any more: {}", KernelBinding.DEVICE, Errno.nameOf(-error));
+        }
+        return true;
+    }
+
+    private void threadEnded(RequestSlot slot, boolean added) {
+        synchronized (this) {
+            threads--;
+            if (added) {
+                freeSlots.add(slot);
+            }
+        }
+        LockSupport.unpark(reserve);
+    }
+
+    private void keepOneReading() {
+        while (!unmounted) {
+            if (reading.get() > 0) {
+                reserveSleeps = true;
+                if (reading.get() > 0 && !unmounted) {
+                    LockSupport.park(this);
+                }
+                reserveSleeps = false;
+                continue;
+            }
+            long before = requests();
+            LockSupport.parkNanos(this, STUCK_NS);
+            // Busy is not stuck: only when nothing at all was read meanwhile does another thread help.
+            if (reading.get() == 0 && requests() == before && !unmounted) {
+                addThread();
+            }
+        }
+        awaitThreads();
+        clones.forEach(LinuxCalls::close);
+        LinuxCalls.close(sessionFd);
+        ended.complete(null);
+    }
+
+    private synchronized void addThread() {
+        RequestSlot slot = freeSlots.poll();
+        if (slot != null) {
+            startThread("modeldisk-fuse-added", slot, true);
+        } else if (!saidFull) {
+            saidFull = true;
+            LOG.warn("all {} threads wait; until one is free, interrupts are not seen: maxThreads may be raised",
+                slots.length);
+        }
+    }
+
+    private void awaitThreads() {
+        while (true) {
+            synchronized (this) {
+                if (threads == 0) {
+                    return;
+                }
+            }
+            LockSupport.park(this);
+        }
+    }
+
+    private long requests() {
+        long sum = 0;
+        for (RequestSlot slot : slots) {
+            sum += slot.requests();
+        }
+        return sum;
+    }
+}

@@ -1,0 +1,55 @@
+package io.modeldisk.mount;
+
+import io.modeldisk.mount.exchange.Memories;
+import io.modeldisk.mount.fuse.Transfer;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.Cancellation;
+import java.lang.foreign.ValueLayout;
+
+/** A request without a kernel. */
+public final class FakeTransfer implements Transfer, AutoCloseable {
+    /** What was answered. */
+    public byte[] answer = {};
+
+    private final DataMemory memory = DataMemory.allocate(MEMORY_BYTES);
+    private final Cancellation cancellation = new Cancellation();
+
+    /** Fills the start of the memory. */
+    public FakeTransfer with(int value, int lengthBytes) {
+        memory.segment(0, lengthBytes).fill((byte) value);
+        // What lies behind the data is whatever the request before left.
+        memory.segment(lengthBytes, MEMORY_BYTES - lengthBytes).fill((byte) 99);
+        return this;
+    }
+
+    /** The data of a write. */
+    public FakeTransfer with(byte[] data) {
+        Memories.copy(data, 0, memory, 0, data.length);
+        return this;
+    }
+
+    @Override
+    public DataMemory memory() {
+        return memory;
+    }
+
+    @Override
+    public long memoryOffset() {
+        return 0;
+    }
+
+    @Override
+    public Cancellation cancellation() {
+        return cancellation;
+    }
+
+    @Override
+    public void reply(DataMemory from, long offset, int lengthBytes) {
+        answer = from.segment(offset, lengthBytes).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+    }
+}

@@ -1,0 +1,151 @@
+package io.modeldisk.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What programs see of the files, through the kernel. */
+@Tag("mount")
+@Timeout(120)
+final class FilesMountTest {
+    private static final int SIZE = (8 << 20) + 20;
+
+    private MountFixture fixture;
+
+    @BeforeEach
+    void mount() throws IOException {
+        fixture = new MountFixture(SIZE).launch("direct");
+    }
+
+    @AfterEach
+    void unmount() throws Exception {
+        fixture.close();
+    }
+
+    @Test
+    void theDirectoryListsItsFiles() throws Exception {
+        assertThat(fixture.shell.succeed("cd \"$DIR\" && stat -c '%n %A %s' * && df . | wc -l").lines())
+            .containsExactly(
+                "model -rw-rw-rw- " + SIZE, "status.json -r--r--r-- 0", "weights -rw-rw-rw- " + SIZE, "2");
+    }
+
+    @Test
+    void theMountTableNamesModeldisk() throws Exception {
+        assertThat(fixture.shell.succeed("mount | grep -F \"$DIR\"")).startsWith("modeldisk on ")
+            .contains("type fuse.modeldisk (rw,nosuid,nodev");
+    }
+
+    @Test
+    void filesCannotBeMadeRemovedRenamedOrOwned() throws Exception {
+        for (String command : new String[]{
+            "touch x", "rm -f model", "mv model x", "mkdir x", "chmod 600 model", "chown 5 model", "ln model x",
+            "ln -s a b"
+        }) {
+            Shell.Result result = fixture.shell.run("cd \"$DIR\" && " + command);
+            assertThat(result.status()).as(command).isNotZero();
+            assertThat(result.output()).as(command).contains("Operation not permitted");
+        }
+        assertThat(fixture.shell.run("cat \"$DIR/x\"").output()).contains("No such file");
+        assertThat(fixture.shell.run("cat \"$DIR/model/x\"").output()).contains("Not a directory");
+        assertThat(fixture.shell.run("fallocate -l 5 \"$DIR/model\"").output()).contains("not supported");
+    }
+
+    @Test
+    void ddTruncatesToNoEffect() throws Exception {
+        fixture.model.fill(5);
+        fixture.shell.succeed("head -c 8192 /dev/zero | tr '\\0' '\\1' | dd of=\"$DIR/model\" bs=4096 status=none");
+        assertThat(fixture.model.weight(0)).isEqualTo((byte) 6);
+        assertThat(fixture.model.weight(8192)).isEqualTo((byte) 5);
+        assertThat(fixture.shell.succeed("stat -c %s \"$DIR/model\"")).isEqualTo(SIZE + "\n");
+    }
+
+    @Test
+    void theWholeModelIsCopiedOutAndIn() throws Exception {
+        fixture.shell.succeed("head -c " + SIZE + " /dev/urandom > /tmp/modeldisk-in.$$ && "
+            + "cp /tmp/modeldisk-in.$$ \"$DIR/weights\" && cat \"$DIR/weights\" | cmp - /tmp/modeldisk-in.$$ && "
+            + "cat \"$DIR/model\" | cmp - /tmp/modeldisk-in.$$; s=$?; rm /tmp/modeldisk-in.$$; exit $s");
+    }
+
+    @Test
+    void weightsTakeWritesAtAnyAlignment() throws Exception {
+        fixture.shell.succeed("python3 - <<'P'\n"
+            + "import os, random\n"
+            + "random.seed(3); size=" + SIZE + "\n"
+            + "f=os.open(os.environ['DIR']+'/weights', os.O_RDWR); copy=bytearray(size)\n"
+            + "for i in range(200):\n"
+            + "  at=random.randrange(size); n=min(size-at, random.choice([1,3,4096,5000,70000,3000000]))\n"
+            + "  data=random.randbytes(n); assert os.pwrite(f, data, at)==n; copy[at:at+n]=data\n"
+            + "  at=random.randrange(size); n=random.choice([1,4096,9999,2500000])\n"
+            + "  assert os.pread(f, n, at)==bytes(copy[at:at+n])\n"
+            + "assert os.pread(f, size+9, 0)==bytes(copy)\n"
+            + "P");
+    }
+
+    @Test
+    void fioVerifiesWhatItWroteToWeights() throws Exception {
+        fixture.shell.succeed("command -v fio >/dev/null || exit 0; cd / && for rw in write randwrite; do "
+            + "fio --name=v --filename=\"$DIR/weights\" --direct=1 --ioengine=libaio --iodepth=8 --bs=64k --rw=$rw --size=8m"
+            + " --verify=crc32c --verify_fatal=1 --allow_file_create=0 >&2 || exit 1; done");
+    }
+
+    @Test
+    void aWritePastTheEndWritesNothingPastTheEnd() throws Exception {
+        fixture.shell.succeed("python3 - <<'P'\n"
+            + "import os, errno\n"
+            + "size=" + SIZE + "\n"
+            + "for name in ['weights', 'model']:\n"
+            + "  f=os.open(os.environ['DIR']+'/'+name, os.O_RDWR); at=size//4096*4096\n"
+            + "  assert os.pwrite(f, b'x'*4096, at)==size-at\n"
+            + "  for at in [size, size+5000]:\n"
+            + "    assert os.pread(f, 10, at)==b''\n"
+            + "    try:\n"
+            + "      os.pwrite(f, b'x'*4096, at); raise SystemExit('written')\n"
+            + "    except OSError as e: assert e.errno==errno.ENOSPC, e\n"
+            + "  assert len(os.pread(f, 4096, size-7))==7 and os.fstat(f).st_size==size\n"
+            + "P");
+    }
+
+    @Test
+    void anUnalignedPushInDirectIsInvalid() throws Exception {
+        Shell.Result result = fixture.shell.run("printf x | dd of=\"$DIR/model\" bs=1 conv=notrunc");
+        assertThat(result.output()).contains("Invalid argument");
+        assertThat(fixture.model.pushes).isEmpty();
+    }
+
+    @Test
+    void statusIsJsonForCatAndForPython() throws Exception {
+        JsonNode status = new ObjectMapper().readTree(fixture.shell.succeed("cat \"$DIR/status.json\""));
+        assertThat(status.at("/mount/exchange").asText()).isEqualTo("direct");
+        assertThat(status.at("/mount/learner").asText()).isEqualTo("l1");
+        assertThat(status.at("/model/sizeBytes").asLong()).isEqualTo(SIZE);
+        assertThat(status.at("/shards/0/version").asInt()).isEqualTo(7);
+        assertThat(fixture.shell.succeed("python3 -c 'import json, os; "
+            + "print(json.load(open(os.environ[\"DIR\"] + \"/status.json\"))[\"model\"][\"model\"])'"))
+            .isEqualTo("m\n");
+        assertThat(fixture.shell.run("echo > \"$DIR/status.json\"").output()).contains("Permission denied");
+    }
+
+    @Test
+    void statusStaysJsonWhenAShardDoesNotAnswer() throws Exception {
+        fixture.model.statusFails(true);
+        JsonNode status = new ObjectMapper().readTree(fixture.shell.succeed("cat \"$DIR/status.json\""));
+        assertThat(status.at("/shards/error").asText()).isEqualTo("shard 0 does not answer");
+    }
+
+    @Test
+    void aDefectAnswersEioAndTheMountGoesOn() throws Exception {
+        fixture.model.pullBreaks(true);
+        for (int i = 0; i < 10; i++) {
+            assertThat(fixture.shell.run("head -c 10 \"$DIR/model\"").output()).contains("Input/output error");
+        }
+        fixture.model.pullBreaks(false);
+        fixture.shell.succeed("head -c 10 \"$DIR/model\" >/dev/null");
+    }
+}

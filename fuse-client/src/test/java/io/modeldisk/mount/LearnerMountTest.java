@@ -1,0 +1,151 @@
+package io.modeldisk.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What learners in other processes live through: training, interrupts, death. */
+@Tag("mount")
+@Timeout(120)
+final class LearnerMountTest {
+    private static final int SIZE = 8 << 20;
+    private static final String OPEN = "import os, signal, sys; f=os.open(os.environ['DIR']+'/model', os.O_RDWR)\n";
+
+    private MountFixture fixture;
+
+    @BeforeEach
+    void make() throws IOException {
+        fixture = new MountFixture(SIZE);
+    }
+
+    @AfterEach
+    void unmount() throws Exception {
+        fixture.close();
+    }
+
+    @Test
+    void aPythonLearnerTrainsInSync() throws Exception {
+        fixture.launch("sync");
+        fixture.shell.succeed("python3 - <<'P'\n" + OPEN
+            + "for i in range(5):\n"
+            + "  assert os.pread(f, 8<<20, 0)==bytes([i])*(8<<20)\n"
+            + "  assert os.pwrite(f, b'\\1'*(8<<20), 0)==8<<20\n"
+            + "  assert os.pread(f, 1, 0)==bytes([i])\n"
+            + "  os.fsync(f)\n"
+            + "P");
+        assertThat(fixture.model.weight(SIZE - 1)).isEqualTo((byte) 5);
+        assertThat(fixture.shell.succeed("cat \"$DIR/status.json\"")).contains("\"iterations\" : 5");
+    }
+
+    @Test
+    void aShellLearnerTrainsInDirect() throws Exception {
+        fixture.launch("direct");
+        fixture.shell.succeed("for i in 1 2 3; do head -c 8M /dev/zero | tr '\\0' '\\1' | "
+            + "dd of=\"$DIR/model\" bs=1M iflag=fullblock conv=fsync,notrunc status=none || exit 1; done");
+        Shell.await(() -> fixture.model.calls.size() == 9, "three leaves");
+        assertThat(fixture.model.calls).startsWith("join", "synchronize", "leave", "join").hasSize(9);
+        assertThat(fixture.model.weight(SIZE - 1)).isEqualTo((byte) 3);
+    }
+
+    @Test
+    void aReaderIsNoLearner() throws Exception {
+        fixture.launch("sync");
+        fixture.shell.succeed("cat \"$DIR/model\" > /dev/null; cat \"$DIR/weights\" >/dev/null; : > \"$DIR/weights\"");
+        assertThat(fixture.model.calls).isEmpty();
+    }
+
+    @Test
+    void whoeverOpensNextSeesFreshWeights() throws Exception {
+        fixture.launch("sync");
+        for (int i = 1; i < 20; i++) {
+            fixture.model.fill(i);
+            assertThat(fixture.shell.succeed("head -c 1 \"$DIR/model\" | od -An -tu1").trim()).isEqualTo("" + i);
+        }
+    }
+
+    @Test
+    void tornGradientOfAClosedLearnerIsNotTheNextOnes() throws Exception {
+        fixture.launch("sync");
+        String learner = "python3 -c \"" + OPEN.replace("\n", ";") + "os.pwrite(f, b'\\1'*10, %d); %s\" && ";
+        fixture.shell.succeed(learner.formatted(0, "") + learner.formatted(100, "os.fsync(f)") + "true");
+        assertThat(fixture.model.weight(0)).isZero();
+        assertThat(fixture.model.weight(100)).isEqualTo((byte) 1);
+        Shell.await(() -> fixture.model.calls.size() == 5, "the second leave");
+        assertThat(fixture.model.calls).containsExactly("join", "leave", "join", "synchronize", "leave");
+    }
+
+    @Test
+    void aKilledLearnerLeavesAndAnotherTakesItsPlace() throws Exception {
+        fixture.launch("sync");
+        Process learner = fixture.shell.start("exec python3 -c \"" + OPEN.replace("\n", ";")
+            + "os.pwrite(f, b'\\1'*10, 0); print('x', flush=True); signal.pause()\"");
+        assertThat(learner.getInputStream().read()).isEqualTo('x');
+        learner.destroyForcibly();
+        Shell.await(() -> fixture.model.calls.contains("leave"), "the killed learner leaves");
+        fixture.shell.succeed("python3 -c \"" + OPEN.replace("\n", ";") + "os.fsync(f)\"");
+        assertThat(fixture.model.weight(0)).isZero();
+        assertThat(fixture.model.calls).startsWith("join", "leave", "join");
+    }
+
+    @Test
+    void aJoinThatFailsFailsTheOpen() throws Exception {
+        fixture.launch("sync");
+        fixture.model.joinFails(true);
+        assertThat(fixture.shell.run(": >> \"$DIR/model\"").output()).contains("Input/output error");
+        fixture.model.joinFails(false);
+        fixture.shell.succeed(": >> \"$DIR/model\"");
+    }
+
+    @Test
+    void anInterruptEndsAReadThatWaits() throws Exception {
+        fixture.launch("direct");
+        fixture.model.pullsWait(true);
+        Process reader = fixture.shell.start("exec dd if=\"$DIR/model\" of=/dev/null bs=4096 count=1");
+        Shell.await(() -> fixture.model.waiting.get() > 0, "a read waits");
+        reader.toHandle().destroy();
+        assertThat(Shell.end(reader).status()).isEqualTo(128 + 15);
+    }
+
+    @Test
+    void anInterruptEndsAnFsyncThatWaitsAndTheRetryPushesNothingTwice() throws Exception {
+        fixture.launch("sync");
+        fixture.model.synchronizeWaits(true);
+        Process learner = fixture.shell.start("exec python3 -u -c \"" + OPEN.replace("\n", ";")
+            + "exec('def h(*a): raise InterruptedError'); signal.signal(signal.SIGINT, h); os.pwrite(f, b'\\1'*10, 0)\n"
+            + "try: os.fsync(f)\nexcept InterruptedError: print('interrupted')\n"
+            + "sys.stdin.read(1); os.fsync(f)\"");
+        Shell.await(() -> fixture.model.waiting.get() > 0, "an fsync waits");
+        fixture.shell.succeed("kill -INT " + learner.pid());
+        assertThat(learner.getInputStream().read()).isEqualTo('i');
+        fixture.model.synchronizeWaits(false);
+        learner.getOutputStream().close();
+        assertThat(Shell.end(learner).status()).isZero();
+        assertThat(fixture.model.pushes).hasSize(1);
+        assertThat(fixture.model.weight(0)).isEqualTo((byte) 1);
+    }
+
+    @Test
+    void interruptsAreSeenWhileManyReadsWait() throws Exception {
+        fixture.launch("direct");
+        fixture.model.pullsWait(true);
+        List<Process> readers = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            readers.add(fixture.shell.start("exec dd if=\"$DIR/model\" of=/dev/null bs=4096 count=1"));
+        }
+        Shell.await(() -> fixture.model.pulls.get() == 12, "twelve reads wait at once");
+        fixture.shell.succeed("cat \"$DIR/status.json\"");
+        for (Process reader : readers) {
+            reader.toHandle().destroyForcibly();
+            assertThat(Shell.end(reader).status()).isEqualTo(128 + 9);
+        }
+        fixture.model.pullsWait(false);
+        fixture.shell.succeed("cat \"$DIR/model\" >/dev/null");
+    }
+}

@@ -1,0 +1,113 @@
+package io.modeldisk.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** How a mount begins and ends. */
+@Tag("mount")
+@Timeout(120)
+final class LifecycleMountTest {
+    private static final Duration BOUND = Duration.ofSeconds(60);
+
+    private MountFixture fixture;
+
+    @BeforeEach
+    void make() throws IOException {
+        fixture = new MountFixture(8 << 20);
+    }
+
+    @AfterEach
+    void unmount() throws Exception {
+        fixture.close();
+    }
+
+    @Test
+    void closeUnmountsTwiceAndItCanBeMountedAgain() throws Exception {
+        for (int i = 0; i < 5; i++) {
+            fixture.launch(i % 2 == 0 ? "sync" : "direct");
+            fixture.shell.succeed("cat \"$DIR/model\" >/dev/null");
+            fixture.mount.close();
+            fixture.mount.close();
+            assertThat(fixture.isMounted()).isFalse();
+            assertThat(Files.list(fixture.dir)).isEmpty();
+        }
+    }
+
+    @Test
+    void closeEndsTheMountAlsoWhileAFileIsOpenAndAReadWaits() throws Exception {
+        fixture.launch("direct");
+        fixture.model.pullsWait(true);
+        Process learner = fixture.shell.start("exec 5<>\"$DIR/model\"; exec dd bs=4096 count=1 <&5 of=/dev/null");
+        Shell.await(() -> fixture.model.waiting.get() > 0, "a read waits");
+        fixture.mount.close();
+        assertThat(fixture.isMounted()).isFalse();
+        assertThat(fixture.mount.awaitUnmounted(Duration.ZERO)).isTrue();
+        assertThat(Shell.end(learner).status()).isNotZero();
+        assertThat(fixture.model.calls).containsExactly("join", "leave");
+    }
+
+    @Test
+    void anotherProcessUnmounts() throws Exception {
+        for (String command : new String[]{"umount", "fusermount3 -u"}) {
+            fixture.launch("sync");
+            fixture.shell.succeed(": >> \"$DIR/model\"");
+            fixture.shell.succeed(command + " \"$DIR\"");
+            assertThat(fixture.mount.awaitUnmounted(BOUND)).as(command).isTrue();
+            assertThat(fixture.model.calls).endsWith("leave");
+            fixture.mount.close();
+        }
+    }
+
+    @Test
+    void unmountByDirectoryWaitsUntilTheMountIsGone() throws Exception {
+        fixture.launch("sync");
+        assertThat(fixture.mount.awaitUnmounted(Duration.ZERO)).isFalse();
+        ModelMount.unmount(fixture.dir);
+        assertThat(fixture.isMounted()).isFalse();
+        assertThat(fixture.mount.awaitUnmounted(BOUND)).isTrue();
+    }
+
+    @Test
+    void unmountSaysWhatIsInTheWay() throws Exception {
+        assertThatThrownBy(() -> ModelMount.unmount(fixture.dir)).hasMessage(fixture.dir + " is not mounted");
+        assertThatThrownBy(() -> ModelMount.unmount(Path.of("/proc"))).hasMessageContaining("its type is proc");
+        fixture.launch("sync");
+        Process user = fixture.shell.start("exec 5<\"$DIR/model\"; echo x; read");
+        assertThat(user.getInputStream().read()).isEqualTo('x');
+        assertThatThrownBy(() -> ModelMount.unmount(fixture.dir)).hasMessageContaining("is in use");
+        user.destroyForcibly();
+    }
+
+    @Test
+    void whatCannotBeMountedIsSaidAndLeavesNothing() throws Exception {
+        Path file = Files.createFile(fixture.base.resolve("file"));
+        assertThatThrownBy(() -> ModelMount.launch(fixture.context("sync").directory(fixture.base.resolve("none"))))
+            .isInstanceOf(IOException.class).hasMessageContaining("does not exist");
+        assertThatThrownBy(() -> ModelMount.launch(fixture.context("sync").directory(fixture.base.resolve("no/ne"))))
+            .isInstanceOf(IOException.class).hasMessageContaining("does not exist");
+        assertThatThrownBy(() -> ModelMount.launch(fixture.context("sync").directory(file)))
+            .isInstanceOf(IOException.class).hasMessageContaining("is not a directory");
+        assertThatThrownBy(() -> ModelMount.launch(fixture.context("sync").directory(Path.of("/proc"))))
+            .isInstanceOf(IOException.class).hasMessageContaining("already a mount point of type proc");
+        assertThatThrownBy(() -> ModelMount.launch(fixture.context("sync").workerThreads(0)))
+            .isInstanceOf(IllegalArgumentException.class).hasMessage("workerThreads=0 must be at least 1");
+    }
+
+    @Test
+    void mountingTwiceIsRefusedAndTheFirstGoesOn() throws Exception {
+        fixture.launch("sync");
+        assertThatThrownBy(() -> ModelMount.launch(fixture.context("sync"))).isInstanceOf(IOException.class)
+            .hasMessageContaining("already a mount point of type fuse.modeldisk");
+        fixture.shell.succeed("cat \"$DIR/model\" >/dev/null");
+    }
+}

@@ -1,0 +1,181 @@
+package io.modeldisk.mount;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import io.modeldisk.mount.exchange.LogicalBlocks;
+import io.modeldisk.mount.exchange.Memories;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.Cancellation;
+import io.modeldisk.protocol.striping.ModelFacts;
+import io.modeldisk.protocol.striping.RemoteModel;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+/** A model in memory; a push adds to its bytes. Fails and waits when a test says so, and notes what was called. */
+public final class MemoryModel implements RemoteModel {
+    /** What was pushed, in order, as {@code offset+length}. */
+    public final List<String> pushes = new CopyOnWriteArrayList<>();
+    /** joins, leaves and synchronizes, in order. */
+    public final List<String> calls = new CopyOnWriteArrayList<>();
+    /** How many calls wait now. */
+    public final AtomicInteger waiting = new AtomicInteger();
+    /** How many pulls there were. */
+    public final AtomicInteger pulls = new AtomicInteger();
+
+    private final ModelFacts facts;
+    private final DataMemory bytes;
+    private volatile int pushesBeforeFailure = Integer.MAX_VALUE;
+    private volatile boolean pullsWait;
+    private volatile boolean synchronizeWaits;
+    private volatile boolean statusFails;
+    private volatile boolean joinFails;
+    private volatile boolean pullBreaks;
+
+    /** A model of zeros. */
+    public MemoryModel(long sizeBytes) {
+        this.facts = new ModelFacts("m", sizeBytes, 1 << 18, 0, 1, "assign", "asp", 1, "zeros");
+        this.bytes = DataMemory.allocate(LogicalBlocks.up(sizeBytes));
+    }
+
+    /** After this many pushes, the next one fails, once. */
+    public void failPushAfter(int pushesThatSucceed) {
+        pushesBeforeFailure = pushesThatSucceed;
+    }
+
+    /** Pulls wait until they are cancelled, or this is called again. */
+    public void pullsWait(boolean value) {
+        pullsWait = value;
+    }
+
+    /** Synchronize waits until it is cancelled, or this is called again. */
+    public void synchronizeWaits(boolean value) {
+        synchronizeWaits = value;
+    }
+
+    /** Status fails. */
+    public void statusFails(boolean value) {
+        statusFails = value;
+    }
+
+    /** Joining fails. */
+    public void joinFails(boolean value) {
+        joinFails = value;
+    }
+
+    /** Pulls throw what nobody foresaw. */
+    public void pullBreaks(boolean value) {
+        pullBreaks = value;
+    }
+
+    /** A byte of the weights. */
+    public byte weight(long offset) {
+        return bytes.slab(offset).get(ValueLayout.JAVA_BYTE, DataMemory.offsetInSlab(offset));
+    }
+
+    /** Sets all weights. */
+    public void fill(int value) {
+        bytes.segment(0, bytes.bytes()).fill((byte) value);
+    }
+
+    @Override
+    public ModelFacts facts() {
+        return facts;
+    }
+
+    @Override
+    public void pull(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
+        throws IOException {
+        pulls.incrementAndGet();
+        if (pullBreaks) {
+            throw new IllegalStateException("a defect");
+        }
+        while (pullsWait) {
+            pause(cancellation);
+        }
+        read(offset, memory, memoryOffset, lengthBytes, cancellation);
+    }
+
+    @Override
+    public synchronized void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
+        Cancellation cancellation) throws IOException {
+        check(offset, lengthBytes);
+        if (pushesBeforeFailure-- == 0) {
+            pushesBeforeFailure = Integer.MAX_VALUE;
+            throw new IOException("shard 0 does not answer");
+        }
+        pushes.add(offset + "+" + lengthBytes);
+        for (long i = 0; i < lengthBytes; i++) {
+            byte add = memory.slab(memoryOffset + i).get(ValueLayout.JAVA_BYTE,
+                DataMemory.offsetInSlab(memoryOffset + i));
+            bytes.slab(offset + i).set(ValueLayout.JAVA_BYTE, DataMemory.offsetInSlab(offset + i),
+                (byte) (weight(offset + i) + add));
+        }
+    }
+
+    @Override
+    public synchronized void read(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
+        Cancellation cancellation) {
+        check(offset, lengthBytes);
+        Memories.copy(bytes, offset, memory, memoryOffset, lengthBytes);
+    }
+
+    @Override
+    public synchronized void write(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
+        Cancellation cancellation) {
+        check(offset, lengthBytes);
+        Memories.copy(memory, memoryOffset, bytes, offset, lengthBytes);
+    }
+
+    @Override
+    public void synchronize(Cancellation cancellation) throws IOException {
+        while (synchronizeWaits) {
+            pause(cancellation);
+        }
+        calls.add("synchronize");
+    }
+
+    @Override
+    public void join() throws IOException {
+        if (joinFails) {
+            throw new IOException("shard 0 has all its learners");
+        }
+        calls.add("join");
+    }
+
+    @Override
+    public void leave() {
+        calls.add("leave");
+    }
+
+    @Override
+    public JsonNode status() throws IOException {
+        if (statusFails) {
+            throw new IOException("shard 0 does not answer");
+        }
+        return JsonNodeFactory.instance.arrayNode().add(JsonNodeFactory.instance.objectNode().put("version", 7));
+    }
+
+    @Override
+    public void close() {
+        bytes.close();
+    }
+
+    private void pause(Cancellation cancellation) throws IOException {
+        waiting.incrementAndGet();
+        LockSupport.parkNanos(1_000_000);
+        waiting.decrementAndGet();
+        if (cancellation.isCancelled()) {
+            throw new IOException("the wait was cancelled");
+        }
+    }
+
+    private void check(long offset, long lengthBytes) {
+        if (offset % 4096 != 0 || lengthBytes % 4096 != 0 || lengthBytes <= 0 || offset + lengthBytes > bytes.bytes()) {
+            throw new IllegalArgumentException("offset=" + offset + " lengthBytes=" + lengthBytes);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package io.modeldisk.mount;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.Cancellation;
+import io.modeldisk.protocol.striping.ModelFacts;
+import io.modeldisk.protocol.striping.RemoteModel;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * A program, not a test: what fio reaches on the mount alone, over a model whose every call just returns. Arguments: the exchange
+ * and, to measure another file system beside it, a file of 512 MiB to use instead.
+ */
+public final class MountBenchmark {
+    private static final long SIZE = 512L << 20;
+
+    private MountBenchmark() {}
+
+    /** Mounts, runs fio, prints a line for each job. */
+    public static void main(String[] args) throws Exception {
+        if (args.length > 1) {
+            measure(Path.of(args[1]));
+            return;
+        }
+        Path directory = Files.createTempDirectory("modeldisk-benchmark");
+        try (ModelMount mount = ModelMount.launch(new ModelMount.Context().directory(directory)
+            .remoteModel(new NullModel()).exchange(ExchangeScheme.named(args[0])))) {
+            measure(mount.directory().resolve("model"));
+        } finally {
+            Files.delete(directory);
+        }
+    }
+
+    private static void measure(Path file) throws Exception {
+        fio(file, "psync", 1, "256k", "write", 3);
+        for (String engine : new String[]{"psync", "libaio"}) {
+            for (String blockSize : new String[]{"256k", "1m"}) {
+                for (String way : new String[]{"write", "read"}) {
+                    fio(file, engine, engine.equals("psync") ? 1 : 8, blockSize, way, 4);
+                }
+            }
+        }
+    }
+
+    private static void fio(Path file, String engine, int depth, String blockSize, String way, int seconds)
+        throws Exception {
+        Process fio = new ProcessBuilder("fio", "--name=b", "--filename=" + file, "--size=512m", "--direct=1",
+            "--ioengine=" + engine, "--iodepth=" + depth, "--bs=" + blockSize, "--rw=" + way, "--time_based",
+            "--runtime=" + seconds, "--allow_file_create=0", "--output-format=json").directory(Path.of("/").toFile())
+            .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        JsonNode result = new ObjectMapper().readTree(fio.getInputStream());
+        System.out.printf("%-6s %4s %-5s %6.2f GiB/s%n", engine, blockSize, way,
+            result.at("/jobs/0/" + way + "/bw_bytes").asDouble() / (1 << 30));
+    }
+
+    /** Everything succeeds at once, and nothing moves. */
+    private static final class NullModel implements RemoteModel {
+        @Override
+        public ModelFacts facts() {
+            return new ModelFacts("null", SIZE, 1 << 18, 0, 1, "null", "asp", 1, "zeros");
+        }
+
+        @Override
+        public void pull(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
+            Cancellation cancellation) {
+            // Nothing moves.
+        }
+
+        @Override
+        public void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
+            Cancellation cancellation) {
+            // Nothing moves.
+        }
+
+        @Override
+        public void read(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
+            Cancellation cancellation) {
+            // Nothing moves.
+        }
+
+        @Override
+        public void write(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
+            Cancellation cancellation) {
+            // Nothing moves.
+        }
+
+        @Override
+        public void synchronize(Cancellation cancellation) {
+            // Nothing was pushed.
+        }
+
+        @Override
+        public void join() {
+            // Nobody counts.
+        }
+
+        @Override
+        public void leave() {
+            // Nobody counts.
+        }
+
+        @Override
+        public JsonNode status() throws IOException {
+            return JsonNodeFactory.instance.arrayNode();
+        }
+
+        @Override
+        public void close() {
+            // Nothing is held.
+        }
+    }
+}

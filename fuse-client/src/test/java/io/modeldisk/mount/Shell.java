@@ -1,0 +1,62 @@
+package io.modeldisk.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** Runs shell commands in a mount as another process, each within a bound. */
+final class Shell {
+    static final int BOUND_S = 60;
+
+    private final Path directory;
+
+    Shell(Path directory) {
+        this.directory = directory;
+    }
+
+    /** The end of a command. */
+    record Result(int status, String output) {}
+
+    /** Runs a command in bash; $DIR is the directory. */
+    Result run(String command) throws IOException, InterruptedException {
+        return end(start(command));
+    }
+
+    /** Runs a command that must succeed. */
+    String succeed(String command) throws IOException, InterruptedException {
+        Result result = run(command);
+        assertThat(result.status()).as(command + "\n" + result.output()).isZero();
+        return result.output();
+    }
+
+    Process start(String command) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder("bash", "-c", command).redirectErrorStream(true);
+        builder.environment().put("DIR", directory.toString());
+        // Where the shell works must not be in the mount, which could not be unmounted then.
+        return builder.directory(Path.of("/").toFile()).start();
+    }
+
+    static Result end(Process process) throws IOException, InterruptedException {
+        if (!process.waitFor(BOUND_S, TimeUnit.SECONDS)) {
+            process.destroyForcibly();
+            throw new AssertionError("a command did not end within " + BOUND_S + " s");
+        }
+        return new Result(process.exitValue(),
+            new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
+    }
+
+    static void await(BooleanSupplier condition, String message) {
+        long startedNs = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - startedNs > TimeUnit.SECONDS.toNanos(BOUND_S)) {
+                throw new AssertionError("never happened: " + message);
+            }
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+}

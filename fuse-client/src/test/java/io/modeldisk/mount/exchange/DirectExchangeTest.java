@@ -1,0 +1,68 @@
+package io.modeldisk.mount.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.mount.FakeTransfer;
+import io.modeldisk.mount.MemoryModel;
+import io.modeldisk.mount.fuse.Errno;
+import io.modeldisk.mount.fuse.ErrnoException;
+import io.modeldisk.protocol.striping.Cancellation;
+import java.io.IOException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+final class DirectExchangeTest {
+    private static final int SIZE = (1 << 20) + 20;
+
+    private final MemoryModel model = new MemoryModel(SIZE);
+    private final FakeTransfer transfer = new FakeTransfer();
+    private final Exchange exchange = ExchangeScheme.named("direct").create(model);
+
+    @AfterEach
+    void close() {
+        exchange.close();
+        transfer.close();
+        model.close();
+    }
+
+    @Test
+    void aWritePushesAtOnce() throws IOException {
+        exchange.write(8192, 4096, transfer.with(3, 4096));
+        assertThat(model.weight(8192)).isEqualTo((byte) 3);
+        assertThat(model.weight(12288)).isZero();
+    }
+
+    @Test
+    void anUnalignedReadGivesJustItsBytes() throws IOException {
+        exchange.write(4096, 4096, transfer.with(3, 4096));
+        exchange.read(4095, 3, transfer);
+        assertThat(transfer.answer).containsExactly(0, 3, 3);
+    }
+
+    @Test
+    void anUnalignedWriteIsInvalid() {
+        assertThatThrownBy(() -> exchange.write(1, 4096, transfer)).isInstanceOfSatisfying(ErrnoException.class,
+            e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL)).hasMessageContaining("multiples of 4096");
+        assertThatThrownBy(() -> exchange.write(0, 100, transfer)).isInstanceOf(ErrnoException.class);
+        assertThat(model.pushes).isEmpty();
+    }
+
+    @Test
+    void aWriteToTheEndIsPaddedWithZeros() throws IOException {
+        exchange.write(1 << 20, 20, transfer.with(3, 20));
+        assertThat(model.weight((1 << 20) + 19)).isEqualTo((byte) 3);
+        assertThat(model.weight((1 << 20) + 20)).isZero();
+    }
+
+    @Test
+    void fsyncSynchronizes() throws IOException {
+        exchange.synchronize(Cancellation.NONE);
+        assertThat(model.calls).containsExactly("synchronize");
+    }
+
+    @Test
+    void anUnknownSchemeNamesThoseThereAre() {
+        assertThatThrownBy(() -> ExchangeScheme.named("fast")).hasMessage("exchange=fast must be one of direct, sync");
+    }
+}

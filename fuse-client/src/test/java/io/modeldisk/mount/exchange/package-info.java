@@ -1,0 +1,2 @@
+/** The laws of the exchange schemes, without a mount. */
+package io.modeldisk.mount.exchange;

@@ -1,0 +1,2 @@
+/** Mounts over a model in memory. */
+package io.modeldisk.mount;
