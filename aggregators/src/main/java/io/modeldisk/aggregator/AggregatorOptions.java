@@ -1,0 +1,120 @@
+package io.modeldisk.aggregator;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * What stands behind the colon of {@code sgd:lr=0.1}: {@code key=value,key=value}. An {@link AggregatorProvider} takes the
+ * options it knows; what nobody took is an error. Not thread safe.
+ */
+public final class AggregatorOptions {
+    private final Map<String, String> untaken = new LinkedHashMap<>();
+    private final Set<String> known = new TreeSet<>();
+
+    private AggregatorOptions() {}
+
+    /**
+     * Parses options.
+     *
+     * @param text {@code key=value,key=value}; empty for none
+     * @throws IllegalArgumentException for what is not {@code key=value}, and for a key given twice
+     */
+    public static AggregatorOptions parse(String text) {
+        AggregatorOptions options = new AggregatorOptions();
+        if (text.isBlank()) {
+            return options;
+        }
+        for (String option : text.split(",", -1)) {
+            int equals = option.indexOf('=');
+            String key = equals < 0 ? "" : option.substring(0, equals).strip();
+            String value = option.substring(equals + 1).strip();
+            if (key.isEmpty() || value.isEmpty()) {
+                throw new IllegalArgumentException("option \"" + option + "\" must be key=value");
+            }
+            String former = options.untaken.put(key, value);
+            if (former != null) {
+                throw new IllegalArgumentException(
+                    key + "=" + former + " and " + key + "=" + value + ": give " + key + " once");
+            }
+        }
+        return options;
+    }
+
+    /**
+     * Takes an option that must be there.
+     *
+     * @throws IllegalArgumentException if it is missing or no finite number
+     */
+    public float floatOption(String key) {
+        String value = take(key);
+        if (value == null) {
+            throw new IllegalArgumentException("option " + key + " is missing: add " + key + "=NUMBER");
+        }
+        return parseFloat(key, value);
+    }
+
+    /**
+     * Takes an option.
+     *
+     * @return its value, or the default if it is not there
+     * @throws IllegalArgumentException if it is no finite number
+     */
+    public float floatOption(String key, float defaultValue) {
+        String value = take(key);
+        return value == null ? defaultValue : parseFloat(key, value);
+    }
+
+    /**
+     * Takes an option.
+     *
+     * @return its value, or the default if it is not there
+     * @throws IllegalArgumentException if it is no whole number of 32 bits
+     */
+    public int intOption(String key, int defaultValue) {
+        String value = take(key);
+        if (value == null) {
+            return defaultValue;
+        }
+        try {
+            return Integer.parseInt(value);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(key + "=" + value + " must be a whole number", e);
+        }
+    }
+
+    /**
+     * Checks that every option was taken.
+     *
+     * @throws IllegalArgumentException naming the options that nobody took
+     */
+    public void requireNoneLeft() {
+        if (!untaken.isEmpty()) {
+            StringBuilder left = new StringBuilder();
+            untaken
+                .forEach((key, value) -> left.append(left.isEmpty() ? "" : ",").append(key).append('=').append(value));
+            throw new IllegalArgumentException(
+                left + (untaken.size() == 1 ? " is not a known option" : " are not known options") + "; known: "
+                    + (known.isEmpty() ? "none" : String.join(", ", known)));
+        }
+    }
+
+    private String take(String key) {
+        known.add(key);
+        return untaken.remove(key);
+    }
+
+    private static float parseFloat(String key, String value) {
+        float parsed;
+        try {
+            parsed = Float.parseFloat(value);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(key + "=" + value + " must be a number", e);
+        }
+        if (!Float.isFinite(parsed)) {
+            throw new IllegalArgumentException(key + "=" + value + " must be a finite float32 number");
+        }
+        return parsed;
+    }
+}

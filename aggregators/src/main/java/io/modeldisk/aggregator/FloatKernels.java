@@ -1,0 +1,95 @@
+package io.modeldisk.aggregator;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.Objects;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorSpecies;
+
+/**
+ * Arithmetic on float32 arrays in native memory, in native byte order.
+ *
+ * <p>Offsets and lengths are in bytes; a length is a multiple of 4, an offset may be any. The ranges are either the same or
+ * do not overlap. Segments are native: a heap segment is an {@link UnsupportedOperationException}. Nothing is allocated.
+ * Safe for use by several threads on different ranges.
+ */
+public final class FloatKernels {
+    // Not wider: 512-bit stores gain nothing on arrays that stream through, and measured 5 to 10 % slower in cache.
+    private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED.vectorBitSize() > 256
+        ? FloatVector.SPECIES_256
+        : FloatVector.SPECIES_PREFERRED;
+
+    private static final int VECTOR_BYTES = SPECIES.vectorByteSize();
+    private static final ByteOrder ORDER = ByteOrder.nativeOrder();
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
+
+    private FloatKernels() {}
+
+    /** {@code dst += src}. */
+    public static void add(MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long lengthBytes) {
+        // The product with 1 is exact, so the sum is the same.
+        scaledAdd(dst, dstOffset, src, srcOffset, lengthBytes, 1);
+    }
+
+    /** {@code dst += factor * src}, rounded once. */
+    public static void scaledAdd(
+        MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long lengthBytes, float factor) {
+        checkRange(dst, dstOffset, lengthBytes);
+        checkRange(src, srcOffset, lengthBytes);
+        MemorySegment to = ofKnownClass(dst);
+        MemorySegment from = ofKnownClass(src);
+        FloatVector factors = FloatVector.broadcast(SPECIES, factor);
+        long vectorsEnd = lengthBytes - lengthBytes % VECTOR_BYTES;
+        long i = 0;
+        for (; i < vectorsEnd; i += VECTOR_BYTES) {
+            FloatVector addend = FloatVector.fromMemorySegment(SPECIES, from, srcOffset + i, ORDER);
+            FloatVector sum = FloatVector.fromMemorySegment(SPECIES, to, dstOffset + i, ORDER);
+            addend.fma(factors, sum).intoMemorySegment(to, dstOffset + i, ORDER);
+        }
+        for (; i < lengthBytes; i += Float.BYTES) {
+            float sum = Math.fma(from.get(FLOAT, srcOffset + i), factor, to.get(FLOAT, dstOffset + i));
+            to.set(FLOAT, dstOffset + i, sum);
+        }
+    }
+
+    /** {@code dst = factor * src}; with a factor of 1 a copy, bit for bit. */
+    public static void scaledCopy(
+        MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long lengthBytes, float factor) {
+        checkRange(dst, dstOffset, lengthBytes);
+        checkRange(src, srcOffset, lengthBytes);
+        MemorySegment to = ofKnownClass(dst);
+        MemorySegment from = ofKnownClass(src);
+        if (factor == 1) {
+            MemorySegment.copy(from, srcOffset, to, dstOffset, lengthBytes);
+            return;
+        }
+        FloatVector factors = FloatVector.broadcast(SPECIES, factor);
+        long vectorsEnd = lengthBytes - lengthBytes % VECTOR_BYTES;
+        long i = 0;
+        for (; i < vectorsEnd; i += VECTOR_BYTES) {
+            FloatVector values = FloatVector.fromMemorySegment(SPECIES, from, srcOffset + i, ORDER);
+            values.mul(factors).intoMemorySegment(to, dstOffset + i, ORDER);
+        }
+        for (; i < lengthBytes; i += Float.BYTES) {
+            to.set(FLOAT, dstOffset + i, from.get(FLOAT, srcOffset + i) * factor);
+        }
+    }
+
+    private static void checkRange(MemorySegment segment, long offset, long lengthBytes) {
+        if (lengthBytes % Float.BYTES != 0) {
+            throw new IllegalArgumentException("lengthBytes=" + lengthBytes + " must be a multiple of " + Float.BYTES);
+        }
+        Objects.checkFromIndexSize(offset, lengthBytes, segment.byteSize());
+    }
+
+    /**
+     * The same memory with the same size and lifetime, in a segment whose class the JIT compiler knows. Else a kernel's
+     * speed would hang on what else the process does: where the JIT compiler has seen mapped or heap segments go through the
+     * Vector API, loops over native ones run at a half to a tenth of their speed.
+     */
+    @SuppressWarnings("restricted")
+    private static MemorySegment ofKnownClass(MemorySegment segment) {
+        return segment.reinterpret(segment.byteSize());
+    }
+}

@@ -1,0 +1,30 @@
+package io.modeldisk.aggregator;
+
+import java.lang.foreign.MemorySegment;
+
+/** Makes the aggregator that adds. */
+public final class SumProvider implements AggregatorProvider {
+    @Override
+    public String name() {
+        return "sum";
+    }
+
+    @Override
+    public String description() {
+        return "weights += gradient";
+    }
+
+    @Override
+    public Aggregator create(AggregatorOptions options) {
+        return new Sum();
+    }
+
+    private record Sum() implements Aggregator {
+        @Override
+        public void aggregate(
+            BlockMemory block, long offset, MemorySegment gradient, long gradientOffset, long lengthBytes,
+            float scale) {
+            FloatKernels.scaledAdd(block.weights(), offset, gradient, gradientOffset, lengthBytes, scale);
+        }
+    }
+}

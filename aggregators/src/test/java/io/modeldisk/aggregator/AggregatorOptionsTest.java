@@ -1,0 +1,63 @@
+package io.modeldisk.aggregator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class AggregatorOptionsTest {
+    @Test
+    void everyOptionIsTakenByItsKey() {
+        AggregatorOptions options = AggregatorOptions.parse("lr=0.1, device=3");
+        assertThat(options.intOption("device", 0)).isEqualTo(3);
+        assertThat(options.floatOption("lr")).isEqualTo(0.1f);
+        assertThatCode(options::requireNoneLeft).doesNotThrowAnyException();
+    }
+
+    @Test
+    void absentOptionHasItsDefault() {
+        AggregatorOptions options = AggregatorOptions.parse("");
+        assertThat(options.floatOption("momentum", 0.9f)).isEqualTo(0.9f);
+        assertThat(options.intOption("device", 1)).isEqualTo(1);
+    }
+
+    @Test
+    void absentRequiredOptionIsAnError() {
+        assertThatThrownBy(() -> AggregatorOptions.parse("a=1").floatOption("lr"))
+            .isInstanceOf(IllegalArgumentException.class).hasMessage("option lr is missing: add lr=NUMBER");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"lr", "=1", "lr=", "lr=1,", ",lr=1", "a=1,,b=2"})
+    void whatIsNotKeyAndValueIsAnError(String text) {
+        assertThatThrownBy(() -> AggregatorOptions.parse(text)).isInstanceOf(IllegalArgumentException.class)
+            .hasMessageEndingWith("must be key=value");
+    }
+
+    @Test
+    void keyGivenTwiceIsAnError() {
+        assertThatThrownBy(() -> AggregatorOptions.parse("lr=1,lr=2")).isInstanceOf(IllegalArgumentException.class)
+            .hasMessage("lr=1 and lr=2: give lr once");
+    }
+
+    @Test
+    void valueOfTheWrongTypeIsAnErrorThatNamesIt() {
+        AggregatorOptions options = AggregatorOptions.parse("lr=fast,momentum=1e99,device=1.5");
+        assertThatThrownBy(() -> options.floatOption("lr")).hasMessage("lr=fast must be a number");
+        assertThatThrownBy(() -> options.floatOption("momentum", 0))
+            .hasMessage("momentum=1e99 must be a finite float32 number");
+        assertThatThrownBy(() -> options.intOption("device", 0)).hasMessage("device=1.5 must be a whole number");
+    }
+
+    @Test
+    void whatNobodyTookIsAnErrorThatNamesItAndWhatIsKnown() {
+        AggregatorOptions options = AggregatorOptions.parse("lr=1,x=2,y=3");
+        options.floatOption("lr");
+        options.floatOption("decay", 0);
+        assertThatThrownBy(options::requireNoneLeft).isInstanceOf(IllegalArgumentException.class)
+            .hasMessage("x=2,y=3 are not known options; known: decay, lr");
+    }
+}

@@ -1,0 +1,125 @@
+package io.modeldisk.aggregator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class AggregatorsTest {
+    @ParameterizedTest
+    @CsvSource({
+        "null, 1, 8", "assign, 1, 2", "assign, 0.5, 1", "sum, 1, 10", "sum, 0.5, 9", "sgd:lr=0.5, 1, 7",
+        "sgd:lr=0.5, 0.5, 7.5"})
+    void gradientOfTwoPushedToWeightsOfEightGives(String specification, float scale, float expected) {
+        try (Arena arena = Arena.ofConfined(); Aggregator aggregator = Aggregators.parse(specification)) {
+            MemorySegment weights = floats(arena, 3 * 1024, 8);
+            aggregator.aggregate(new Block(weights), 4096, floats(arena, 1025, 2), 4, 4096, scale);
+            for (int i = 0; i < 3 * 1024; i++) {
+                float wanted = i >= 1024 && i < 2048 ? expected : 8;
+                assertThat(weights.getAtIndex(ValueLayout.JAVA_FLOAT, i)).as("weight %d", i).isEqualTo(wanted);
+            }
+        }
+    }
+
+    @Test
+    void providersAreFoundAndOrderedByName() {
+        assertThat(Aggregators.providers()).extracting(AggregatorProvider::name)
+            .contains("assign", "null", "sgd", "sum").isSorted();
+    }
+
+    @Test
+    void unknownNameListsTheKnownOnes() {
+        assertThatThrownBy(() -> Aggregators.parse("sdg:lr=0.1")).isInstanceOf(IllegalArgumentException.class)
+            .hasMessageStartingWith("aggregator \"sdg\" is not known; known are:")
+            .hasMessageContaining("\n  sgd: weights -= lr * gradient; options: lr")
+            .hasMessageContaining("\n  null: discards");
+    }
+
+    @Test
+    void errorInAnOptionNamesTheSpecificationAndDescribesTheAggregator() {
+        assertThatThrownBy(() -> Aggregators.parse("sgd")).isInstanceOf(IllegalArgumentException.class)
+            .hasMessage(
+                "aggregator sgd: option lr is missing: add lr=NUMBER\n  sgd: " + new SgdProvider().description());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"sgd:lr=0", "sgd:lr=-1", "sgd:lr=1e-60", "sgd:lr=NaN", "sgd:lr=Infinity", "sgd:lr=1e60", "sgd:lr=fast"})
+    void learningRateIsAFiniteNumberAboveZero(String specification) {
+        assertThatThrownBy(() -> Aggregators.parse(specification)).isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("lr=").hasMessageContaining("must be");
+    }
+
+    @Test
+    void unknownOptionIsAnErrorThatClosesTheAggregator() {
+        AtomicBoolean closed = new AtomicBoolean();
+        Map<String, AggregatorProvider> providers = Aggregators.byName(List.of(new Provider(closed)));
+        assertThatThrownBy(() -> Aggregators.parse("test:x=1", providers))
+            .hasMessageStartingWith("aggregator test:x=1: x=1 is not a known option; known: none");
+        assertThat(closed).isTrue();
+    }
+
+    @Test
+    void twoProvidersOfOneNameAreAnError() {
+        AtomicBoolean closed = new AtomicBoolean();
+        assertThatThrownBy(() -> Aggregators.byName(List.of(new Provider(closed), new Provider(closed))))
+            .isInstanceOf(IllegalStateException.class)
+            .hasMessageStartingWith("two aggregators are named \"test\": " + Provider.class.getName());
+    }
+
+    private static MemorySegment floats(Arena arena, int count, float value) {
+        MemorySegment segment = arena.allocate(4L * count, 64);
+        for (int i = 0; i < count; i++) {
+            segment.setAtIndex(ValueLayout.JAVA_FLOAT, i, value);
+        }
+        return segment;
+    }
+
+    private record Block(MemorySegment weights) implements BlockMemory {
+        @Override
+        public MemorySegment state() {
+            return MemorySegment.NULL;
+        }
+
+        @Override
+        public long version() {
+            return 0;
+        }
+    }
+
+    private record Provider(AtomicBoolean closed) implements AggregatorProvider {
+        @Override
+        public String name() {
+            return "test";
+        }
+
+        @Override
+        public String description() {
+            return "notes that it was closed";
+        }
+
+        @Override
+        public Aggregator create(AggregatorOptions options) {
+            return new Aggregator() {
+                @Override
+                public void aggregate(
+                    BlockMemory block, long offset, MemorySegment gradient, long gradientOffset, long lengthBytes,
+                    float scale) {
+                    throw new UnsupportedOperationException();
+                }
+
+                @Override
+                public void close() {
+                    closed.set(true);
+                }
+            };
+        }
+    }
+}
