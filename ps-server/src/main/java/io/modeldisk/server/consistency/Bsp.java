@@ -25,7 +25,8 @@ import java.util.List;
  * counts. If all who took part have left, the round closes as soon as every logical block has a contribution, so that no
  * complete gradient is lost; otherwise it stays open until a newcomer, who takes part from a later round on, needs it out of
  * the way: then it closes with what there is, and logical blocks without a contribution keep their weights. Thus a block's
- * weights always are those of a whole number of rounds, and all blocks end at the same one.
+ * weights always are those of a whole number of rounds. Blocks are apart while a round is under way, and stay so if everybody
+ * leaves in the middle of it; learners who stay, or come, bring all to the same round.
  *
  * <p><b>What waits.</b> A push that touches a logical block its learner has pushed in the open round, or a round before the
  * learner joined, waits at the first such block; nothing of it has been taken then, because all its blocks are locked, in
