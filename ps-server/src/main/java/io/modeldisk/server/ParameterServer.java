@@ -2,6 +2,7 @@ package io.modeldisk.server;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.protocol.striping.ModelFacts;
+import io.modeldisk.protocol.target.TargetServer;
 import io.modeldisk.server.model.ModelSource;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -31,11 +32,22 @@ public final class ParameterServer implements AutoCloseable {
      * @throws IOException if the weights cannot be read, or the address cannot be listened at
      */
     public static ParameterServer launch(Context context) throws IOException {
-        return launch(context, (listen, target) -> {
-            // Here goes TargetServer.launch(new TargetServer.Context().listen(listen).target(target)).
-            throw new IOException(
-                "listen=" + listen + ": this build has no iSCSI target server; embed ShardModel instead");
-        });
+        return launch(context, (listen, target) -> serve(context.network.listen(listen).target(target)));
+    }
+
+    private static NetworkTarget serve(TargetServer.Context network) throws IOException {
+        TargetServer server = TargetServer.launch(network);
+        return new NetworkTarget() {
+            @Override
+            public InetSocketAddress localAddress() {
+                return server.localAddress();
+            }
+
+            @Override
+            public void close() {
+                server.close();
+            }
+        };
     }
 
     static ParameterServer launch(Context context, TargetLauncher launcher) throws IOException {
@@ -115,6 +127,7 @@ public final class ParameterServer implements AutoCloseable {
         private int learners = DEFAULT_LEARNERS;
         private Duration lease = DEFAULT_LEASE;
         private int spareBlocks = DEFAULT_SPARE_BLOCKS;
+        private TargetServer.Context network = new TargetServer.Context();
         private ServerSettings settings;
 
         /** The model's name: 1 to 64 lower-case letters, digits, dots and hyphens. */
@@ -150,6 +163,12 @@ public final class ParameterServer implements AutoCloseable {
         /** Where to listen; port 0 means any. */
         public Context listen(InetSocketAddress address) {
             this.listen = address;
+            return this;
+        }
+
+        /** The bounds of the iSCSI server: memory, connections, times. Its address and target are set by the launch. */
+        public Context network(TargetServer.Context limits) {
+            this.network = limits;
             return this;
         }
 
@@ -270,9 +289,11 @@ public final class ParameterServer implements AutoCloseable {
                 learners=%s
                 lease=%s
                 spareBlocks=%s
+                network: %s
                 """.formatted(
                 model, settings != null ? settings.source().sizeBytes() : sizeBytes, safetensors, shard, shards, listen,
-                ByteSize.format(blockSizeBytes), aggregatorSpecification, consistency, learners, lease, spareBlocks);
+                ByteSize.format(blockSizeBytes), aggregatorSpecification, consistency, learners, lease, spareBlocks,
+                network);
         }
     }
 }

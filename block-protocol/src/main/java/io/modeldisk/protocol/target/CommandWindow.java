@@ -1,0 +1,162 @@
+package io.modeldisk.protocol.target;
+
+import io.modeldisk.protocol.datamover.TargetDatamover;
+import io.modeldisk.protocol.pdu.RequestPdu;
+import io.modeldisk.protocol.pdu.ResponsePdu;
+
+/**
+ * The order of a session's commands and how many there may be (RFC 7143 section 4.2.2): a slot for each. A session starts
+ * with a few slots and gains more as long as the pool has plenty, so that many sessions share it fairly and a lone one gets a
+ * deep queue.
+ *
+ * <p>Thread-safe.
+ */
+final class CommandWindow implements TargetDatamover.Numbering {
+    /** What became of a request's number. */
+    enum Order {
+        /** The next in order, or outside of the order: go on. */
+        TAKE,
+        /** Outside the window, or seen before: as if it had not come. */
+        IGNORE,
+        /** One before it is missing, which cannot be on a single connection. */
+        GAP
+    }
+
+    private final TargetConnection connection;
+    private final BufferPool pool;
+    private final TaskSlot[] slots;
+    private final int poolReserve;
+    private final TaskSlot[] free;
+    private int slotCount;
+    private int freeCount;
+    private int expCmdSn;
+    private int maxCmdSn;
+    private int statSn;
+    private int ending;
+    private TaskSlot taken;
+
+    CommandWindow(TargetConnection connection, BufferPool pool, int maxSlots, int poolReserve) {
+        this.connection = connection;
+        this.pool = pool;
+        this.slots = new TaskSlot[maxSlots];
+        this.free = new TaskSlot[maxSlots];
+        this.poolReserve = poolReserve;
+    }
+
+    /** Takes the first slots from the pool's reserve; answers false if it has not so many. */
+    synchronized boolean open(int initialSlots) {
+        while (slotCount < initialSlots) {
+            if (!grow(0)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean grow(int spare) {
+        long chunk = pool.take(spare);
+        if (chunk < 0) {
+            return false;
+        }
+        TaskSlot slot = new TaskSlot(slotCount, connection, pool.memory(), chunk);
+        slots[slotCount++] = slot;
+        free[freeCount++] = slot;
+        return true;
+    }
+
+    /** The login says where the numbers start. */
+    synchronized void start(int cmdSn, int initialStatSn) {
+        expCmdSn = cmdSn;
+        maxCmdSn = cmdSn - 1;
+        statSn = initialStatSn;
+    }
+
+    /** Takes a request's number into account, and for a SCSI command a slot: {@link #taken()}. */
+    synchronized Order arrived(RequestPdu request, boolean needsSlot) {
+        taken = null;
+        int ahead = request.immediate() ? 0 : request.cmdSn() - expCmdSn;
+        if (ahead != 0) {
+            return ahead > 0 && ahead < slotCount ? Order.GAP : Order.IGNORE;
+        }
+        if (needsSlot) {
+            awaitEnding();
+            if (freeCount > 0) {
+                taken = free[--freeCount];
+            } else if (!request.immediate()) {
+                return Order.IGNORE;
+            }
+        }
+        if (!request.immediate()) {
+            expCmdSn++;
+        }
+        return Order.TAKE;
+    }
+
+    /** The slot for the command that has arrived; null if it is an immediate one and there is none. For the receiving thread. */
+    TaskSlot taken() {
+        return taken;
+    }
+
+    /** The initiator may answer a status before the thread that sent it has given its slot back. */
+    private void awaitEnding() {
+        boolean interrupted = false;
+        while (freeCount == 0 && ending > 0) {
+            try {
+                wait();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** A task's status goes out now: its slot counts as free from here on. */
+    synchronized void ending() {
+        ending++;
+    }
+
+    /** Gives a slot back whose status has gone out. */
+    synchronized void give(TaskSlot slot) {
+        ending--;
+        free[freeCount++] = slot;
+        if (slotCount < slots.length) {
+            grow(poolReserve);
+        }
+        notifyAll();
+    }
+
+    /** Gives a slot back whose task was aborted: no status goes out. */
+    synchronized void giveAborted(TaskSlot slot) {
+        ending++;
+        give(slot);
+    }
+
+    @Override
+    public synchronized void stamp(ResponsePdu pdu, boolean carriesStatus) {
+        int last = expCmdSn + freeCount + ending - 1;
+        // The window never shrinks (RFC 7143 section 4.2.2.1), though an immediate command may have taken a slot.
+        if (last - maxCmdSn > 0) {
+            maxCmdSn = last;
+        }
+        pdu.numbers(carriesStatus ? statSn++ : statSn, expCmdSn, maxCmdSn);
+    }
+
+    synchronized int slotCount() {
+        return slotCount;
+    }
+
+    TaskSlot slot(int index) {
+        return slots[index];
+    }
+
+    /** The session is over: every chunk goes back. Each slot has been given back before. */
+    synchronized void close() {
+        for (int i = 0; i < slotCount; i++) {
+            pool.give(slots[i].scratchOffset());
+        }
+        slotCount = 0;
+        freeCount = 0;
+    }
+}

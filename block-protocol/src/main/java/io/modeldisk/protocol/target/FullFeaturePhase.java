@@ -1,0 +1,207 @@
+package io.modeldisk.protocol.target;
+
+import io.modeldisk.protocol.datamover.DataTransfer;
+import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.datamover.TargetDatamover;
+import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.pdu.LogoutRequestPdu;
+import io.modeldisk.protocol.pdu.LogoutResponsePdu;
+import io.modeldisk.protocol.pdu.NopInPdu;
+import io.modeldisk.protocol.pdu.NopOutPdu;
+import io.modeldisk.protocol.pdu.Opcode;
+import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.pdu.RejectPdu;
+import io.modeldisk.protocol.pdu.RequestPdu;
+import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import io.modeldisk.protocol.pdu.TaskManagementRequestPdu;
+import io.modeldisk.protocol.pdu.TaskManagementResponsePdu;
+import io.modeldisk.protocol.pdu.TextRequestPdu;
+import io.modeldisk.protocol.pdu.TextResponsePdu;
+import io.modeldisk.protocol.scsi.ScsiStatus;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * The full-feature phase of a session (RFC 7143 section 4): dispatches PDUs; commands go to {@link TaskRunner}. Its methods are
+ * called by the connection's receiver but for {@link #goOn}, the responder's, and {@link #tick}, the watchdog's.
+ */
+final class FullFeaturePhase implements TargetDatamover.Listener {
+    /** The target transfer tag of the target's own pings. */
+    static final int PING_TAG = 0x50494E47;
+
+    private static final Logger LOG = LogManager.getLogger(FullFeaturePhase.class);
+
+    /** What the login has left. */
+    record Setup(
+        Target target,
+        TargetDatamover datamover,
+        CommandWindow window,
+        BufferPool pool,
+        OperationalParameters parameters,
+        boolean discovery,
+        String localAddress) {}
+
+    private final Setup setup;
+    private final TargetConnection connection;
+    private final TaskRunner runner;
+    private final ByteBuffer text = ByteBuffer.allocateDirect(OperationalParameters.DEFAULTS.peerDataSegmentBytes());
+    private final NopInPdu nopIn = new NopInPdu(Pdu.newHeader());
+    private final TextResponsePdu textResponse = new TextResponsePdu(Pdu.newHeader());
+    private final LogoutResponsePdu logoutResponse = new LogoutResponsePdu(Pdu.newHeader());
+    private final TaskManagementResponsePdu managementResponse = new TaskManagementResponsePdu(Pdu.newHeader());
+    private final RejectPdu reject = new RejectPdu(Pdu.newHeader());
+    private volatile boolean loggedOut;
+    private TaskSlot arriving;
+    private boolean commandIgnored;
+
+    FullFeaturePhase(Setup setup, TargetConnection connection) {
+        this.setup = setup;
+        this.connection = connection;
+        this.runner = new TaskRunner(setup);
+    }
+
+    boolean isLoggedOut() {
+        return loggedOut;
+    }
+
+    boolean isDiscovery() {
+        return setup.discovery();
+    }
+
+    @Override
+    public DataTransfer placeImmediateData(ScsiCommandPdu command) throws IOException {
+        arriving = null;
+        commandIgnored = setup.discovery() || !inOrder(command, true);
+        if (commandIgnored) {
+            return null;
+        }
+        arriving = setup.window().taken();
+        if (arriving == null) {
+            return null;
+        }
+        return runner.begin(arriving, command);
+    }
+
+    @Override
+    public void controlNotify(Pdu pdu, ByteBuffer data) throws IOException {
+        switch (pdu.opcode()) {
+            case Opcode.SCSI_COMMAND -> commandArrived((ScsiCommandPdu) pdu);
+            case Opcode.NOP_OUT -> nopOut(new NopOutPdu(pdu.header()), data);
+            case Opcode.TEXT_REQUEST -> textRequest(new TextRequestPdu(pdu.header()), data);
+            case Opcode.LOGOUT_REQUEST -> logout(new LogoutRequestPdu(pdu.header()));
+            case Opcode.TASK_MANAGEMENT_REQUEST -> manage(new TaskManagementRequestPdu(pdu.header()));
+            case Opcode.LOGIN_REQUEST -> throw new ProtocolException("a Login Request in full-feature phase");
+            default -> unknown(pdu);
+        }
+    }
+
+    private void commandArrived(ScsiCommandPdu command) throws IOException {
+        if (setup.discovery()) {
+            reject(command, RejectPdu.PROTOCOL_ERROR);
+        } else if (arriving != null) {
+            runner.start(arriving, command.isFinal());
+        } else if (!commandIgnored) {
+            runner.refuse(command, ScsiStatus.TASK_SET_FULL);
+        }
+    }
+
+    /** Whether a request is the next in order, or outside of the order. */
+    private boolean inOrder(RequestPdu received, boolean needsSlot) throws ProtocolException {
+        CommandWindow.Order order = setup.window().arrived(received, needsSlot);
+        if (order == CommandWindow.Order.GAP) {
+            throw new ProtocolException("CmdSN " + received.cmdSn() + " is ahead of its turn");
+        }
+        return order == CommandWindow.Order.TAKE;
+    }
+
+    private void unknown(Pdu pdu) throws IOException {
+        LOG.warn("opcode {} is rejected", "%02Xh".formatted(pdu.opcode()));
+        reject(pdu, RejectPdu.COMMAND_NOT_SUPPORTED);
+    }
+
+    private void reject(Pdu pdu, int reason) throws IOException {
+        text.clear().put(0, pdu.header(), 0, Pdu.BHS_BYTES).limit(Pdu.BHS_BYTES);
+        setup.datamover().sendControl(reject.begin(reason), text, true);
+    }
+
+    /** Says that the connection ends for a protocol error, if anybody still listens. */
+    void rejectQuietly() {
+        try {
+            text.clear().limit(Pdu.BHS_BYTES);
+            setup.datamover().sendControl(reject.begin(RejectPdu.PROTOCOL_ERROR), text, true);
+        } catch (IOException e) {
+            LOG.debug("nobody hears of the protocol error: {}", e.toString());
+        }
+    }
+
+    private void nopOut(NopOutPdu ping, ByteBuffer data) throws IOException {
+        if (!inOrder(ping, false) || ping.initiatorTaskTag() == Pdu.RESERVED_TAG) {
+            return;
+        }
+        int limit = Math.min(data.remaining(), setup.parameters().peerDataSegmentBytes());
+        nopIn.begin(ping.initiatorTaskTag(), Pdu.RESERVED_TAG, ping.lunField());
+        setup.datamover().sendControl(nopIn, data.limit(data.position() + limit), true);
+    }
+
+    private void textRequest(TextRequestPdu received, ByteBuffer data) throws IOException {
+        if (!inOrder(received, false)) {
+            return;
+        }
+        if (received.continues()) {
+            reject(received, RejectPdu.INVALID_PDU_FIELD);
+            return;
+        }
+        byte[] answer = TargetDirectory.answer(setup.target(), setup.localAddress(), setup.discovery(), data);
+        text.clear().put(answer, 0, Math.min(answer.length, text.capacity())).flip();
+        setup.datamover().sendControl(textResponse.begin(received.initiatorTaskTag()), text, true);
+    }
+
+    private void logout(LogoutRequestPdu received) throws IOException {
+        if (!inOrder(received, false)) {
+            return;
+        }
+        int response = received.reason() > LogoutRequestPdu.CLOSE_CONNECTION
+            ? LogoutResponsePdu.RECOVERY_NOT_SUPPORTED
+            : LogoutResponsePdu.SUCCESS;
+        loggedOut = response == LogoutResponsePdu.SUCCESS;
+        setup.datamover().sendControl(logoutResponse.begin(received.initiatorTaskTag(), response), null, true);
+    }
+
+    private void manage(TaskManagementRequestPdu received) throws IOException {
+        if (!inOrder(received, false)) {
+            return;
+        }
+        int response = TaskManagement.perform(received, setup, runner, connection);
+        setup.datamover().sendControl(
+            managementResponse.begin(received.initiatorTaskTag(), response), null, true);
+    }
+
+    @Override
+    public void dataCompletionNotify(DataTransfer transfer) throws IOException {
+        runner.run(setup.window().slot(transfer.slot()));
+    }
+
+    /** A task that waited may go on. */
+    void goOn(TaskSlot task) throws IOException {
+        runner.goOn(task);
+    }
+
+    /** Aborts this session's tasks on a unit, or on all units if {@code unit} is null. */
+    void abortTasks(LogicalUnit unit) {
+        runner.abort(unit);
+    }
+
+    /** Bounds every wait. */
+    void tick(long now, long dataLimitNanos, long waitLimitNanos) {
+        if (runner.tick(now, dataLimitNanos, waitLimitNanos)) {
+            connection.closeFor("it did not send the data that it announced");
+        }
+    }
+
+    /** The connection is closed and no thread serves it any more: lets go of every task. */
+    void abandonAll() {
+        runner.abandonAll();
+    }
+}

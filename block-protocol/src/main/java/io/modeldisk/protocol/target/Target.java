@@ -1,0 +1,22 @@
+package io.modeldisk.protocol.target;
+
+import java.util.List;
+
+/** An iSCSI target: a name, its logical units, and who hears of nexuses coming and going. Thread-safe. */
+public interface Target {
+    /** The iSCSI name, in lower case. */
+    String name();
+
+    /** The logical units, by ascending LUN. */
+    List<LogicalUnit> units();
+
+    /** A session of this nexus has entered full-feature phase. */
+    void nexusEstablished(Nexus nexus);
+
+    /**
+     * The nexus's session has ended.
+     *
+     * @param loggedOut whether by a Logout: the initiator left of its own will, and will not be back as the same learner
+     */
+    void nexusLost(Nexus nexus, boolean loggedOut);
+}

@@ -1,0 +1,240 @@
+package io.modeldisk.protocol.target;
+
+import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.datamover.TargetDatamover;
+import io.modeldisk.protocol.datamover.tcp.TcpTargetDatamover;
+import io.modeldisk.protocol.login.LoginException;
+import io.modeldisk.protocol.pdu.LoginStatus;
+import io.modeldisk.protocol.pdu.NopInPdu;
+import io.modeldisk.protocol.pdu.Pdu;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * One connection from its first byte to its last. Two threads serve it: the receiver runs each command to its end as its data
+ * comes; the responder takes up those that had to wait, so that neither waits for the other.
+ */
+final class TargetConnection implements Runnable {
+    private static final Logger LOG = LogManager.getLogger(TargetConnection.class);
+    private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** Room in the schedule for every slot twice (memory granted, resumed) and a ping. */
+    private static final int SCHEDULE_FACTOR = 2;
+
+    private final TargetServer server;
+    private final TargetServer.Context context;
+    private final CommandWindow window;
+    private final TargetDatamover datamover;
+    private final String localAddress;
+    private final ArrayBlockingQueue<Object> schedule;
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private final Object ping = new Object();
+    private final Object stop = new Object();
+    private final NopInPdu nopIn = new NopInPdu(Pdu.newHeader());
+    private final long startedNanos = System.nanoTime();
+    private volatile Nexus nexus;
+    private volatile FullFeaturePhase phase;
+    private volatile boolean loggedIn;
+    private volatile boolean closed;
+    private boolean pinged;
+
+    TargetConnection(TargetServer server, SocketChannel channel) throws IOException {
+        this.server = server;
+        this.context = server.context();
+        this.window = new CommandWindow(this, server.pool(), context.maxCommands(), server.poolReserve());
+        this.datamover = new TcpTargetDatamover(channel, window, context.maxCommands());
+        this.localAddress = String.valueOf(channel.getLocalAddress()).replaceFirst("^[^/]*/", "");
+        this.schedule = new ArrayBlockingQueue<>(SCHEDULE_FACTOR * context.maxCommands() + 2);
+    }
+
+    @Override
+    public void run() {
+        Thread responder = null;
+        try {
+            if (!login()) {
+                return;
+            }
+            responder = context.threadFactory().newThread(this::respond);
+            responder.setName("responder " + datamover.peer());
+            responder.start();
+            while (!phase.isLoggedOut()) {
+                datamover.receive(phase);
+            }
+        } catch (ProtocolException e) {
+            LOG.warn("{} breaks the protocol and is disconnected: {}", datamover.peer(), e.getMessage());
+            reject();
+        } catch (LoginException e) {
+            LOG.warn("login from {} refused: {}", datamover.peer(), e.getMessage());
+        } catch (EOFException | ClosedChannelException e) {
+            LOG.debug("{} is gone: {}", datamover.peer(), e.toString());
+        } catch (IOException e) {
+            LOG.info("connection with {} lost: {}", datamover.peer(), e.toString());
+        } catch (RuntimeException | Error e) {
+            LOG.error("serving {} failed; the connection is closed", datamover.peer(), e);
+        } finally {
+            end(responder);
+        }
+    }
+
+    /** Tells of a protocol error while the connection still stands (RFC 7143 section 7.8). */
+    private void reject() {
+        FullFeaturePhase current = phase;
+        if (current != null) {
+            current.rejectQuietly();
+        }
+    }
+
+    private boolean login() throws IOException {
+        if (!window.open(context.initialCommands())) {
+            throw new LoginException(LoginStatus.OUT_OF_RESOURCES, "no memory for another session");
+        }
+        TargetLogin login = new TargetLogin(datamover, window, context.target(), server.nextTsih(),
+            context.parameters());
+        login.run();
+        nexus = login.nexus();
+        datamover.enable(login.result());
+        FullFeaturePhase.Setup setup = new FullFeaturePhase.Setup(
+            context.target(), datamover, window, server.pool(), login.result(), login.isDiscovery(), localAddress);
+        phase = new FullFeaturePhase(setup, this);
+        if (!login.isDiscovery()) {
+            server.established(this);
+        }
+        loggedIn = true;
+        LOG.info("{} logged in from {}{}", nexus.learner(), datamover.peer(),
+            login.isDiscovery() ? " for discovery" : "");
+        return !closed;
+    }
+
+    private void end(Thread responder) {
+        closed = true;
+        datamover.close();
+        if (responder != null) {
+            schedule.clear();
+            schedule.offer(stop);
+            join(responder);
+        }
+        if (phase != null) {
+            phase.abandonAll();
+        }
+        window.close();
+        server.ended(this, nexus, phase != null && !phase.isDiscovery(), phase != null && phase.isLoggedOut());
+        ended.countDown();
+    }
+
+    private static void join(Thread thread) {
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The responder's work: commands that may go on, and pings. */
+    private void respond() {
+        try {
+            while (!closed) {
+                Object next = schedule.take();
+                if (next == stop) {
+                    return;
+                }
+                if (next == ping) {
+                    nopIn.begin(Pdu.RESERVED_TAG, FullFeaturePhase.PING_TAG, 0);
+                    datamover.sendControl(nopIn, null, false);
+                } else {
+                    phase.goOn((TaskSlot) next);
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (IOException e) {
+            LOG.debug("responding to {} ended: {}", datamover.peer(), e.toString());
+        } catch (RuntimeException | Error e) {
+            LOG.error("responding to {} failed; the connection is closed", datamover.peer(), e);
+        } finally {
+            datamover.close();
+        }
+    }
+
+    /** A task may go on: from any thread, without waiting. */
+    void schedule(TaskSlot task) {
+        if (!schedule.offer(task) && !closed) {
+            throw new IllegalStateException("a task was scheduled more often than it can be");
+        }
+    }
+
+    /** What the clock has to say, ten times a second. */
+    void tick(long now) {
+        if (!loggedIn) {
+            closeIf(now - startedNanos > context.loginTimeoutSeconds() * SECOND_NANOS, "its login takes too long");
+            return;
+        }
+        long limit = context.transferTimeoutSeconds() * SECOND_NANOS;
+        long receiving = datamover.receivingSinceNanos();
+        long sending = datamover.sendingSinceNanos();
+        closeIf(receiving != 0 && now - receiving > limit, "it stopped in the middle of a PDU");
+        closeIf(sending != 0 && now - sending > limit, "it stopped reading");
+        long silent = now - datamover.lastReceivedNanos();
+        long interval = context.pingIntervalSeconds() * SECOND_NANOS;
+        if (silent < interval) {
+            pinged = false;
+        } else if (!pinged) {
+            pinged = true;
+            schedule.offer(ping);
+        }
+        closeIf(silent > 2 * interval, "it does not answer");
+        phase.tick(now, limit, context.waitBoundMillis() * SECOND_NANOS / 1000);
+    }
+
+    private void closeIf(boolean condition, String reason) {
+        if (condition && !closed) {
+            LOG.warn("{} is disconnected: {}", datamover.peer(), reason);
+            close();
+        }
+    }
+
+    /** Closes the connection because of something its peer did or did not do. */
+    void closeFor(String reason) {
+        closeIf(true, reason);
+    }
+
+    Nexus nexus() {
+        return nexus;
+    }
+
+    FullFeaturePhase phase() {
+        return phase;
+    }
+
+    /** Ends the connection, from any thread; {@link #awaitEnd} waits until nothing of it is left. */
+    void close() {
+        closed = true;
+        datamover.close();
+    }
+
+    boolean awaitEnd(long timeoutMillis) throws InterruptedException {
+        return ended.await(timeoutMillis, TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public String toString() {
+        return (nexus == null ? "(not logged in)" : nexus.learner()) + "@" + datamover.peer();
+    }
+
+    /** Aborts the tasks of every session on a unit, or on all units if {@code unit} is null. */
+    void abortEverywhere(LogicalUnit unit) {
+        server.abortEverywhere(unit);
+    }
+}

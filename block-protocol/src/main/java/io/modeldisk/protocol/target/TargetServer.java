@@ -1,0 +1,409 @@
+package io.modeldisk.protocol.target;
+
+import io.modeldisk.protocol.login.OperationalParameters;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * An iSCSI target server over TCP (RFC 7143): accepts connections for one target and serves each until it ends.
+ *
+ * <pre>{@code
+ * try (TargetServer server = TargetServer.launch(new TargetServer.Context().listen(address).target(target))) { … }
+ * }</pre>
+ *
+ * Thread-safe.
+ */
+public final class TargetServer implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(TargetServer.class);
+    private static final long TICK_NANOS = 100_000_000;
+    private static final long CLOSE_TIMEOUT_MILLIS = 10_000;
+    private static final int MAX_TSIH = 0xFFFF;
+
+    private final Context context;
+    private final BufferPool pool;
+    private final ServerSocketChannel listener;
+    private final Thread acceptor;
+    private final Thread watchdog;
+    private final Set<TargetConnection> connections = ConcurrentHashMap.newKeySet();
+    private final Map<Nexus, TargetConnection> sessions = new ConcurrentHashMap<>();
+    private final AtomicInteger lastTsih = new AtomicInteger();
+    private volatile boolean closed;
+
+    private TargetServer(Context context) throws IOException {
+        this.context = context;
+        this.listener = bind(context.listen);
+        this.pool = new BufferPool(context.bufferBytes);
+        this.acceptor = Thread.ofPlatform().name("acceptor").daemon().unstarted(this::accept);
+        this.watchdog = Thread.ofPlatform().name("connection-watchdog").daemon().unstarted(this::watch);
+    }
+
+    /**
+     * Starts to serve.
+     *
+     * @throws IOException if the address cannot be listened on, in words
+     * @throws IllegalArgumentException for a context that cannot be
+     */
+    public static TargetServer launch(Context context) throws IOException {
+        TargetServer server = new TargetServer(context.conclude());
+        server.acceptor.start();
+        server.watchdog.start();
+        return server;
+    }
+
+    private static ServerSocketChannel bind(InetSocketAddress address) throws IOException {
+        if (address.isUnresolved()) {
+            throw new IOException("cannot listen on " + address.getHostString() + ": there is no such host");
+        }
+        ServerSocketChannel channel = ServerSocketChannel.open();
+        try {
+            channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+            channel.bind(address, 512);
+            return channel;
+        } catch (BindException e) {
+            channel.close();
+            throw new IOException("cannot listen on " + address.getHostString() + ":" + address.getPort() + ": "
+                + e.getMessage() + "; is another shard or target running there? --listen chooses another address", e);
+        }
+    }
+
+    private void accept() {
+        while (!closed) {
+            try {
+                SocketChannel channel = listener.accept();
+                if (connections.size() >= context.maxConnections) {
+                    LOG.warn("connection from {} refused: there are {} already", channel.getRemoteAddress(),
+                        context.maxConnections);
+                    channel.close();
+                } else {
+                    serve(channel);
+                }
+            } catch (ClosedChannelException e) {
+                return;
+            } catch (IOException e) {
+                // Out of descriptors, say: those who are connected go on; try again in a while.
+                LOG.error("cannot accept a connection: {}", e.toString());
+                LockSupport.parkNanos(TICK_NANOS);
+            }
+        }
+    }
+
+    private void serve(SocketChannel channel) throws IOException {
+        TargetConnection connection;
+        try {
+            connection = new TargetConnection(this, channel);
+        } catch (IOException e) {
+            channel.close();
+            throw e;
+        }
+        connections.add(connection);
+        Thread receiver = context.threadFactory.newThread(connection);
+        receiver.setName("receiver " + connection);
+        receiver.start();
+        if (closed) {
+            connection.close();
+        }
+    }
+
+    private void watch() {
+        while (!closed) {
+            LockSupport.parkNanos(TICK_NANOS);
+            long now = System.nanoTime();
+            connections.forEach(connection -> connection.tick(now));
+        }
+    }
+
+    /** A session has logged in: one of the same nexus that is still there is replaced (RFC 7143 section 6.3.5). */
+    void established(TargetConnection connection) throws IOException {
+        TargetConnection replaced = sessions.put(connection.nexus(), connection);
+        if (replaced != null) {
+            LOG.info("the session of {} is replaced by a new one", replaced);
+            replaced.close();
+            awaitEnd(replaced);
+        }
+        context.target.nexusEstablished(connection.nexus());
+    }
+
+    private static void awaitEnd(TargetConnection connection) throws IOException {
+        try {
+            if (!connection.awaitEnd(CLOSE_TIMEOUT_MILLIS)) {
+                throw new IOException("the old session of " + connection + " does not end");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+    }
+
+    /** A connection has ended; if it had a normal session, that is lost. */
+    void ended(TargetConnection connection, Nexus nexus, boolean hadSession, boolean loggedOut) {
+        connections.remove(connection);
+        if (hadSession) {
+            sessions.remove(nexus, connection);
+            context.target.nexusLost(nexus, loggedOut);
+        }
+    }
+
+    /** Aborts the tasks of every session on a unit, or on all units if {@code unit} is null. */
+    void abortEverywhere(LogicalUnit unit) {
+        connections.forEach(connection -> {
+            FullFeaturePhase phase = connection.phase();
+            if (phase != null) {
+                phase.abortTasks(unit);
+            }
+        });
+    }
+
+    Context context() {
+        return context;
+    }
+
+    BufferPool pool() {
+        return pool;
+    }
+
+    /** How many chunks are kept for new sessions and for large writes when sessions want deeper queues. */
+    int poolReserve() {
+        int newSessions = Math.max(0, context.maxConnections - connections.size());
+        return newSessions * context.initialCommands + TaskSlot.MAX_CHUNKS;
+    }
+
+    int nextTsih() {
+        return 1 + lastTsih.getAndIncrement() % MAX_TSIH;
+    }
+
+    /** Where the server listens; with the port that the system chose if 0 was asked for. */
+    public InetSocketAddress localAddress() {
+        try {
+            return (InetSocketAddress) listener.getLocalAddress();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** How many connections there are. */
+    public int connectionCount() {
+        return connections.size();
+    }
+
+    /** How much of the buffer memory no session holds; all of it when there is none. */
+    public long freeBufferBytes() {
+        return (long) pool.freeChunks() * BufferPool.CHUNK_BYTES;
+    }
+
+    /** Closes every connection, waits until their threads have ended, and gives the memory back. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        try {
+            listener.close();
+            acceptor.join();
+            connections.forEach(TargetConnection::close);
+            for (TargetConnection connection : connections) {
+                awaitEnd(connection);
+            }
+            LockSupport.unpark(watchdog);
+            watchdog.join();
+            pool.close();
+        } catch (IOException e) {
+            LOG.error("a connection did not end; its memory is not given back: {}", e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** What a server needs to know. Times are bounds on waits: past them the peer is taken for dead. */
+    public static final class Context {
+        /** The port that the IANA has assigned to iSCSI targets. */
+        public static final int DEFAULT_PORT = 3260;
+
+        /** The memory for data on its way in, shared by all sessions. */
+        public static final long DEFAULT_BUFFER_BYTES = 256L << 20;
+
+        /** How many connections there may be. */
+        public static final int DEFAULT_MAX_CONNECTIONS = 256;
+
+        /** The deepest queue of commands of one session. */
+        public static final int DEFAULT_MAX_COMMANDS = 32;
+
+        /** The queue that every session is sure of. */
+        public static final int DEFAULT_INITIAL_COMMANDS = 2;
+
+        /** How long a command waits for its round before it ends with BUSY. */
+        public static final long DEFAULT_WAIT_BOUND_MILLIS = 5_000;
+
+        /** How long a login may take. */
+        public static final long DEFAULT_LOGIN_TIMEOUT_SECONDS = 15;
+
+        /** How long a PDU, and the data of a write, may take once begun. */
+        public static final long DEFAULT_TRANSFER_TIMEOUT_SECONDS = 30;
+
+        /** How long a silent initiator is left alone before it is pinged; silent as long again, it is disconnected. */
+        public static final long DEFAULT_PING_INTERVAL_SECONDS = 15;
+
+        private static final int DATA_SEGMENT_BYTES = 1 << 20;
+        private static final int MAX_BURST_BYTES = TaskSlot.MAX_CHUNKS * BufferPool.CHUNK_BYTES;
+
+        private InetSocketAddress listen = new InetSocketAddress("127.0.0.1", DEFAULT_PORT);
+        private Target target;
+        private long bufferBytes = DEFAULT_BUFFER_BYTES;
+        private int maxConnections = DEFAULT_MAX_CONNECTIONS;
+        private int maxCommands = DEFAULT_MAX_COMMANDS;
+        private int initialCommands = DEFAULT_INITIAL_COMMANDS;
+        private long waitBoundMillis = DEFAULT_WAIT_BOUND_MILLIS;
+        private long loginTimeoutSeconds = DEFAULT_LOGIN_TIMEOUT_SECONDS;
+        private long transferTimeoutSeconds = DEFAULT_TRANSFER_TIMEOUT_SECONDS;
+        private long pingIntervalSeconds = DEFAULT_PING_INTERVAL_SECONDS;
+        private ThreadFactory threadFactory = Thread.ofPlatform().daemon().factory();
+
+        /** Sets where to listen; port 0 lets the system choose one. */
+        public Context listen(InetSocketAddress address) {
+            this.listen = address;
+            return this;
+        }
+
+        /** Sets what to serve. */
+        public Context target(Target served) {
+            this.target = served;
+            return this;
+        }
+
+        /** Sets the memory for data on its way in. */
+        public Context bufferBytes(long bytes) {
+            this.bufferBytes = bytes;
+            return this;
+        }
+
+        /** Sets how many connections there may be. */
+        public Context maxConnections(int connections) {
+            this.maxConnections = connections;
+            return this;
+        }
+
+        /** Sets the deepest queue of commands of one session. */
+        public Context maxCommands(int commands) {
+            this.maxCommands = commands;
+            return this;
+        }
+
+        /** Sets how long a command waits for its round before it ends with BUSY. */
+        public Context waitBoundMillis(long millis) {
+            this.waitBoundMillis = millis;
+            return this;
+        }
+
+        /** Sets how long a login may take. */
+        public Context loginTimeoutSeconds(long seconds) {
+            this.loginTimeoutSeconds = seconds;
+            return this;
+        }
+
+        /** Sets how long a PDU, and the data of a write, may take once begun. */
+        public Context transferTimeoutSeconds(long seconds) {
+            this.transferTimeoutSeconds = seconds;
+            return this;
+        }
+
+        /** Sets how long a silent initiator is left alone. */
+        public Context pingIntervalSeconds(long seconds) {
+            this.pingIntervalSeconds = seconds;
+            return this;
+        }
+
+        /** Sets what makes the threads that serve connections. */
+        public Context threadFactory(ThreadFactory factory) {
+            this.threadFactory = factory;
+            return this;
+        }
+
+        private Context conclude() {
+            if (target == null) {
+                throw new IllegalArgumentException("there is no target to serve");
+            }
+            atLeast("maxConnections", maxConnections, 1);
+            atLeast("maxCommands", maxCommands, initialCommands);
+            atLeast("waitBoundMillis", waitBoundMillis, 1);
+            atLeast("loginTimeoutSeconds", loginTimeoutSeconds, 1);
+            atLeast("transferTimeoutSeconds", transferTimeoutSeconds, 1);
+            atLeast("pingIntervalSeconds", pingIntervalSeconds, 1);
+            long least = (long) (maxConnections * initialCommands + TaskSlot.MAX_CHUNKS) * BufferPool.CHUNK_BYTES;
+            if (bufferBytes < least) {
+                throw new IllegalArgumentException("bufferBytes=" + bufferBytes + " must be at least " + least + " for "
+                    + maxConnections + " connections");
+            }
+            return this;
+        }
+
+        private static void atLeast(String name, long value, long least) {
+            if (value < least) {
+                throw new IllegalArgumentException(name + "=" + value + " must be at least " + least);
+            }
+        }
+
+        Target target() {
+            return target;
+        }
+
+        int maxCommands() {
+            return maxCommands;
+        }
+
+        int initialCommands() {
+            return initialCommands;
+        }
+
+        long waitBoundMillis() {
+            return waitBoundMillis;
+        }
+
+        long loginTimeoutSeconds() {
+            return loginTimeoutSeconds;
+        }
+
+        long transferTimeoutSeconds() {
+            return transferTimeoutSeconds;
+        }
+
+        long pingIntervalSeconds() {
+            return pingIntervalSeconds;
+        }
+
+        ThreadFactory threadFactory() {
+            return threadFactory;
+        }
+
+        /** What this side takes and wishes. */
+        OperationalParameters parameters() {
+            return new OperationalParameters(
+                false, true, BufferPool.CHUNK_BYTES, MAX_BURST_BYTES, DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES);
+        }
+
+        @Override
+        public String toString() {
+            return "listen=" + listen.getHostString() + ":" + listen.getPort()
+                + " bufferBytes=" + bufferBytes
+                + " maxConnections=" + maxConnections
+                + " maxCommands=" + maxCommands
+                + " waitBoundMillis=" + waitBoundMillis
+                + " loginTimeoutSeconds=" + loginTimeoutSeconds
+                + " transferTimeoutSeconds=" + transferTimeoutSeconds
+                + " pingIntervalSeconds=" + pingIntervalSeconds;
+        }
+    }
+}

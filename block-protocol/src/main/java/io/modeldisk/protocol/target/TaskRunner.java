@@ -1,0 +1,317 @@
+package io.modeldisk.protocol.target;
+
+import io.modeldisk.protocol.datamover.DataTransfer;
+import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.datamover.TargetDatamover;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import io.modeldisk.protocol.pdu.ScsiResponsePdu;
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.scsi.ScsiStatus;
+import io.modeldisk.protocol.scsi.Sense;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.util.concurrent.locks.ReentrantLock;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/** Runs a session's SCSI tasks: data in, the logical unit's call, data and status out, and every way a task can end early. */
+final class TaskRunner {
+    private static final Logger LOG = LogManager.getLogger(TaskRunner.class);
+    private static final int SENSE_LENGTH_BYTES = 2;
+
+    private final FullFeaturePhase.Setup setup;
+    private final TargetDatamover datamover;
+    private final CommandWindow window;
+    private final ScsiCommands commands;
+    private final ReentrantLock responseLock = new ReentrantLock();
+    private final ScsiResponsePdu response = new ScsiResponsePdu(Pdu.newHeader());
+    private final ByteBuffer sense = ByteBuffer.allocateDirect(SENSE_LENGTH_BYTES + Sense.ENCODED_BYTES);
+
+    private byte[] parameterData;
+    private Sense refusal;
+
+    TaskRunner(FullFeaturePhase.Setup setup) {
+        this.setup = setup;
+        this.datamover = setup.datamover();
+        this.window = setup.window();
+        this.commands = new ScsiCommands(setup.target());
+    }
+
+    /** Decodes a command; answers where its immediate data goes. */
+    DataTransfer begin(TaskSlot task, ScsiCommandPdu command) {
+        task.begin(command);
+        parameterData = null;
+        refusal = null;
+        try {
+            parameterData = commands.decode(task, Pdu.decodeLun(command.lunField()));
+        } catch (ScsiException e) {
+            refuse(task, e);
+        }
+        boolean takesData = refusal == null && task.kind == TaskSlot.Kind.WRITE && command.writes();
+        if (task.kind == TaskSlot.Kind.WRITE && !command.writes()
+            || task.kind == TaskSlot.Kind.READ && !command.reads()) {
+            task.moveBytes = 0;
+        }
+        task.transfer.begin(command.initiatorTaskTag(), command.lunField(), takesData ? task.moveBytes : 0);
+        return task.transfer;
+    }
+
+    private void refuse(TaskSlot task, ScsiException e) {
+        LOG.debug("{}: {}", task.nexus(), e.getMessage());
+        refusal = e.sense();
+    }
+
+    /** The command is here, with its immediate data; more comes unasked unless {@code dataFinal}. */
+    void start(TaskSlot task, boolean dataFinal) throws IOException {
+        if (refusal != null) {
+            task.residual = -task.expectedBytes;
+            finish(task, ScsiStatus.CHECK_CONDITION, refusal);
+        } else if (parameterData != null) {
+            returnParameters(task, parameterData);
+        } else if (task.transfer.isComplete()) {
+            run(task);
+        } else {
+            fetch(task, dataFinal);
+        }
+    }
+
+    private void fetch(TaskSlot task, boolean dataFinal) throws IOException {
+        if (!dataFinal && setup.parameters().initialR2t()) {
+            throw new ProtocolException("unsolicited data announced, but InitialR2T=Yes was agreed on");
+        }
+        task.waitsForData = true;
+        task.waitingSinceNanos = System.nanoTime();
+        if (!dataFinal) {
+            datamover.expectUnsolicitedData(task.transfer);
+        }
+        if (setup.pool().takeOrWait(task)) {
+            request(task);
+        }
+    }
+
+    private void request(TaskSlot task) throws IOException {
+        task.fetching = true;
+        datamover.getData(task.transfer, task.moveBytes);
+    }
+
+    /** A task that waited for memory or was parked may go on; called by the responder. */
+    void goOn(TaskSlot task) throws IOException {
+        if (task.waitsForData && task.aborted) {
+            free(task, false);
+        } else if (task.waitsForData) {
+            request(task);
+        } else {
+            run(task);
+        }
+    }
+
+    /** Runs a task whose data is here, until it ends or is parked. */
+    void run(TaskSlot task) throws IOException {
+        if (task.waitsForData) {
+            task.waitsForData = false;
+            task.waitingSinceNanos = 0;
+        }
+        do {
+            if (task.aborted) {
+                task.unit.forget(task);
+                free(task, false);
+                return;
+            }
+            if (task.expired) {
+                task.unit.forget(task);
+                finish(task, ScsiStatus.BUSY, null);
+                return;
+            }
+            try {
+                if (attempt(task)) {
+                    return;
+                }
+            } catch (ScsiException e) {
+                LOG.debug("{}: {}", task.nexus(), e.getMessage());
+                task.residual = -task.expectedBytes;
+                finish(task, ScsiStatus.CHECK_CONDITION, e.sense());
+                return;
+            } catch (RuntimeException e) {
+                LOG.error("a task of {} failed", task.nexus(), e);
+                finish(task, ScsiStatus.CHECK_CONDITION, Sense.INTERNAL_TARGET_FAILURE);
+                return;
+            }
+        } while (!task.park(System.nanoTime()));
+    }
+
+    /** Tries once; answers whether the task has ended. */
+    private boolean attempt(TaskSlot task) throws ScsiException, IOException {
+        LogicalUnit unit = task.unit;
+        switch (task.kind) {
+            case READ -> {
+                if (!unit.admitRead(task)) {
+                    return false;
+                }
+                sendData(task);
+            }
+            case WRITE -> {
+                if (task.moveBytes > 0 && !unit.write(task)) {
+                    return false;
+                }
+                finish(task, ScsiStatus.GOOD, null);
+            }
+            case SYNCHRONIZE -> {
+                if (!unit.synchronizeCache(task)) {
+                    return false;
+                }
+                finish(task, ScsiStatus.GOOD, null);
+            }
+            case CONTROL -> throw new IllegalStateException("a command without a medium");
+        }
+        return true;
+    }
+
+    private void sendData(TaskSlot task) throws IOException {
+        if (task.moveBytes == 0) {
+            finish(task, ScsiStatus.GOOD, null);
+            return;
+        }
+        Pin pin = task.pin;
+        int position = 0;
+        while (position < task.moveBytes) {
+            task.unit.pin(task, position, pin);
+            try {
+                int part = Math.min(pin.lengthBytes(), task.moveBytes - position);
+                boolean last = position + part == task.moveBytes;
+                if (last) {
+                    window.ending();
+                }
+                datamover.putData(task.transfer, position, pin.memory(), pin.offset(), part, last, task.residual);
+                position += part;
+            } finally {
+                task.unit.unpin(pin);
+            }
+        }
+        free(task, true);
+    }
+
+    private void returnParameters(TaskSlot task, byte[] data) throws IOException {
+        int length = (int) Math.min(data.length, task.expectedBytes);
+        task.residual = data.length - task.expectedBytes;
+        if (length == 0) {
+            finish(task, ScsiStatus.GOOD, null);
+            return;
+        }
+        MemorySegment scratch = task.memory().slab(task.scratchOffset());
+        MemorySegment.copy(data, 0, scratch, ValueLayout.JAVA_BYTE,
+            DataMemory.offsetInSlab(task.scratchOffset()), length);
+        window.ending();
+        datamover.putData(task.transfer, 0, task.memory(), task.scratchOffset(), length, true, task.residual);
+        free(task, true);
+    }
+
+    /** Ends a task with a SCSI Response. */
+    private void finish(TaskSlot task, int status, Sense reason) throws IOException {
+        int dataPdus = datamover.dataPduCount(task.transfer);
+        window.ending();
+        respond(task.transfer.initiatorTaskTag(), status, reason, task.residual, dataPdus);
+        free(task, true);
+    }
+
+    private void respond(int tag, int status, Sense reason, long residual, int dataPdus) throws IOException {
+        responseLock.lock();
+        try {
+            response.begin(tag, status, dataPdus).residual(residual);
+            if (reason != null) {
+                sense.clear().putShort((short) Sense.ENCODED_BYTES).put(reason.encode()).flip();
+            }
+            datamover.sendControl(response, reason == null ? null : sense, true);
+        } finally {
+            responseLock.unlock();
+        }
+    }
+
+    /** Answers a command for which there is no slot. */
+    void refuse(ScsiCommandPdu command, int status) throws IOException {
+        respond(command.initiatorTaskTag(), status, null, -command.expectedDataTransferBytes(), 0);
+    }
+
+    private void free(TaskSlot task, boolean statusSent) {
+        task.waitingSinceNanos = 0;
+        task.waitsForData = false;
+        datamover.forget(task.transfer);
+        for (long chunk = task.removeChunk(); chunk >= 0; chunk = task.removeChunk()) {
+            setup.pool().give(chunk);
+        }
+        task.end();
+        if (statusSent) {
+            window.give(task);
+        } else {
+            window.giveAborted(task);
+        }
+    }
+
+    /** Aborts the task with this tag; answers whether there was one. */
+    boolean abort(int initiatorTaskTag) {
+        for (int i = 0; i < window.slotCount(); i++) {
+            TaskSlot task = window.slot(i);
+            if (task.isActive() && task.transfer.initiatorTaskTag() == initiatorTaskTag) {
+                abort(task);
+                if (task.waitsForData && (task.fetching || setup.pool().stopWaiting(task))) {
+                    // The receiver, which runs this, is the only one who could see more of it.
+                    free(task, false);
+                }
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Aborts all tasks on a unit, or all if {@code unit} is null. */
+    void abort(LogicalUnit unit) {
+        for (int i = 0; i < window.slotCount(); i++) {
+            TaskSlot task = window.slot(i);
+            if (task.isActive() && (unit == null || task.unit == unit)) {
+                abort(task);
+            }
+        }
+    }
+
+    private void abort(TaskSlot task) {
+        task.aborted = true;
+        // One that waits for data ends when it is there, or by the bound on that wait; one that is parked ends now.
+        task.resume();
+    }
+
+    /** Bounds the waits; answers whether announced data is overdue. */
+    boolean tick(long now, long dataLimitNanos, long waitLimitNanos) {
+        boolean overdue = false;
+        for (int i = 0; i < window.slotCount(); i++) {
+            TaskSlot task = window.slot(i);
+            long since = task.waitingSinceNanos;
+            if (since == 0) {
+                continue;
+            }
+            if (task.waitsForData) {
+                overdue |= now - since > dataLimitNanos;
+            } else if (now - since > waitLimitNanos) {
+                task.expired = true;
+                task.resume();
+            }
+        }
+        return overdue;
+    }
+
+    /** Lets go of every task; no other thread serves the session any more, but logical units may still resume tasks. */
+    void abandonAll() {
+        for (int i = 0; i < window.slotCount(); i++) {
+            TaskSlot task = window.slot(i);
+            if (task.isActive()) {
+                setup.pool().stopWaiting(task);
+                if (task.unit != null) {
+                    task.unit.forget(task);
+                }
+                free(task, false);
+            }
+        }
+    }
+}

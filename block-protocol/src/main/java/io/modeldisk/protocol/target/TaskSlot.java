@@ -1,0 +1,191 @@
+package io.modeldisk.protocol.target;
+
+import io.modeldisk.protocol.datamover.DataTransfer;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import io.modeldisk.protocol.scsi.Cdb;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A place for one command in flight, with all that it needs: its CDB, its chunk of memory, its transfer. Reused for one
+ * command after another. Owned by the thread that runs it; while it is parked, by nobody.
+ */
+final class TaskSlot implements IoTask {
+    /** The most chunks one command takes: the longest transfer is this many times 256 KiB. */
+    static final int MAX_CHUNKS = 16;
+
+    /** What a command does with data. */
+    enum Kind {
+        /** Nothing, or returns parameter data. */
+        CONTROL,
+        /** Reads the medium. */
+        READ,
+        /** Writes the medium. */
+        WRITE,
+        /** Waits for what was written. */
+        SYNCHRONIZE
+    }
+
+    private static final int FREE = 0;
+    private static final int RUNNING = 1;
+    private static final int PARKED = 2;
+    private static final int RESUMED = 3;
+
+    final Cdb cdb = new Cdb();
+    final DataTransfer transfer;
+    final Pin pin = new Pin();
+    Kind kind;
+    LogicalUnit unit;
+    int lun;
+    int moveBytes;
+    long residual;
+    long expectedBytes;
+    long offset;
+    /** The link in the line for memory, kept by {@link BufferPool}. */
+    TaskSlot nextWaiting;
+    volatile boolean aborted;
+    volatile boolean expired;
+    /** Since when it waits for data or for its logical unit, as {@link System#nanoTime()}; 0 if it does not wait. */
+    volatile long waitingSinceNanos;
+    volatile boolean waitsForData;
+    /** Whether its data has been asked for. */
+    volatile boolean fetching;
+
+    private final TargetConnection connection;
+    private final DataMemory memory;
+    private final AtomicInteger state = new AtomicInteger(FREE);
+    private int chunks = 1;
+
+    TaskSlot(int index, TargetConnection connection, DataMemory memory, long chunk) {
+        this.connection = connection;
+        this.memory = memory;
+        this.transfer = new DataTransfer(index, memory, BufferPool.CHUNK_BYTES, MAX_CHUNKS);
+        this.transfer.piece(0, chunk);
+    }
+
+    /** Starts over for a command. */
+    void begin(ScsiCommandPdu command) {
+        command.copyCdb(cdb.bytes());
+        kind = Kind.CONTROL;
+        unit = null;
+        lun = -1;
+        moveBytes = 0;
+        residual = 0;
+        offset = 0;
+        expectedBytes = command.expectedDataTransferBytes();
+        aborted = false;
+        expired = false;
+        waitingSinceNanos = 0;
+        waitsForData = false;
+        fetching = false;
+        state.set(RUNNING);
+    }
+
+    /** Says what the command moves, and what is missing or too much against what the initiator expects. */
+    void move(long wantedBytes, long possibleBytes) {
+        moveBytes = (int) Math.min(wantedBytes, possibleBytes);
+        residual = wantedBytes - expectedBytes;
+    }
+
+    /** The command has ended. */
+    void end() {
+        state.set(FREE);
+    }
+
+    boolean isActive() {
+        return state.get() != FREE;
+    }
+
+    /** Gives up the task until it is resumed; answers false if that has happened already: then the caller goes on. */
+    boolean park(long nowNanos) {
+        if (waitingSinceNanos == 0) {
+            waitingSinceNanos = nowNanos;
+        }
+        if (state.compareAndSet(RUNNING, PARKED)) {
+            return true;
+        }
+        state.set(RUNNING);
+        return false;
+    }
+
+    @Override
+    public void resume() {
+        while (true) {
+            if (state.compareAndSet(PARKED, RUNNING)) {
+                connection.schedule(this);
+                return;
+            }
+            int now = state.get();
+            if (now != RUNNING && now != PARKED || now == RUNNING && state.compareAndSet(RUNNING, RESUMED)) {
+                return;
+            }
+        }
+    }
+
+    /** How many chunks the transfer needs beyond those it has. */
+    int extraChunksWanted() {
+        return transfer.piecesFor(transfer.lengthBytes()) - chunks;
+    }
+
+    void addChunk(long chunkOffset) {
+        transfer.piece(chunks++, chunkOffset);
+    }
+
+    /** Takes the last chunk but its own away; answers its offset, or -1. */
+    long removeChunk() {
+        return chunks > 1 ? transfer.piece(--chunks) : -1;
+    }
+
+    void chunksGranted() {
+        connection.schedule(this);
+    }
+
+    TargetConnection connection() {
+        return connection;
+    }
+
+    @Override
+    public Nexus nexus() {
+        return connection.nexus();
+    }
+
+    @Override
+    public long offset() {
+        return offset;
+    }
+
+    @Override
+    public int lengthBytes() {
+        return (moveBytes + LogicalUnit.LOGICAL_BLOCK_BYTES - 1) & -LogicalUnit.LOGICAL_BLOCK_BYTES;
+    }
+
+    @Override
+    public DataMemory memory() {
+        return memory;
+    }
+
+    @Override
+    public int pieceCount() {
+        return transfer.piecesFor(moveBytes);
+    }
+
+    @Override
+    public long pieceOffset(int index) {
+        return transfer.piece(index);
+    }
+
+    @Override
+    public int pieceLengthBytes(int index) {
+        return Math.min(BufferPool.CHUNK_BYTES, moveBytes - index * BufferPool.CHUNK_BYTES);
+    }
+
+    @Override
+    public long scratchOffset() {
+        return transfer.piece(0);
+    }
+
+    @Override
+    public int scratchBytes() {
+        return BufferPool.CHUNK_BYTES;
+    }
+}

@@ -1,0 +1,147 @@
+package io.modeldisk.protocol.target;
+
+import io.modeldisk.protocol.memory.DataMemory;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** A target whose one unit is plain memory, to test the protocol alone. It can be told to park what comes. */
+public final class MemoryTarget implements Target, AutoCloseable {
+    public static final String NAME = "iqn.2026-11.io.modeldisk:memory";
+
+    public final MemoryUnit unit;
+    public final List<String> nexusEvents = new CopyOnWriteArrayList<>();
+    private final DataMemory memory;
+
+    public MemoryTarget(long bytes) {
+        memory = DataMemory.allocate(bytes);
+        unit = new MemoryUnit(memory);
+    }
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public List<LogicalUnit> units() {
+        return List.of(unit);
+    }
+
+    @Override
+    public void nexusEstablished(Nexus nexus) {
+        nexusEvents.add("established " + nexus.learner());
+    }
+
+    @Override
+    public void nexusLost(Nexus nexus, boolean loggedOut) {
+        nexusEvents.add((loggedOut ? "logged out " : "lost ") + nexus.learner());
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+    }
+
+    /** The unit. Writes are as torn as concurrent copies make them: a test that minds uses one writer. */
+    public static final class MemoryUnit implements LogicalUnit {
+        private final DataMemory memory;
+        public final List<IoTask> parked = new CopyOnWriteArrayList<>();
+        public volatile boolean parking;
+
+        MemoryUnit(DataMemory memory) {
+            this.memory = memory;
+        }
+
+        public DataMemory memory() {
+            return memory;
+        }
+
+        @Override
+        public LogicalUnitIdentity identity() {
+            return new LogicalUnitIdentity(0, "memory", "memory-0", 0x0123456789ABCDEFL);
+        }
+
+        @Override
+        public long sizeBytes() {
+            return memory.bytes();
+        }
+
+        @Override
+        public int optimalTransferBytes() {
+            return 256 * 1024;
+        }
+
+        private boolean admit(IoTask task) {
+            if (parking) {
+                parked.add(task);
+                return false;
+            }
+            return true;
+        }
+
+        @Override
+        public boolean admitRead(IoTask task) {
+            return admit(task);
+        }
+
+        @Override
+        public void pin(IoTask task, int dataOffset, Pin pin) {
+            long offset = task.offset() + dataOffset;
+            int length = Math.min(task.lengthBytes() - dataOffset, memory.bytesLeftInSlab(offset));
+            pin.set(memory, offset, length, null, 0);
+        }
+
+        @Override
+        public void unpin(Pin pin) {}
+
+        @Override
+        public boolean write(IoTask task) {
+            if (!admit(task)) {
+                return false;
+            }
+            long offset = task.offset();
+            for (int i = 0; i < task.pieceCount(); i++) {
+                int length = task.pieceLengthBytes(i);
+                MemorySegment from = task.memory().segment(task.pieceOffset(i), length);
+                MemorySegment.copy(from, 0, memory.slab(offset), DataMemory.offsetInSlab(offset), length);
+                offset += length;
+            }
+            return true;
+        }
+
+        @Override
+        public boolean synchronizeCache(IoTask task) {
+            return true;
+        }
+
+        @Override
+        public void forget(IoTask task) {
+            parked.remove(task);
+        }
+
+        @Override
+        public int[] vendorPageCodes() {
+            return new int[]{0xC0};
+        }
+
+        @Override
+        public byte[] vendorPage(int code) {
+            return "{}".getBytes(StandardCharsets.US_ASCII);
+        }
+    }
+
+    /** Serves {@code args[0]} megabytes on port {@code args[1]} until it is killed, for measurements by hand. */
+    public static void main(String[] args) throws Exception {
+        MemoryTarget target = new MemoryTarget(Long.parseLong(args[0]) << 20);
+        TargetServer.Context context = new TargetServer.Context()
+            .listen(new InetSocketAddress("127.0.0.1", Integer.parseInt(args[1]))).target(target);
+        if (args.length > 2 && args[2].equals("virtual")) {
+            context.threadFactory(Thread.ofVirtual().factory());
+        }
+        TargetServer.launch(context);
+        Thread.currentThread().join();
+    }
+}

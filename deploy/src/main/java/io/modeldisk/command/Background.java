@@ -1,0 +1,73 @@
+package io.modeldisk.command;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import jnr.constants.platform.OpenFlags;
+import jnr.posix.POSIX;
+import jnr.posix.POSIXFactory;
+
+/**
+ * Runs this same command once more, in the background: the starting process waits for the other's ready line, prints it and
+ * ends; the other goes on without a terminal. Until it is ready its complaints go to the terminal.
+ */
+final class Background {
+    private static final String MARKER = "MODELDISK_IN_BACKGROUND";
+    private static final int MODE = 0640;
+
+    private Background() {}
+
+    /** Starts the background process; answers the exit status for this one. */
+    static int start(Path log) throws IOException, InterruptedException {
+        ProcessHandle.Info self = ProcessHandle.current().info();
+        List<String> command = new ArrayList<>();
+        command.add(self.command().orElseThrow(() -> new IOException("cannot tell which program this is")));
+        command.addAll(
+            List.of(self.arguments().orElseThrow(() -> new IOException("cannot tell this program's arguments"))));
+        command.add("--foreground");
+        ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+        builder.environment().put(MARKER, "1");
+        if (log != null) {
+            // Whoever starts a mount learns at once that its log cannot be written.
+            builder.environment().put("MODELDISK_LOG_LEVEL",
+                System.getenv().getOrDefault("MODELDISK_LOG_LEVEL", "info"));
+        }
+        Process process = builder.start();
+        process.getOutputStream().close();
+        Thread abandon = new Thread(process::destroy, "abandon");
+        Runtime.getRuntime().addShutdownHook(abandon);
+        try (BufferedReader output = new BufferedReader(
+            new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+            String ready = output.readLine();
+            if (ready == null) {
+                return process.waitFor();
+            }
+            Runtime.getRuntime().removeShutdownHook(abandon);
+            System.out.println(ready);
+            return 0;
+        }
+    }
+
+    /** In the background process, once it is ready: leaves the terminal and its output behind. */
+    static void detachIfBackground(Path log) throws IOException {
+        if (System.getenv(MARKER) == null) {
+            return;
+        }
+        System.out.flush();
+        POSIX posix = POSIXFactory.getPOSIX();
+        posix.setsid();
+        String file = log == null ? "/dev/null" : log.toAbsolutePath().toString();
+        int flags = OpenFlags.O_WRONLY.intValue() | OpenFlags.O_CREAT.intValue() | OpenFlags.O_APPEND.intValue();
+        int descriptor = posix.open(file, flags, MODE);
+        if (descriptor < 0) {
+            throw new IOException("cannot log to " + file + ": " + posix.strerror(posix.errno()));
+        }
+        posix.dup2(descriptor, 1);
+        posix.dup2(descriptor, 2);
+        posix.close(descriptor);
+    }
+}

@@ -1,0 +1,37 @@
+package io.modeldisk.command;
+
+import java.io.IOException;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/** The {@code modeldisk} command. */
+@Command(name = "modeldisk", mixinStandardHelpOptions = true, version = "modeldisk 0.1.0", description = "A model you can mount: a parameter server whose shards are iSCSI block devices.", subcommands = {
+    ServeCommand.class, MountCommand.class, UnmountCommand.class, StatusCommand.class}, footer = {"",
+        "Every option can also stand in the environment (MODELDISK_SERVE_BLOCK_SIZE=64KiB) or in a file of properties",
+        "(serve.block-size=64KiB) that MODELDISK_CONFIG names, by default " + Settings.DEFAULT_FILE + ".",
+        "MODELDISK_LOG_LEVEL (error, warn, info, debug) says how much is logged."})
+public final class Main {
+    private Main() {}
+
+    /** Runs the command and exits with its status: 0, 1 for a failure, 2 for wrong usage. */
+    public static void main(String[] arguments) {
+        System.exit(commandLine().execute(arguments));
+    }
+
+    static CommandLine commandLine() {
+        CommandLine line = new CommandLine(new Main());
+        line.registerConverter(ByteCount.class, ByteCount::parse);
+        line.setDefaultValueProvider(new Settings());
+        line.setCaseInsensitiveEnumValuesAllowed(true);
+        line.setExecutionExceptionHandler((failure, command, _) -> fail(failure, command));
+        return line;
+    }
+
+    private static int fail(Exception failure, CommandLine command) throws Exception {
+        if (failure instanceof IOException || failure instanceof IllegalArgumentException) {
+            command.getErr().println("modeldisk " + command.getCommandName() + ": " + failure.getMessage());
+            return 1;
+        }
+        throw failure;
+    }
+}

@@ -1,0 +1,86 @@
+package io.modeldisk.command;
+
+import io.modeldisk.mount.ModelMount;
+import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.StripedModel;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code modeldisk mount}: a model as a file. */
+@Command(name = "mount", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false, description = {
+    "Mounts a model: DIR/model (read = weights, write = gradient, fsync = end of the iteration), DIR/weights",
+    "(the raw weights), DIR/status.json. Returns when the file system answers."}, footer = {"", "Example:",
+        "  modeldisk mount modeldisk://127.0.0.1:3260,127.0.0.1:3261/digits /mnt/digits",
+        "  modeldisk unmount /mnt/digits"})
+final class MountCommand implements Callable<Integer> {
+    private static final Logger LOG = LogManager.getLogger(MountCommand.class);
+
+    @Parameters(index = "0", paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME", description = "The model: its shards in their order, and its name.")
+    private String address;
+
+    @Parameters(index = "1", paramLabel = "DIR", description = "Where to mount it: a directory that is there.")
+    private Path directory;
+
+    @Option(names = "--exchange", paramLabel = "SCHEME", defaultValue = "sync", description = "direct: reads and writes go to the shards at once. sync: local buffers; fsync pushes the gradient and "
+        + "pulls the weights.")
+    private String exchange;
+
+    @Option(names = "--learner", paramLabel = "LABEL", description = "The learner's name: the same name is the same learner, also after a reconnect. By default made of host "
+        + "name and process number.")
+    private String learner;
+
+    @Option(names = "--wait", paramLabel = "SECONDS", defaultValue = "600", description = "How long a read or fsync waits for other learners before it fails.")
+    private long waitSeconds;
+
+    @Option(names = "--foreground", description = "Stay in the foreground until the directory is unmounted.")
+    private boolean foreground;
+
+    @Option(names = "--log", paramLabel = "FILE", description = "Where a mount in the background logs; by default nowhere.")
+    private Path log;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        if (!foreground) {
+            return Background.start(log);
+        }
+        ModelAddress model = ModelAddress.parse(address);
+        String label = learner == null ? defaultLabel() : learner;
+        StripedModel.Context connection = new StripedModel.Context(model).learner(label)
+            .waitTimeoutMillis(waitSeconds * 1000);
+        ModelMount.Context context = new ModelMount.Context()
+            .directory(directory)
+            .exchange(ExchangeScheme.named(exchange))
+            .learner(label);
+        try (StripedModel remote = StripedModel.connect(connection);
+            ModelMount mount = ModelMount.launch(context.remoteModel(remote))) {
+            LOG.info("effective configuration:\n{}", context);
+            Thread stopper = new Thread(mount::close, "stop");
+            Runtime.getRuntime().addShutdownHook(stopper);
+            System.out.printf("ready: model %s (%s, %d shards, %s) mounted on %s, exchange %s, learner %s%n",
+                remote.facts().model(), ByteCount.format(remote.facts().sizeBytes()), remote.facts().shards(),
+                remote.facts().consistency(), directory, context.exchange().schemeName(), label);
+            Background.detachIfBackground(log);
+            mount.unmounted().join();
+        }
+        return 0;
+    }
+
+    private static String defaultLabel() {
+        String host;
+        try {
+            host = InetAddress.getLocalHost().getHostName().replaceAll("[^A-Za-z0-9.-]", "-");
+        } catch (UnknownHostException e) {
+            host = "localhost";
+        }
+        return host.substring(0, Math.min(host.length(), 36)) + "-" + ProcessHandle.current().pid();
+    }
+}

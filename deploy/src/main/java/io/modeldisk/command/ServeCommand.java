@@ -1,0 +1,143 @@
+package io.modeldisk.command;
+
+import io.modeldisk.aggregator.AggregatorProvider;
+import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.ModelFacts;
+import io.modeldisk.protocol.target.TargetServer;
+import io.modeldisk.server.ParameterServer;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code modeldisk serve}: one shard of one model. */
+@Command(name = "serve", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false, description = {
+    "Serves one shard of a model over iSCSI until it is stopped (SIGTERM, Ctrl-C).",
+    "LUN 0, train: reading returns weights, writing pushes a gradient. LUN 1, raw: the weights as a plain disk.",
+    "A model of n shards needs n of these, with --shard 0/n to --shard n-1/n and all else the same."}, footer = {"",
+        "Example, a model of two shards on one machine:",
+        "  modeldisk serve --model digits --size 64MiB --shard 0/2 --listen 127.0.0.1:3260 --aggregator sgd:lr=0.1",
+        "  modeldisk serve --model digits --size 64MiB --shard 1/2 --listen 127.0.0.1:3261 --aggregator sgd:lr=0.1"})
+final class ServeCommand implements Callable<Integer> {
+    private static final Logger LOG = LogManager.getLogger(ServeCommand.class);
+    private static final Pattern SHARD = Pattern.compile("(\\d{1,6})/(\\d{1,6})");
+
+    /** What the weights start from. */
+    private static final class Source {
+        @Option(names = "--size", paramLabel = "BYTES", required = true, description = "Start from zeros: the size of the whole model, as 100MiB; a multiple of 4.")
+        private ByteCount size;
+
+        @Option(names = "--from", paramLabel = "FILE", required = true, description = "Start from the weights in a .safetensors file, the same one for every shard.")
+        private Path from;
+    }
+
+    /** The aggregators that are there, for the help text. */
+    static final class AggregatorNames implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return Aggregators.providers().stream().map(AggregatorProvider::name).iterator();
+        }
+    }
+
+    @Option(names = "--model", paramLabel = "NAME", required = true, description = "The model's name; the target is "
+        + ModelFacts.TARGET_PREFIX + "NAME.")
+    private String model;
+
+    @ArgGroup(multiplicity = "1")
+    private Source source;
+
+    @Option(names = "--shard", paramLabel = "I/N", defaultValue = "0/1", description = "Which shard this is, from 0, and of how many.")
+    private String shard;
+
+    @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:3260", description = "Where to listen; port 0 takes any that is free.")
+    private String listen;
+
+    @Option(names = "--block-size", paramLabel = "BYTES", defaultValue = "256KiB", description = "The unit of aggregation: a power of two from 4 KiB to 1 MiB.")
+    private ByteCount blockSize;
+
+    @Option(names = "--aggregator", paramLabel = "NAME[:OPTIONS]", defaultValue = "sgd:lr=0.1", completionCandidates = AggregatorNames.class, description = "What folds a gradient into the weights, one of ${COMPLETION-CANDIDATES}.")
+    private String aggregator;
+
+    @Option(names = "--consistency", paramLabel = "MODE", defaultValue = "asp", description = "asp: a push is applied at once. bsp: a round is applied when every learner has pushed it, with the mean "
+        + "of their gradients, and a pull waits for it.")
+    private String consistency;
+
+    @Option(names = "--learners", paramLabel = "N", defaultValue = "1", description = "How many learners the first round waits for.")
+    private int learners;
+
+    @Option(names = "--lease", paramLabel = "SECONDS", defaultValue = "5", description = "How long a learner whose connection is gone may take to come back before the others go on without it.")
+    private double leaseSeconds;
+
+    @Option(names = "--buffers", paramLabel = "BYTES", defaultValue = "256MiB", description = "The memory for data on its way in, shared by all sessions.")
+    private ByteCount buffers;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        ParameterServer.Context context = context().conclude();
+        LOG.info("effective configuration:\n{}", context);
+        CountDownLatch stopped = new CountDownLatch(1);
+        CountDownLatch closed = new CountDownLatch(1);
+        try (ParameterServer server = ParameterServer.launch(context)) {
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(stopped, closed), "stop"));
+            System.out.println(ready(server));
+            stopped.await();
+        } finally {
+            closed.countDown();
+        }
+        return 0;
+    }
+
+    /** A signal has come: lets the main thread close the shard, and the process end only then. */
+    private static void stop(CountDownLatch stopped, CountDownLatch closed) {
+        stopped.countDown();
+        try {
+            closed.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private ParameterServer.Context context() {
+        Matcher place = SHARD.matcher(shard);
+        if (!place.matches()) {
+            throw new IllegalArgumentException("--shard " + shard + " must be I/N, as 0/2 for the first of two");
+        }
+        InetSocketAddress address = ModelAddress.parsePortal(listen, TargetServer.Context.DEFAULT_PORT);
+        if (blockSize.bytes() > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException(
+                "blockSize=" + blockSize.bytes() + " must be a power of two from 4096 to 1 MiB");
+        }
+        ParameterServer.Context context = new ParameterServer.Context()
+            .model(model)
+            .shard(Integer.parseInt(place.group(1)))
+            .shards(Integer.parseInt(place.group(2)))
+            .listen(address)
+            .blockSizeBytes((int) blockSize.bytes())
+            .aggregator(aggregator, Aggregators.parse(aggregator))
+            .consistency(consistency)
+            .learners(learners)
+            .lease(Duration.ofMillis((long) (leaseSeconds * 1000)))
+            .network(new TargetServer.Context().bufferBytes(buffers.bytes()));
+        return source.size != null ? context.sizeBytes(source.size.bytes()) : context.safetensors(source.from);
+    }
+
+    private static String ready(ParameterServer server) {
+        ModelFacts facts = server.shard().facts();
+        InetSocketAddress address = server.localAddress();
+        return "ready: shard %d/%d of model %s on %s:%d, %s in %d blocks of %s, %s, %s".formatted(
+            facts.shard(), facts.shards(), facts.model(), address.getHostString(), address.getPort(),
+            ByteCount.format(facts.bytesOfShard()), facts.blocksOfShard(), ByteCount.format(facts.blockSizeBytes()),
+            facts.aggregator(), facts.consistency());
+    }
+}

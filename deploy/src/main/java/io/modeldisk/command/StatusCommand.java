@@ -1,0 +1,71 @@
+package io.modeldisk.command;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.ModelFacts;
+import io.modeldisk.protocol.striping.StripedModel;
+import java.io.IOException;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code modeldisk status}. */
+@Command(name = "status", mixinStandardHelpOptions = true, description = "Asks every shard of a model how it is: versions, rounds, learners, bytes moved.")
+final class StatusCommand implements Callable<Integer> {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    @Parameters(paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME", description = "The model: its shards in their order, and its name.")
+    private String address;
+
+    @Option(names = "--json", description = "Print what the shards say, as JSON.")
+    private boolean json;
+
+    @Override
+    public Integer call() throws IOException {
+        ModelAddress model = ModelAddress.parse(address);
+        String label = "status-" + ProcessHandle.current().pid();
+        try (StripedModel remote = StripedModel.connect(new StripedModel.Context(model).learner(label))) {
+            JsonNode shards = remote.status();
+            if (json) {
+                System.out.println(JSON.writerWithDefaultPrettyPrinter().writeValueAsString(shards));
+            } else {
+                print(remote.facts(), shards);
+            }
+        }
+        return 0;
+    }
+
+    private static void print(ModelFacts facts, JsonNode shards) {
+        System.out.printf("model %s: %s in %d blocks of %s on %d shards, %s, %s, %d learners expected%n%n",
+            facts.model(), ByteCount.format(facts.sizeBytes()), facts.blocks(),
+            ByteCount.format(facts.blockSizeBytes()),
+            facts.shards(), facts.aggregator(), facts.consistency(), facts.learners());
+        System.out.printf("%-6s %10s %10s %12s %12s %8s %10s%n",
+            "shard", "version", "to", "pushed", "pulled", "waiting", "uptime");
+        for (JsonNode shard : shards) {
+            System.out.printf("%-6d %10d %10d %12s %12s %8d %8d s%n", shard.path("shard").asInt(),
+                shard.path("version").path("min").asLong(), shard.path("version").path("max").asLong(),
+                bytes(shard, "pushedBytes"), bytes(shard, "pulledBytes"), shard.path("waiting").asInt(),
+                shard.path("uptimeSeconds").asLong());
+        }
+        System.out.printf("%n%-6s %-32s %-6s %14s %12s %12s%n", "shard", "learner", "state", "clock", "pushed",
+            "pulled");
+        for (JsonNode shard : shards) {
+            for (JsonNode learner : shard.path("learners")) {
+                JsonNode clock = learner.path("clock");
+                String range = clock.isObject()
+                    ? clock.path("min").asLong() + " to " + clock.path("max").asLong()
+                    : "-";
+                System.out.printf("%-6d %-32s %-6s %14s %12s %12s%n", shard.path("shard").asInt(),
+                    learner.path("learner").asText(), learner.path("state").asText(), range,
+                    bytes(learner, "pushedBytes"), bytes(learner, "pulledBytes"));
+            }
+        }
+    }
+
+    private static String bytes(JsonNode node, String field) {
+        return ByteCount.format(node.path(field).asLong());
+    }
+}

@@ -1,0 +1,21 @@
+package io.modeldisk.command;
+
+import io.modeldisk.mount.ModelMount;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** {@code modeldisk unmount}. */
+@Command(name = "unmount", mixinStandardHelpOptions = true, description = "Unmounts a model and returns when the mount is gone. fusermount3 -u DIR does the same.")
+final class UnmountCommand implements Callable<Integer> {
+    @Parameters(paramLabel = "DIR", description = "Where the model is mounted.")
+    private Path directory;
+
+    @Override
+    public Integer call() throws IOException {
+        ModelMount.unmount(directory);
+        return 0;
+    }
+}
