@@ -29,7 +29,8 @@ public final class KernelBinding implements FuseBinding {
             return "only root can mount without fusermount3: install the package fuse3";
         }
         if (!Files.isReadable(device) || !Files.isWritable(device)) {
-            return "this user may not open " + DEVICE + ": its mode is usually 0666 (chmod 666 " + DEVICE + ", as root)";
+            return "this user may not open " + DEVICE + ": its mode is usually 0666 (chmod 666 " + DEVICE
+                + ", as root)";
         }
         return "";
     }
