@@ -2,6 +2,7 @@ package io.modeldisk.mount;
 
 import io.modeldisk.mount.fuse.FuseOptions;
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -82,11 +83,8 @@ final class MountPoint {
         CompletableFuture<Void> answer = new CompletableFuture<>();
         // A thread of its own: a file system that does not answer would keep the caller for ever.
         Thread.ofPlatform().name("modeldisk-mount-check").daemon().start(() -> {
-            try (var files = Files.newDirectoryStream(path)) {
-                for (Path file : files) {
-                    Files.size(file);
-                }
-                ensureModeldisk();
+            try {
+                askAll();
                 answer.complete(null);
             } catch (IOException | RuntimeException e) {
                 answer.completeExceptionally(e);
@@ -102,6 +100,16 @@ final class MountPoint {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while mounting " + path, e);
         }
+    }
+
+    /** Nothing is open any more when this returns: the mount must not be busy with its own check. */
+    private void askAll() throws IOException {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(path)) {
+            for (Path file : files) {
+                Files.size(file);
+            }
+        }
+        ensureModeldisk();
     }
 
     /** Throws if the mount is still there after this time. */
