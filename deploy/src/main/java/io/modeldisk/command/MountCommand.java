@@ -18,33 +18,39 @@ import picocli.CommandLine.Parameters;
 /** {@code modeldisk mount}: a model as a file. */
 @Command(name = "mount", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false, description = {
     "Mounts a model: DIR/model (read = weights, write = gradient, fsync = end of the iteration), DIR/weights",
-    "(the raw weights), DIR/status.json. Returns when the file system answers."}, footer = {"", "Example:",
+    "(the raw weights), DIR/status.json. Returns when the file system answers."},
+    footer = {"", "Example:",
         "  modeldisk mount modeldisk://127.0.0.1:3260,127.0.0.1:3261/digits /mnt/digits",
         "  modeldisk unmount /mnt/digits"})
 final class MountCommand implements Callable<Integer> {
     private static final Logger LOG = LogManager.getLogger(MountCommand.class);
 
-    @Parameters(index = "0", paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME", description = "The model: its shards in their order, and its name.")
+    @Parameters(index = "0", paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME",
+        description = "The model: its shards in their order, and its name.")
     private String address;
 
     @Parameters(index = "1", paramLabel = "DIR", description = "Where to mount it: a directory that is there.")
     private Path directory;
 
-    @Option(names = "--exchange", paramLabel = "SCHEME", defaultValue = "sync", description = "direct: reads and writes go to the shards at once. sync: local buffers; fsync pushes the gradient and "
-        + "pulls the weights.")
+    @Option(names = "--exchange", paramLabel = "SCHEME", defaultValue = "sync",
+        description = "direct: reads and writes go to the shards at once. sync: local buffers; fsync pushes the gradient and "
+            + "pulls the weights.")
     private String exchange;
 
-    @Option(names = "--learner", paramLabel = "LABEL", description = "The learner's name: the same name is the same learner, also after a reconnect. By default made of host "
-        + "name and process number.")
+    @Option(names = "--learner", paramLabel = "LABEL",
+        description = "The learner's name: the same name is the same learner, also after a reconnect. By default made of host "
+            + "name and process number.")
     private String learner;
 
-    @Option(names = "--wait", paramLabel = "SECONDS", defaultValue = "600", description = "How long a read or fsync waits for other learners before it fails.")
+    @Option(names = "--wait", paramLabel = "SECONDS", defaultValue = "600",
+        description = "How long a read or fsync waits for other learners before it fails.")
     private long waitSeconds;
 
     @Option(names = "--foreground", description = "Stay in the foreground until the directory is unmounted.")
     private boolean foreground;
 
-    @Option(names = "--log", paramLabel = "FILE", description = "Where a mount in the background logs; by default nowhere.")
+    @Option(names = "--log", paramLabel = "FILE",
+        description = "Where a mount in the background logs; by default nowhere.")
     private Path log;
 
     @Override

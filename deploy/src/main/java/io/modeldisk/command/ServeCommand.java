@@ -25,7 +25,8 @@ import picocli.CommandLine.Option;
 @Command(name = "serve", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false, description = {
     "Serves one shard of a model over iSCSI until it is stopped (SIGTERM, Ctrl-C).",
     "LUN 0, train: reading returns weights, writing pushes a gradient. LUN 1, raw: the weights as a plain disk.",
-    "A model of n shards needs n of these, with --shard 0/n to --shard n-1/n and all else the same."}, footer = {"",
+    "A model of n shards needs n of these, with --shard 0/n to --shard n-1/n and all else the same."},
+    footer = {"",
         "Example, a model of two shards on one machine:",
         "  modeldisk serve --model digits --size 64MiB --shard 0/2 --listen 127.0.0.1:3260 --aggregator sgd:lr=0.1",
         "  modeldisk serve --model digits --size 64MiB --shard 1/2 --listen 127.0.0.1:3261 --aggregator sgd:lr=0.1"})
@@ -35,10 +36,12 @@ final class ServeCommand implements Callable<Integer> {
 
     /** What the weights start from. */
     private static final class Source {
-        @Option(names = "--size", paramLabel = "BYTES", required = true, description = "Start from zeros: the size of the whole model, as 100MiB; a multiple of 4.")
+        @Option(names = "--size", paramLabel = "BYTES", required = true,
+            description = "Start from zeros: the size of the whole model, as 100MiB; a multiple of 4.")
         private ByteCount size;
 
-        @Option(names = "--from", paramLabel = "FILE", required = true, description = "Start from the weights in a .safetensors file, the same one for every shard.")
+        @Option(names = "--from", paramLabel = "FILE", required = true,
+            description = "Start from the weights in a .safetensors file, the same one for every shard.")
         private Path from;
     }
 
@@ -57,29 +60,38 @@ final class ServeCommand implements Callable<Integer> {
     @ArgGroup(multiplicity = "1")
     private Source source;
 
-    @Option(names = "--shard", paramLabel = "I/N", defaultValue = "0/1", description = "Which shard this is, from 0, and of how many.")
+    @Option(names = "--shard", paramLabel = "I/N", defaultValue = "0/1",
+        description = "Which shard this is, from 0, and of how many.")
     private String shard;
 
-    @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:3260", description = "Where to listen; port 0 takes any that is free.")
+    @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:3260",
+        description = "Where to listen; port 0 takes any that is free.")
     private String listen;
 
-    @Option(names = "--block-size", paramLabel = "BYTES", defaultValue = "256KiB", description = "The unit of aggregation: a power of two from 4 KiB to 1 MiB.")
+    @Option(names = "--block-size", paramLabel = "BYTES", defaultValue = "256KiB",
+        description = "The unit of aggregation: a power of two from 4 KiB to 1 MiB.")
     private ByteCount blockSize;
 
-    @Option(names = "--aggregator", paramLabel = "NAME[:OPTIONS]", defaultValue = "sgd:lr=0.1", completionCandidates = AggregatorNames.class, description = "What folds a gradient into the weights, one of ${COMPLETION-CANDIDATES}.")
+    @Option(names = "--aggregator", paramLabel = "NAME[:OPTIONS]", defaultValue = "sgd:lr=0.1",
+        completionCandidates = AggregatorNames.class,
+        description = "What folds a gradient into the weights, one of ${COMPLETION-CANDIDATES}.")
     private String aggregator;
 
-    @Option(names = "--consistency", paramLabel = "MODE", defaultValue = "asp", description = "asp: a push is applied at once. bsp: a round is applied when every learner has pushed it, with the mean "
-        + "of their gradients, and a pull waits for it.")
+    @Option(names = "--consistency", paramLabel = "MODE", defaultValue = "asp",
+        description = "asp: a push is applied at once. bsp: a round is applied when every learner has pushed it, with the mean "
+            + "of their gradients, and a pull waits for it.")
     private String consistency;
 
-    @Option(names = "--learners", paramLabel = "N", defaultValue = "1", description = "How many learners the first round waits for.")
+    @Option(names = "--learners", paramLabel = "N", defaultValue = "1",
+        description = "How many learners the first round waits for.")
     private int learners;
 
-    @Option(names = "--lease", paramLabel = "SECONDS", defaultValue = "5", description = "How long a learner whose connection is gone may take to come back before the others go on without it.")
+    @Option(names = "--lease", paramLabel = "SECONDS", defaultValue = "5",
+        description = "How long a learner whose connection is gone may take to come back before the others go on without it.")
     private double leaseSeconds;
 
-    @Option(names = "--buffers", paramLabel = "BYTES", defaultValue = "256MiB", description = "The memory for data on its way in, shared by all sessions.")
+    @Option(names = "--buffers", paramLabel = "BYTES", defaultValue = "256MiB",
+        description = "The memory for data on its way in, shared by all sessions.")
     private ByteCount buffers;
 
     @Override

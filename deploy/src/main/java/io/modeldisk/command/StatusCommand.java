@@ -12,11 +12,13 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code modeldisk status}. */
-@Command(name = "status", mixinStandardHelpOptions = true, description = "Asks every shard of a model how it is: versions, rounds, learners, bytes moved.")
+@Command(name = "status", mixinStandardHelpOptions = true,
+    description = "Asks every shard of a model how it is: versions, rounds, learners, bytes moved.")
 final class StatusCommand implements Callable<Integer> {
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    @Parameters(paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME", description = "The model: its shards in their order, and its name.")
+    @Parameters(paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME",
+        description = "The model: its shards in their order, and its name.")
     private String address;
 
     @Option(names = "--json", description = "Print what the shards say, as JSON.")

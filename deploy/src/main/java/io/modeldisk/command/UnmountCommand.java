@@ -8,7 +8,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /** {@code modeldisk unmount}. */
-@Command(name = "unmount", mixinStandardHelpOptions = true, description = "Unmounts a model and returns when the mount is gone. fusermount3 -u DIR does the same.")
+@Command(name = "unmount", mixinStandardHelpOptions = true,
+    description = "Unmounts a model and returns when the mount is gone. fusermount3 -u DIR does the same.")
 final class UnmountCommand implements Callable<Integer> {
     @Parameters(paramLabel = "DIR", description = "Where the model is mounted.")
     private Path directory;
