@@ -13,10 +13,11 @@ import struct
 
 import numpy as np
 
-# With two learners these reach 97 % on the held-out images in a second of computation.
-LEARNING_RATE = 0.5
+# With two learners these reach 97 % on the held-out images in two seconds of computation. At twice the rate the last bit's
+# noise grows to 1.5e-4 of the weights; at this one it stays near 1e-5, so a run can be checked against plain.py.
+LEARNING_RATE = 0.25
 BATCH = 64
-ITERATIONS = 200
+ITERATIONS = 400
 
 SEED = 7
 SHAPES = {"w1": (64, 512), "b1": (512,), "w2": (512, 10), "b2": (10,)}
