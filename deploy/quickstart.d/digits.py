@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """The digits problem: its data, its model, its gradient. Run as a program, it writes the initial model.
 
 The model is a perceptron, 64 -> 512 (relu) -> 10 (softmax, cross-entropy): 38,410 float32 weights. Flat, they are the

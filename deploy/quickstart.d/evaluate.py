@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Says how well weights read held-out digits, and how much two files of weights differ."""
 
 import argparse

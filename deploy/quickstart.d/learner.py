@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """A learner: each iteration reads the weights, writes its gradient, and ends with fsync. All it knows is a file."""
 
 import argparse

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """The same training in one process and without modeldisk: what the learners' result is compared with."""
 
 import argparse
