@@ -1,0 +1,42 @@
+#!/usr/bin/python3
+"""Says how well weights read held-out digits, and how much two files of weights differ."""
+
+import argparse
+import json
+import sys
+
+import numpy as np
+
+import digits
+
+
+def compare(a, b):
+    """Returns ||a - b|| / ||b|| and the largest difference of two weights."""
+    difference = a.astype(np.float64) - b.astype(np.float64)
+    return {
+        "relative": float(np.linalg.norm(difference) / np.linalg.norm(b.astype(np.float64))),
+        "largest": float(np.max(np.abs(difference))),
+    }
+
+
+def main():
+    arguments = argparse.ArgumentParser(
+        description="Evaluate weights: a .safetensors file, a raw file, or a mounted DIR/model. Prints JSON."
+    )
+    arguments.add_argument("file", metavar="FILE", help="the weights")
+    arguments.add_argument("--compare", metavar="OTHER", help="also say how much FILE differs from these weights")
+    options = arguments.parse_args()
+
+    try:
+        weights = digits.read_weights(options.file)
+        _, held_out = digits.load()
+        result = {"accuracy": round(digits.accuracy(weights, *held_out), 4), "images": len(held_out[1])}
+        if options.compare:
+            result.update(compare(weights, digits.read_weights(options.compare)))
+    except (OSError, ValueError) as error:
+        sys.exit(f"evaluate: {error}")
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

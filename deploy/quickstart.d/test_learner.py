@@ -1,0 +1,155 @@
+"""The learner without modeldisk: run with `python3 -m unittest` in this directory."""
+
+import json
+import os
+import pathlib
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from unittest import mock
+
+import numpy as np
+
+import digits
+import evaluate
+import learner
+import plain
+
+HERE = pathlib.Path(__file__).parent
+
+
+class BspShard:
+    """Stands in for a mounted model in bsp mode: the last learner of a round applies the mean."""
+
+    floats = digits.WEIGHTS + 6
+
+    def __init__(self, learners):
+        self.learners = learners
+        self.weights = np.zeros(self.floats, np.float32)
+        self.weights[: digits.WEIGHTS] = digits.initial_weights()
+        self.total = np.zeros(self.floats, np.float32)
+        self.lock = threading.Lock()
+        self.round = threading.Barrier(learners, self.apply, timeout=60)
+
+    def apply(self):
+        # The shard computes w - (lr * 1/n) * sum with one rounding, as a fused multiply-add does.
+        factor = np.float32(digits.LEARNING_RATE) * np.float32(1 / self.learners)
+        self.weights[:] = self.weights.astype(np.float64) - np.float64(factor) * self.total.astype(np.float64)
+        self.total[:] = 0
+
+    def read(self, weights):
+        weights[:] = self.weights
+
+    def write(self, gradient):
+        with self.lock:
+            self.total += gradient
+
+    def fsync(self):
+        self.round.wait()
+
+
+class LearnerTest(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = pathlib.Path(directory.name)
+        self.file = self.directory / "model"
+        self.file.write_bytes(digits.initial_weights().tobytes() + bytes(24))
+
+    def run_learner(self, *options, **process):
+        return subprocess.Popen([sys.executable, HERE / "learner.py", "--file", self.file, *options], **process)
+
+    def test_learners_on_a_shard_end_where_one_process_ends(self):
+        shard, iterations = BspShard(2), 60
+        threads = [
+            threading.Thread(target=learner.learn, args=(shard, part, 2, iterations, digits.BATCH)) for part in (0, 1)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        expected = plain.train(2, iterations, digits.BATCH, digits.LEARNING_RATE)
+        difference = evaluate.compare(shard.weights[: digits.WEIGHTS], expected)
+        self.assertLess(difference["relative"], 1e-5)
+
+    def test_an_iteration_writes_the_gradient_of_the_weights_it_read(self):
+        progress = self.directory / "progress"
+        self.assertEqual(self.run_learner("--part", "2/2", "--iterations", "1", "--progress", progress).wait(), 0)
+        training, _ = digits.load()
+        expected = np.zeros(digits.WEIGHTS, np.float32)
+        loss = digits.gradient(
+            digits.initial_weights(), *next(digits.batches(*training, 1, 2, digits.BATCH)), expected
+        )
+        written = self.file.read_bytes()
+        self.assertEqual(len(written), 4 * digits.WEIGHTS + 24)
+        np.testing.assert_allclose(np.frombuffer(written, np.float32)[: digits.WEIGHTS], expected, rtol=1e-5, atol=1e-7)
+        line = json.loads(progress.read_text())
+        self.assertEqual(line["iteration"], 1)
+        self.assertAlmostEqual(line["loss"], loss, places=4)
+
+    def test_short_reads_and_writes_are_continued(self):
+        preadv, pwrite = os.preadv, os.pwrite
+        with mock.patch("os.preadv", lambda fd, views, at: preadv(fd, [views[0][:1000]], at)), mock.patch(
+            "os.pwrite", lambda fd, view, at: pwrite(fd, view[:1000], at)
+        ), learner.ModelFile(self.file) as model:
+            weights = np.zeros(model.floats, np.float32)
+            model.read(weights)
+            self.assertEqual(weights.tobytes(), self.file.read_bytes())
+            model.write(weights + 1)
+        self.assertEqual((weights + 1).tobytes(), self.file.read_bytes())
+
+    def test_a_signal_ends_it_without_a_traceback(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            progress = self.directory / f"progress{number}"
+            process = self.run_learner(
+                "--iterations", "1000000", "--progress", progress, stderr=subprocess.PIPE, text=True
+            )
+            while not progress.exists() and process.poll() is None:
+                pass
+            process.send_signal(number)
+            self.assertEqual(process.communicate()[1], "")
+            self.assertEqual(process.returncode, 128 + number)
+
+    def test_a_file_of_another_size_is_refused_in_words(self):
+        self.file.write_bytes(bytes(4096))
+        process = self.run_learner(stderr=subprocess.PIPE, text=True)
+        self.assertRegex(process.communicate()[1], r"^learner 1/1: .*model has 4096 bytes; the digits model has 153640$")
+        self.assertEqual(process.returncode, 1)
+
+
+class DigitsTest(unittest.TestCase):
+    def test_the_gradient_is_the_slope_of_the_loss(self):
+        (images, labels), _ = digits.load()
+        weights, gradient = digits.initial_weights(), np.zeros(digits.WEIGHTS, np.float32)
+        digits.gradient(weights, images[:64], labels[:64], gradient)
+        step, unused = np.float32(1e-2) * gradient / np.linalg.norm(gradient), np.zeros_like(gradient)
+        rise = digits.gradient(weights + step, images[:64], labels[:64], unused) - digits.gradient(
+            weights - step, images[:64], labels[:64], unused
+        )
+        self.assertAlmostEqual(rise / 2e-2 / np.linalg.norm(gradient), 1, places=2)
+
+    def test_the_safetensors_file_holds_the_weights_aligned_and_in_order(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / "digits.safetensors"
+            digits.write_safetensors(digits.initial_weights(), path)
+            content = path.read_bytes()
+            self.assertTrue(np.array_equal(digits.read_weights(path), digits.initial_weights()))
+        length = struct.unpack_from("<Q", content)[0]
+        self.assertEqual(length % 8, 0)
+        header = json.loads(content[8 : 8 + length])
+        self.assertEqual(list(header), ["w1", "b1", "w2", "b2"])
+        self.assertEqual(header["b2"], {"dtype": "F32", "shape": [10], "data_offsets": [153600, 153640]})
+        self.assertEqual(len(content), 8 + length + 153640)
+
+    def test_learners_share_the_training_images_and_see_none_of_the_held_out(self):
+        (images, _), (held_out, _) = digits.load()
+        self.assertEqual((len(images), len(held_out)), (1438, 359))
+        self.assertFalse({image.tobytes() for image in images} & {image.tobytes() for image in held_out})
+
+
+if __name__ == "__main__":
+    unittest.main()
