@@ -1,0 +1,121 @@
+#!/usr/bin/python3
+"""What the quickstart shows: progress while the learners learn, and a table of what happened."""
+
+import argparse
+import json
+import pathlib
+import sys
+import time
+
+# What the quickstart promises: see `deploy/quickstart --help` and the README.
+LEAST_ACCURACY = 0.95
+MOST_ACCURACY_DIFFERENCE = 0.005
+MOST_RELATIVE_DIFFERENCE = 1e-4
+
+
+def last_line(path):
+    try:
+        lines = pathlib.Path(path).read_text().splitlines()
+        return json.loads(lines[-1]) if lines else {}
+    except (OSError, json.JSONDecodeError):
+        return {}
+
+
+def runs(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def progress(options):
+    """Shows a line that changes on a terminal, and a line every few seconds elsewhere, until the learners end."""
+    pids = [int(pid) for pid in options.pids.split()]
+    terminal = sys.stdout.isatty()
+    next_line = 0.0
+    while True:
+        alive = all(runs(pid) for pid in pids)
+        lines = [last_line(path) for path in options.files]
+        if any(lines) and (terminal or not alive or time.monotonic() >= next_line):
+            done = min(line.get("iteration", 0) for line in lines)
+            losses = "  ".join(f"{line['loss']:.4f}" if line else "-" for line in lines)
+            filled = done * 30 // options.iterations
+            bar = "#" * filled + "." * (30 - filled)
+            text = f"   [{bar}] {done}/{options.iterations} iterations, loss {losses}"
+            print(f"\r{text}   " if terminal else text, end="" if terminal else "\n", flush=True)
+            next_line = time.monotonic() + 2
+        if not alive:
+            break
+        time.sleep(0.1)
+    if terminal:
+        print()
+
+
+def size(count):
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024 or unit == "GiB":
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return ""
+
+
+def load(path):
+    with open(path) as file:
+        return json.load(file)
+
+
+def table(options):
+    evaluation, plain = load(options.evaluation), load(options.plain)
+    shards = load(options.status)
+    mounts = [load(path)["mount"] for path in options.mounts]
+    pushed = sum(mount["pushedBytes"] for mount in mounts)
+    pulled = sum(mount["pulledBytes"] for mount in mounts)
+    rounds = [shard["rounds"] for shard in shards]
+    versions = [shard["version"] for shard in shards]
+    rows = [
+        ("held-out accuracy", f"{evaluation['accuracy']:.4f} of {evaluation['images']} images"),
+        ("the same without modeldisk", f"{plain['accuracy']:.4f}, weights differ by {evaluation['relative']:.1e}"),
+        ("rounds", f"{min(r['min'] for r in rounds)} in every block, the mean of {len(mounts)} learners each"),
+        ("versions of the blocks", f"{min(v['min'] for v in versions)} to {max(v['max'] for v in versions)}"),
+        ("pushed", size(pushed)),
+        ("pulled", size(pulled)),
+        ("time", f"{options.seconds:.1f} s, {options.seconds / mounts[0]['iterations'] * 1e3:.1f} ms an iteration"),
+        ("throughput", f"{size((pushed + pulled) / options.seconds)}/s through {len(shards)} shards"),
+    ]
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        print(f"   {name:<{width}}  {value}")
+    problems = []
+    if evaluation["accuracy"] < LEAST_ACCURACY:
+        problems.append(f"the accuracy is below {LEAST_ACCURACY}: more iterations?")
+    if abs(evaluation["accuracy"] - plain["accuracy"]) > MOST_ACCURACY_DIFFERENCE:
+        problems.append("the accuracy is not that of the plain training")
+    if evaluation["relative"] > MOST_RELATIVE_DIFFERENCE:
+        problems.append("the weights are not those of the plain training")
+    for problem in problems:
+        print(f"   NOT AS EXPECTED: {problem}")
+    return 1 if problems else 0
+
+
+def main():
+    arguments = argparse.ArgumentParser(description="Show how the quickstart goes, and what came of it.")
+    commands = arguments.add_subparsers(required=True)
+    watch = commands.add_parser("progress", help="show the learners' progress until one ends")
+    watch.add_argument("--iterations", type=int, required=True)
+    watch.add_argument("--pids", required=True, help="the learners' processes")
+    watch.add_argument("files", nargs="+", help="the learners' progress files")
+    watch.set_defaults(run=progress)
+    show = commands.add_parser("table", help="print the table; the exit status says whether all is as promised")
+    show.add_argument("--seconds", type=float, required=True)
+    show.add_argument("--evaluation", required=True)
+    show.add_argument("--plain", required=True)
+    show.add_argument("--status", required=True)
+    show.add_argument("mounts", nargs="+", help="each mount's status.json")
+    show.set_defaults(run=table)
+    options = arguments.parse_args()
+    sys.exit(options.run(options) or 0)
+
+
+if __name__ == "__main__":
+    main()
