@@ -1,6 +1,10 @@
 package io.modeldisk.server;
 
 import io.modeldisk.fault.membership.Member;
+import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.scsi.Sense;
+import io.modeldisk.protocol.striping.JoinCommand;
 import io.modeldisk.protocol.target.IoTask;
 import io.modeldisk.protocol.target.Nexus;
 import io.modeldisk.server.consistency.Consistency;
@@ -42,6 +46,24 @@ final class TrainUnit extends ShardUnit {
     @Override
     public boolean synchronizeCache(IoTask task) {
         return consistency.synchronize(task);
+    }
+
+    @Override
+    public byte[] vendorCommand(Nexus nexus, Cdb cdb) throws ScsiException {
+        if (cdb.opcode() != JoinCommand.OPCODE) {
+            return null;
+        }
+        long earliestRound = JoinCommand.earliestRound(cdb);
+        if (earliestRound < 0) {
+            throw new ScsiException(Sense.invalidFieldInCdb(2),
+                "JOIN at round " + Long.toUnsignedString(earliestRound));
+        }
+        Member<Nexus, LearnerProgress> member = shard().membership().join(nexus);
+        if (member.postpone(earliestRound)) {
+            // Rounds before the new one may have waited for it.
+            consistency.learnersLeft();
+        }
+        return JoinCommand.data(member.joinRound());
     }
 
     @Override

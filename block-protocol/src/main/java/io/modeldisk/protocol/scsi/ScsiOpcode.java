@@ -59,5 +59,8 @@ public final class ScsiOpcode {
     /** The service action READ CAPACITY (16). */
     public static final int READ_CAPACITY_16_ACTION = 0x10;
 
+    /** The first of the codes that are left to vendors. */
+    public static final int FIRST_VENDOR_SPECIFIC = 0xC0;
+
     private ScsiOpcode() {}
 }

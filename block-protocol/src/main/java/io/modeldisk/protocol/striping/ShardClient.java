@@ -76,11 +76,18 @@ final class ShardClient implements AutoCloseable {
         return login(isid, label);
     }
 
-    synchronized void join() throws IOException {
+    /**
+     * Becomes a learner at this round or later.
+     *
+     * @return the round that it has joined at
+     */
+    synchronized long join(long earliestRound) throws IOException {
         if (!joined) {
             learner = login(LEARNER_ISID, context.learner());
             joined = true;
         }
+        run(session(), JoinCommand.cdb(earliestRound), JoinCommand.DATA_BYTES);
+        return JoinCommand.joinRound(scratch.slab(0).asSlice(0, JoinCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
     }
 
     synchronized void leave() {

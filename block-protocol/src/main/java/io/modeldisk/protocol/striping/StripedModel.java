@@ -22,6 +22,7 @@ public final class StripedModel implements RemoteModel {
     private final ModelFacts facts;
     private final long paddedBytes;
     private final ArrayBlockingQueue<Transfer> transfers;
+    private volatile boolean joined;
 
     private StripedModel(Context context, List<ShardClient> shards, ModelFacts facts) {
         this.context = context;
@@ -137,14 +138,35 @@ public final class StripedModel implements RemoteModel {
     }
 
     @Override
-    public synchronized void join() throws IOException {
+    public void join() throws IOException {
+        if (joined) {
+            return;
+        }
+        synchronized (this) {
+            try {
+                joinEverywhere();
+                joined = true;
+            } catch (IOException e) {
+                shards.forEach(ShardClient::leave);
+                throw e;
+            }
+        }
+    }
+
+    /** At the same round on every shard: the earliest at which all of them take a newcomer. */
+    private void joinEverywhere() throws IOException {
+        long round = 0;
         for (ShardClient shard : shards) {
-            shard.join();
+            round = Math.max(round, shard.join(0));
+        }
+        for (ShardClient shard : shards) {
+            shard.join(round);
         }
     }
 
     @Override
     public synchronized void leave() {
+        joined = false;
         shards.forEach(ShardClient::leave);
     }
 

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.target;
 
+import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.ScsiException;
 
 /**
@@ -60,6 +61,16 @@ public interface LogicalUnit {
 
     /** Forgets a parked task that ends by the bound on its wait, by an abort, or with its connection. */
     void forget(IoTask task);
+
+    /**
+     * Carries out a vendor-specific command (operation code C0h and above) and makes the data it returns.
+     *
+     * @return the data, which is cut to what the initiator expects; null if there is no such command
+     * @throws ScsiException to end the task with CHECK CONDITION
+     */
+    default byte[] vendorCommand(Nexus nexus, Cdb cdb) throws ScsiException {
+        return null;
+    }
 
     /** The codes of the vendor-specific VPD pages (C0h to FFh), ascending. */
     int[] vendorPageCodes();

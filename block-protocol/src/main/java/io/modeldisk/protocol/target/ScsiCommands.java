@@ -117,8 +117,19 @@ final class ScsiCommands {
             case ScsiOpcode.MODE_SENSE_10 -> cut(modeSense(task), cdb.u16(7));
             case ScsiOpcode.READ_CAPACITY_10 -> readCapacity10(present(task));
             case ScsiOpcode.SERVICE_ACTION_IN_16 -> serviceActionIn(task);
-            default -> throw new ScsiException(Sense.INVALID_OPCODE, "operation code %02Xh".formatted(cdb.opcode()));
+            default -> vendorCommand(task);
         };
+    }
+
+    private static byte[] vendorCommand(TaskSlot task) throws ScsiException {
+        Cdb cdb = task.cdb;
+        byte[] data = cdb.opcode() < ScsiOpcode.FIRST_VENDOR_SPECIFIC
+            ? null
+            : present(task).vendorCommand(task.nexus(), cdb);
+        if (data == null) {
+            throw new ScsiException(Sense.INVALID_OPCODE, "operation code %02Xh".formatted(cdb.opcode()));
+        }
+        return data;
     }
 
     private static byte[] cut(byte[] data, long allocationLength) {

@@ -8,7 +8,7 @@ package io.modeldisk.fault.membership;
  */
 public final class Member<K, P> {
     private final K key;
-    private final long joinRound;
+    private volatile long joinRound;
     private final P progress;
     private volatile boolean lost;
     // Guarded by the membership's lock; meaningful while lost.
@@ -28,6 +28,19 @@ public final class Member<K, P> {
     /** The first round it takes part in, from 1. */
     public long joinRound() {
         return joinRound;
+    }
+
+    /**
+     * Takes part only from {@code round} on, if that is later than it would: to join at the same round elsewhere.
+     *
+     * @return whether that changed anything: rounds before need not wait for it any more
+     */
+    public synchronized boolean postpone(long round) {
+        if (round <= joinRound) {
+            return false;
+        }
+        joinRound = round;
+        return true;
     }
 
     /** What the caller keeps for it. */

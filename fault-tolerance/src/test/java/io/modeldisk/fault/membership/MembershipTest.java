@@ -127,4 +127,12 @@ class MembershipTest {
         assertThatThrownBy(() -> new Membership<>(0, LEASE, () -> 0, Object::new))
             .hasMessage("learners=0 must be at least 1");
     }
+
+    @Test
+    void aLearnerMayJoinLaterThanItCould() {
+        Member<String, Object> member = joinConnected("a");
+        assertThat(member.postpone(5)).isTrue();
+        assertThat(member.postpone(3)).isFalse();
+        assertThat(member.joinRound()).isEqualTo(5);
+    }
 }

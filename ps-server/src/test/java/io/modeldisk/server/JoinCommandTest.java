@@ -1,0 +1,86 @@
+package io.modeldisk.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.striping.JoinCommand;
+import io.modeldisk.protocol.target.LogicalUnit;
+import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.SumAggregator;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class JoinCommandTest {
+    private static final int BLOCK = 4096;
+
+    private static ShardModel shard() throws Exception {
+        return ShardModel.open(new ParameterServer.Context().model("test").blockSizeBytes(BLOCK).sizeBytes(2 * BLOCK)
+            .aggregator("sum", new SumAggregator()).consistency("bsp").learners(1));
+    }
+
+    private static long join(LogicalUnit unit, String learner, long earliestRound) throws ScsiException {
+        Cdb cdb = new Cdb();
+        ByteBuffer.wrap(cdb.bytes()).put(0, (byte) JoinCommand.OPCODE).putLong(2, earliestRound);
+        return ByteBuffer.wrap(unit.vendorCommand(FakeTask.nexus(learner), cdb)).getLong();
+    }
+
+    private static void connect(ShardModel shard, String... learners) {
+        List.of(learners).forEach(learner -> shard.target().nexusEstablished(FakeTask.nexus(learner)));
+    }
+
+    private static boolean push(LogicalUnit unit, String learner) throws ScsiException {
+        return unit.write(new FakeTask(FakeTask.nexus(learner), 0, 2 * BLOCK));
+    }
+
+    @Test
+    void roundsWaitForALearnerThatJoinedWithoutAPush() throws Exception {
+        try (ShardModel shard = shard()) {
+            connect(shard, "a", "b");
+            LogicalUnit train = shard.target().units().get(0);
+            assertThat(join(train, "a", 0)).isEqualTo(1);
+            assertThat(join(train, "b", 0)).isEqualTo(1);
+            push(train, "a");
+            assertThat(shard.consistency().rounds(0)).isZero();
+            push(train, "b");
+            assertThat(shard.consistency().rounds(0)).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aLearnerThatJoinsLaterLetsTheRoundsBeforeGoOn() throws Exception {
+        try (ShardModel shard = shard()) {
+            connect(shard, "a", "b");
+            LogicalUnit train = shard.target().units().get(0);
+            join(train, "a", 0);
+            join(train, "b", 0);
+            push(train, "a");
+            assertThat(join(train, "b", 3)).isEqualTo(3);
+            assertThat(shard.consistency().rounds(0)).isEqualTo(1);
+            push(train, "a");
+            assertThat(shard.consistency().rounds(0)).isEqualTo(2);
+            push(train, "a");
+            assertThat(shard.consistency().rounds(0)).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void aRoundThatCannotBeIsRefused() throws Exception {
+        try (ShardModel shard = shard()) {
+            connect(shard, "a");
+            LogicalUnit train = shard.target().units().get(0);
+            assertThatThrownBy(() -> join(train, "a", -1)).isInstanceOf(ScsiException.class);
+        }
+    }
+
+    @Test
+    void onlyTheTrainUnitKnowsLearners() throws Exception {
+        try (ShardModel shard = shard()) {
+            Cdb cdb = new Cdb();
+            cdb.bytes()[0] = (byte) JoinCommand.OPCODE;
+            assertThat(shard.target().units().get(1).vendorCommand(FakeTask.nexus("a"), cdb)).isNull();
+        }
+    }
+}
