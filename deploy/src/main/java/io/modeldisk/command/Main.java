@@ -3,6 +3,7 @@ package io.modeldisk.command;
 import java.io.IOException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.TypeConversionException;
 
 /** The {@code modeldisk} command. */
 @Command(name = "modeldisk", mixinStandardHelpOptions = true, version = "modeldisk 0.1.0",
@@ -22,11 +23,19 @@ public final class Main {
 
     static CommandLine commandLine() {
         CommandLine line = new CommandLine(new Main());
-        line.registerConverter(ByteCount.class, ByteCount::parse);
+        line.registerConverter(ByteCount.class, Main::byteCount);
         line.setDefaultValueProvider(new Settings());
         line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setExecutionExceptionHandler((failure, command, _) -> fail(failure, command));
         return line;
+    }
+
+    private static ByteCount byteCount(String text) {
+        try {
+            return ByteCount.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new TypeConversionException(e.getMessage());
+        }
     }
 
     private static int fail(Exception failure, CommandLine command) throws Exception {

@@ -17,9 +17,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
-import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.Spec;
 
 /** {@code modeldisk serve}: one shard of one model. */
 @Command(name = "serve", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false, description = {
@@ -34,17 +37,6 @@ final class ServeCommand implements Callable<Integer> {
     private static final Logger LOG = LogManager.getLogger(ServeCommand.class);
     private static final Pattern SHARD = Pattern.compile("(\\d{1,6})/(\\d{1,6})");
 
-    /** What the weights start from. */
-    private static final class Source {
-        @Option(names = "--size", paramLabel = "BYTES", required = true,
-            description = "Start from zeros: the size of the whole model, as 100MiB; a multiple of 4.")
-        private ByteCount size;
-
-        @Option(names = "--from", paramLabel = "FILE", required = true,
-            description = "Start from the weights in a .safetensors file, the same one for every shard.")
-        private Path from;
-    }
-
     /** The aggregators that are there, for the help text. */
     static final class AggregatorNames implements Iterable<String> {
         @Override
@@ -57,8 +49,13 @@ final class ServeCommand implements Callable<Integer> {
         + ModelFacts.TARGET_PREFIX + "NAME.")
     private String model;
 
-    @ArgGroup(multiplicity = "1")
-    private Source source;
+    @Option(names = "--size", paramLabel = "BYTES",
+        description = "Start from zeros: the size of the whole model, as 100MiB; a multiple of 4. This or --from.")
+    private ByteCount size;
+
+    @Option(names = "--from", paramLabel = "FILE",
+        description = "Start from the weights in a .safetensors file, the same one for every shard.")
+    private Path from;
 
     @Option(names = "--shard", paramLabel = "I/N", defaultValue = "0/1",
         description = "Which shard this is, from 0, and of how many.")
@@ -93,6 +90,9 @@ final class ServeCommand implements Callable<Integer> {
     @Option(names = "--buffers", paramLabel = "BYTES", defaultValue = "256MiB",
         description = "The memory for data on its way in, shared by all sessions.")
     private ByteCount buffers;
+
+    @Spec
+    private CommandSpec spec;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
@@ -141,7 +141,20 @@ final class ServeCommand implements Callable<Integer> {
             .learners(learners)
             .lease(Duration.ofMillis((long) (leaseSeconds * 1000)))
             .network(new TargetServer.Context().bufferBytes(buffers.bytes()));
-        return source.size != null ? context.sizeBytes(source.size.bytes()) : context.safetensors(source.from);
+        return addSource(context);
+    }
+
+    /** One of --size and --from; where the command line has one, the settings' other one does not count. */
+    private ParameterServer.Context addSource(ParameterServer.Context context) {
+        ParseResult commandLine = spec.commandLine().getParseResult();
+        boolean bothAlike = commandLine.hasMatchedOption("--size") == commandLine.hasMatchedOption("--from");
+        if (bothAlike && (size == null) == (from == null)) {
+            throw new ParameterException(spec.commandLine(), size == null
+                ? "neither --size nor --from is given: one of them says what the weights start from"
+                : "--size=" + size.bytes() + " and --from=" + from + ": only one of them can be given");
+        }
+        boolean zeros = bothAlike ? size != null : commandLine.hasMatchedOption("--size");
+        return zeros ? context.sizeBytes(size.bytes()) : context.safetensors(from);
     }
 
     private static String ready(ParameterServer server) {

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
@@ -34,6 +35,10 @@ final class SafetensorsFile implements ModelSource {
     }
 
     static SafetensorsFile open(Path file) throws IOException {
+        if (!Files.isRegularFile(file)) {
+            throw new IOException(file + (Files.exists(file) ? " is not a regular file" : " does not exist")
+                + "; it should be a .safetensors file");
+        }
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             byte[] header = readHeader(file, channel);
             long dataStart = LENGTH_BYTES + header.length;

@@ -1,0 +1,55 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.system.Sandbox.modeldisk;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** Starts the real {@code modeldisk} command in a sandbox. */
+final class Command {
+    private static final Pattern READY = Pattern.compile("ready: shard .* on 127\\.0\\.0\\.1:(\\d+), .*");
+
+    private Command() {}
+
+    /** Starts one shard; it is not ready yet. */
+    static Running serve(Sandbox sandbox, Object... options) throws Exception {
+        return sandbox.start("serve", with(new Object[]{"serve", "--listen", "127.0.0.1:0"}, options));
+    }
+
+    /** The port of a shard, once it is ready. */
+    static int port(Running shard) throws Exception {
+        Matcher ready = READY.matcher(shard.awaitLine("ready: "));
+        if (!ready.matches()) {
+            throw new AssertionError("no port in: " + shard.output());
+        }
+        return Integer.parseInt(ready.group(1));
+    }
+
+    /** Starts all shards of a model, and waits until they are ready. */
+    static Shards serveAll(Sandbox sandbox, String model, int count, Object... options) throws Exception {
+        List<Running> shards = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            Object[] place = {"--model", model, "--shard", i + "/" + count};
+            shards.add(serve(sandbox, Stream.concat(Stream.of(place), Stream.of(options)).toArray()));
+        }
+        List<Integer> ports = new ArrayList<>();
+        for (Running shard : shards) {
+            ports.add(port(shard));
+        }
+        return new Shards(model, ports);
+    }
+
+    /** Starts a mount in the foreground; it is not ready yet. */
+    static Running mount(Sandbox sandbox, Shards shards, Path directory, Object... options) throws Exception {
+        return sandbox.start("mount",
+            with(new Object[]{"mount", shards.address(), directory, "--foreground"}, options));
+    }
+
+    private static String[] with(Object[] first, Object... options) {
+        return modeldisk(Stream.concat(Stream.of(first), Stream.of(options)).toArray());
+    }
+}

@@ -1,0 +1,154 @@
+package io.modeldisk.system;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.aggregator.Aggregators;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What other initiators, libiscsi and QEMU, find at a shard. */
+@Tag("peer")
+@Timeout(120)
+final class PeerIT {
+    private static final long SIZE_BYTES = 64 << 20;
+
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    private Shards launch() throws Exception {
+        return Shards.launch(sandbox, "m", 1, SIZE_BYTES,
+            context -> context.aggregator("sgd:lr=0.5", Aggregators.parse("sgd:lr=0.5")));
+    }
+
+    private String qemuIo(String unit, String... commands) throws Exception {
+        List<String> line = new ArrayList<>(List.of("qemu-io", "-f", "raw"));
+        for (String command : commands) {
+            line.add("-c");
+            line.add(command);
+        }
+        line.add(unit);
+        String output = sandbox.run(line.toArray(String[]::new)).succeeded();
+        assertThat(output).doesNotContain("Pattern verification failed", "failed:");
+        return output;
+    }
+
+    @Test
+    void iscsiLsFindsTheTargetOfTheCommandAndItsTwoUnits() throws Exception {
+        Programs.require("iscsi-ls", "libiscsi-bin");
+        Shards shards = Command.serveAll(sandbox, "listed", 1, "--size", "64MiB");
+        String list = sandbox.run("iscsi-ls", "-s", shards.portal()).succeeded();
+        assertThat(list.lines()).filteredOn(line -> line.startsWith("Target:"))
+            .containsExactly(
+                "Target:iqn.2026-11.io.modeldisk:listed Portal:127.0.0.1:" + shards.ports().getFirst() + ",1");
+        assertThat(list.lines()).filteredOn(line -> line.startsWith("Lun:")).hasSize(2)
+            .allMatch(line -> line.contains("DIRECT_ACCESS"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void iscsiInqReadsTheStandardDataAndEveryVitalPage(int lun) throws Exception {
+        Programs.require("iscsi-inq", "libiscsi-bin");
+        String unit = launch().unit(lun);
+        assertThat(sandbox.run("iscsi-inq", unit).succeeded()).contains("DIRECT_ACCESS", "Vendor:MODELDSK",
+            lun == 0 ? "Product:modeldisk train" : "Product:modeldisk raw");
+        String pages = sandbox.run("iscsi-inq", "-e", "1", "-c", "0", unit).succeeded();
+        assertThat(pages).contains("0x80", "0x83", "0xb0", "0xb1", "0xc0", "0xc1");
+        for (int page : new int[]{0x80, 0x83, 0xB0, 0xB1}) {
+            sandbox.run("iscsi-inq", "-e", "1", "-c", Integer.toString(page), unit).succeeded();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void iscsiReadCapacityTellsTheSizeInLogicalBlocksOf4096(int lun) throws Exception {
+        Programs.require("iscsi-readcapacity16", "libiscsi-bin");
+        assertThat(sandbox.run("iscsi-readcapacity16", launch().unit(lun)).succeeded())
+            .contains("RETURNED LOGICAL BLOCK ADDRESS:" + (SIZE_BYTES / 4096 - 1), "LOGICAL BLOCK LENGTH IN BYTES:4096",
+                "Total size:" + SIZE_BYTES);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void iscsiPerfReadsForSecondsWithoutAnError(int lun) throws Exception {
+        Programs.require("iscsi-perf", "libiscsi-bin");
+        String output = sandbox.run("iscsi-perf", "-r", "-t", "2", "-b", "64", launch().unit(lun)).succeeded();
+        assertThat(output).contains("finished.").doesNotContainIgnoringCase("error")
+            .doesNotContainIgnoringCase("failed");
+    }
+
+    @Test
+    void anotherTargetNameIsNotFound() throws Exception {
+        Programs.require("iscsi-inq", "libiscsi-bin");
+        Result result = sandbox.run("iscsi-inq", launch().portal() + "/iqn.2026-11.io.modeldisk:other/0");
+        assertThat(result.status()).isNotZero();
+        assertThat(result.output()).contains("Target not found");
+    }
+
+    @Test
+    void qemuImgSeesADiskOfTheModelsSize() throws Exception {
+        Programs.require("qemu-img", "qemu-utils, qemu-block-extra");
+        assertThat(sandbox.run("qemu-img", "info", launch().unit(1)).succeeded())
+            .contains("file format: raw", "(" + SIZE_BYTES + " bytes)");
+    }
+
+    @Test
+    void qemuIoReadsBackWhatItWroteAlsoAcrossBlocksAndWithinLogicalBlocks() throws Exception {
+        Programs.require("qemu-io", "qemu-utils, qemu-block-extra");
+        Shards shards = launch();
+        qemuIo(shards.unit(1), "write -P 0x11 0 8M", "write -P 0x22 252k 8k", "write -P 0x33 4000000 3000001",
+            "write -P 0x44 100 17", "flush",
+            "read -P 0x11 0 100", "read -P 0x44 100 17", "read -P 0x11 117 257931", "read -P 0x22 252k 8k",
+            "read -P 0x33 4000000 3000001", "read -P 0x11 7000001 1388607", "read -P 0 8M 1M");
+        qemuIo(shards.unit(0), "read -P 0x44 100 17", "read -P 0x22 252k 8k", "read -P 0x33 4000000 3000001");
+    }
+
+    @Test
+    void aGradientWrittenToTheTrainUnitChangesTheRawUnitByTheLearningRate() throws Exception {
+        Programs.require("qemu-io", "qemu-utils, qemu-block-extra");
+        Shards shards = launch();
+        Path gradient = floats("gradient", 1.0f);
+        qemuIo(shards.unit(1), "write -s " + floats("weights", 3.0f) + " 0 512k");
+        qemuIo(shards.unit(0), "write -s " + gradient + " 256k 4k", "flush");
+        qemuIo(shards.unit(0), "write -s " + gradient + " 256k 4k", "flush");
+        // What is asked: exactly the logical block that was pushed has changed, by 2 * 0.5.
+        Path copy = sandbox.path("copy");
+        sandbox.run("qemu-img", "convert", "-O", "raw", shards.unit(1), copy.toString()).succeeded();
+        ByteBuffer weights = ByteBuffer.wrap(Files.readAllBytes(copy)).order(ByteOrder.LITTLE_ENDIAN);
+        for (int at = 0; at < 512 << 10; at += 4) {
+            boolean pushed = at >= 256 << 10 && at < (256 << 10) + 4096;
+            assertThat(weights.getFloat(at)).as("weight at byte %s", at).isEqualTo(pushed ? 2.0f : 3.0f);
+        }
+    }
+
+    /** 4 KiB of one number: the pattern that qemu-io repeats. */
+    private Path floats(String name, float number) throws Exception {
+        ByteBuffer bytes = ByteBuffer.allocate(4096).order(ByteOrder.LITTLE_ENDIAN);
+        while (bytes.hasRemaining()) {
+            bytes.putFloat(number);
+        }
+        return Files.write(sandbox.path(name), bytes.array());
+    }
+
+    /** What a disk must pass. Left out: {@code ALL.iSCSIdatasn}, whose second case sends no Data-Out after it reconnected. */
+    @ParameterizedTest
+    @ValueSource(strings = {"Inquiry", "Mandatory", "ModeSense6", "Read6", "Read10", "Read12", "Read16",
+        "ReadCapacity10", "ReadCapacity16", "StartStopUnit", "TestUnitReady", "Write10", "Write12",
+        "Write16",
+        "iSCSIcmdsn", "iSCSIResiduals", "iSCSITMF"})
+    void theRawUnitPassesTheConformanceTestsOfADisk(String suite) throws Exception {
+        Programs.require("iscsi-test-cu", "libiscsi-bin");
+        Result result = sandbox.run("iscsi-test-cu", "-d", "-f", "-n", "-t", "ALL." + suite, launch().unit(1));
+        String output = result.succeeded();
+        assertThat(output).containsPattern("suites +1 +1 ").doesNotContain("[FAILED]");
+    }
+}

@@ -1,0 +1,23 @@
+package io.modeldisk.system;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+/** Other programs that a test needs: without them it is skipped. */
+final class Programs {
+    private Programs() {}
+
+    static void require(String program, String debianPackage) {
+        boolean found = Stream.of(System.getenv("PATH").split(":")).map(directory -> Path.of(directory, program))
+            .anyMatch(Files::isExecutable);
+        assumeTrue(found, program + " is missing: apt install " + debianPackage);
+    }
+
+    static void requireMounting() {
+        assumeTrue(Files.isReadable(Path.of("/dev/fuse")), "/dev/fuse is missing: modprobe fuse");
+        require("fusermount3", "fuse3");
+    }
+}

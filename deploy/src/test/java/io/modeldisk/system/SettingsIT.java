@@ -1,0 +1,66 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.system.Sandbox.modeldisk;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Where the command's options come from: the command line wins over the environment, and that over the file. */
+@Timeout(120)
+final class SettingsIT {
+    private static final String FILE = """
+        serve.model=from-file
+        serve.size=1MiB
+        serve.block-size=64KiB
+        serve.listen=127.0.0.1:0
+        serve.consistency=bsp
+        """;
+
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    private String ready(Map<String, String> environment, Object... options) throws Exception {
+        return sandbox.start("serve", environment, modeldisk(options)).awaitLine("ready: ");
+    }
+
+    @Test
+    void aFileGivesEveryOption() throws Exception {
+        Map<String, String> environment = Map.of("MODELDISK_CONFIG", sandbox.file("settings", FILE).toString());
+        assertThat(ready(environment, "serve")).contains("model from-file", "1 MiB in 16 blocks of 64 KiB", "bsp");
+    }
+
+    @Test
+    void theEnvironmentWinsOverTheFileAndTheCommandLineOverBoth() throws Exception {
+        Map<String, String> environment = Map.of("MODELDISK_CONFIG", sandbox.file("settings", FILE).toString(),
+            "MODELDISK_SERVE_MODEL", "from-environment", "MODELDISK_SERVE_BLOCK_SIZE", "128KiB");
+        assertThat(ready(environment, "serve", "--block-size", "256KiB"))
+            .contains("model from-environment", "1 MiB in 4 blocks of 256 KiB", "bsp");
+    }
+
+    @Test
+    void aSourceOnTheCommandLineWinsOverTheOtherSourceInTheSettings() throws Exception {
+        Map<String, String> environment = Map.of("MODELDISK_CONFIG", sandbox.file("settings", FILE).toString());
+        Result result = sandbox.run(environment, modeldisk("serve", "--from", "missing.safetensors"));
+        assertThat(result.status()).isEqualTo(1);
+        assertThat(result.output()).contains("missing.safetensors does not exist");
+    }
+
+    @Test
+    void aSettingsFileThatIsMissingIsNamed() throws Exception {
+        Result result = sandbox.run(Map.of("MODELDISK_CONFIG", "missing.properties"),
+            modeldisk("serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:0"));
+        assertThat(result.status()).isNotZero();
+        assertThat(result.output()).contains("missing.properties").doesNotContain("\tat ");
+    }
+
+    @Test
+    void aWrongValueInTheEnvironmentIsNamed() throws Exception {
+        Result result = sandbox.run(Map.of("MODELDISK_SERVE_SIZE", "0"),
+            modeldisk("serve", "--model", "m", "--listen", "127.0.0.1:0"));
+        assertThat(result.status()).isEqualTo(1);
+        assertThat(result.output()).contains("size=0 must be a positive multiple of 4");
+    }
+}

@@ -1,0 +1,50 @@
+package io.modeldisk.system;
+
+import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.server.ParameterServer;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+
+/**
+ * The shards of a model that a test talks to, on ports that were free.
+ *
+ * @param model the model's name
+ * @param ports where they listen, by shard number
+ */
+record Shards(String model, List<Integer> ports) {
+    /** Shards in this process: {@code sgd:lr=1} unless changed. */
+    static Shards launch(
+        Sandbox sandbox, String model, int count, long sizeBytes, UnaryOperator<ParameterServer.Context> change)
+        throws IOException {
+        List<Integer> ports = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            ParameterServer.Context context = new ParameterServer.Context()
+                .model(model).sizeBytes(sizeBytes).shard(i).shards(count)
+                .aggregator("sgd:lr=1", Aggregators.parse("sgd:lr=1"))
+                .listen(new InetSocketAddress("127.0.0.1", 0));
+            ParameterServer server = sandbox.closeAfterwards(ParameterServer.launch(change.apply(context).conclude()));
+            ports.add(server.localAddress().getPort());
+        }
+        return new Shards(model, ports);
+    }
+
+    /** The address of the model as the command takes it. */
+    String address() {
+        return ports.stream().map(port -> "127.0.0.1:" + port)
+            .collect(Collectors.joining(",", "modeldisk://", "/" + model));
+    }
+
+    /** The first shard's portal, for other initiators. */
+    String portal() {
+        return "iscsi://127.0.0.1:" + ports.getFirst();
+    }
+
+    /** A logical unit of the first shard, for other initiators. */
+    String unit(int lun) {
+        return portal() + "/iqn.2026-11.io.modeldisk:" + model + "/" + lun;
+    }
+}
