@@ -164,7 +164,7 @@ final class TargetConnection implements Runnable {
         } catch (RuntimeException | Error e) {
             LOG.error("responding to {} failed; the connection is closed", datamover.peer(), e);
         } finally {
-            datamover.close();
+            close();
         }
     }
 
@@ -222,6 +222,7 @@ final class TargetConnection implements Runnable {
     void close() {
         closed = true;
         datamover.close();
+        window.connectionEnds();
     }
 
     boolean awaitEnd(long timeoutMillis) throws InterruptedException {
