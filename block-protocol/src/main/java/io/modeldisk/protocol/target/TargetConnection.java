@@ -4,7 +4,6 @@ import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.datamover.tcp.TcpTargetDatamover;
 import io.modeldisk.protocol.login.LoginException;
-import io.modeldisk.protocol.pdu.LoginStatus;
 import io.modeldisk.protocol.pdu.NopInPdu;
 import io.modeldisk.protocol.pdu.Pdu;
 import java.io.EOFException;
@@ -92,11 +91,7 @@ final class TargetConnection implements Runnable {
     }
 
     private boolean login() throws IOException {
-        if (!window.open(context.initialCommands())) {
-            throw new LoginException(LoginStatus.OUT_OF_RESOURCES, "no memory for another session");
-        }
-        TargetLogin login = new TargetLogin(datamover, window, context.target(), server.nextTsih(),
-            context.parameters());
+        TargetLogin login = new TargetLogin(datamover, window, context, server.nextTsih());
         login.run();
         nexus = login.nexus();
         datamover.enable(login.result());
