@@ -110,9 +110,15 @@ public final class TargetServer implements AutoCloseable {
             throw e;
         }
         connections.add(connection);
-        Thread receiver = context.threadFactory.newThread(connection);
-        receiver.setName("receiver " + connection);
-        receiver.start();
+        try {
+            Thread receiver = context.threadFactory.newThread(connection);
+            receiver.setName("receiver " + connection);
+            receiver.start();
+        } catch (RuntimeException | OutOfMemoryError e) {
+            connections.remove(connection);
+            connection.close();
+            throw new IOException("no thread to serve it: " + e, e);
+        }
         if (closed) {
             connection.close();
         }
