@@ -292,7 +292,8 @@ final class TaskRunner {
                 continue;
             }
             if (task.waitsForData) {
-                overdue |= now - since > dataLimitNanos;
+                // One that is in line for memory waits for this side, not for its initiator.
+                overdue |= task.fetching && now - since > dataLimitNanos;
             } else if (now - since > waitLimitNanos) {
                 task.expired = true;
                 task.resume();
