@@ -229,8 +229,8 @@ final class TargetConnection implements Runnable {
         return (nexus == null ? "(not logged in)" : nexus.learner()) + "@" + datamover.peer();
     }
 
-    /** Aborts the tasks of every session on a unit, or on all units if {@code unit} is null. */
-    void abortEverywhere(LogicalUnit unit) {
-        server.abortEverywhere(unit);
+    /** Ends the tasks of every other session on a unit, or on all units if {@code unit} is null. */
+    void endTasksOfOthers(LogicalUnit unit) {
+        server.endTasksOfOthers(this, unit);
     }
 }
