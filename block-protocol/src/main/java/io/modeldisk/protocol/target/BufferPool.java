@@ -40,9 +40,12 @@ final class BufferPool implements AutoCloseable {
         return (long) free[--freeCount] * CHUNK_BYTES;
     }
 
-    /** Takes all the chunks that a task still needs, or lets it wait in line; its connection hears when it has them. */
+    /**
+     * Takes all the chunks that a task still needs, or lets it wait in line; its connection hears when it has them. A task that
+     * needs none never waits: its data may come unasked and end it, and what is in line must stay what it is.
+     */
     synchronized boolean takeOrWait(TaskSlot task) {
-        if (firstWaiting == null && fill(task)) {
+        if (task.extraChunksWanted() <= 0 || firstWaiting == null && fill(task)) {
             return true;
         }
         task.nextWaiting = null;

@@ -33,6 +33,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
     private int maxCmdSn;
     private int statSn;
     private int ending;
+    private boolean connectionEnded;
     private TaskSlot taken;
 
     CommandWindow(TargetConnection connection, BufferPool pool, int maxSlots, int poolReserve) {
@@ -75,15 +76,16 @@ final class CommandWindow implements TargetDatamover.Numbering {
     synchronized Order arrived(RequestPdu request, boolean needsSlot) {
         taken = null;
         int ahead = request.immediate() ? 0 : request.cmdSn() - expCmdSn;
-        if (ahead != 0) {
-            return ahead > 0 && ahead < slotCount ? Order.GAP : Order.IGNORE;
+        if (ahead < 0 || !request.immediate() && request.cmdSn() - maxCmdSn > 0) {
+            return Order.IGNORE;
+        }
+        if (ahead > 0) {
+            return Order.GAP;
         }
         if (needsSlot) {
             awaitEnding();
             if (freeCount > 0) {
                 taken = free[--freeCount];
-            } else if (!request.immediate()) {
-                return Order.IGNORE;
             }
         }
         if (!request.immediate()) {
@@ -92,7 +94,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         return Order.TAKE;
     }
 
-    /** The slot for the command that has arrived; null if it is an immediate one and there is none. For the receiving thread. */
+    /** The slot for the command that has arrived; null if an immediate command has taken the last. For the receiving thread. */
     TaskSlot taken() {
         return taken;
     }
@@ -100,7 +102,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
     /** The initiator may answer a status before the thread that sent it has given its slot back. */
     private void awaitEnding() {
         boolean interrupted = false;
-        while (freeCount == 0 && ending > 0) {
+        while (freeCount == 0 && ending > 0 && !connectionEnded) {
             try {
                 wait();
             } catch (InterruptedException e) {
@@ -110,6 +112,12 @@ final class CommandWindow implements TargetDatamover.Numbering {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** The connection ends: a status that is going out may never be out, so nobody waits for it any more. */
+    synchronized void connectionEnds() {
+        connectionEnded = true;
+        notifyAll();
     }
 
     /** A task's status goes out now: its slot counts as free from here on. */

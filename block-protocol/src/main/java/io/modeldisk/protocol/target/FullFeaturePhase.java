@@ -188,9 +188,9 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         runner.goOn(task);
     }
 
-    /** Aborts this session's tasks on a unit, or on all units if {@code unit} is null. */
-    void abortTasks(LogicalUnit unit) {
-        runner.abort(unit);
+    /** Ends this session's tasks on a unit, or on all units if {@code unit} is null, for another session. */
+    void endTasksBusy(LogicalUnit unit) {
+        runner.endBusy(unit);
     }
 
     /** Bounds every wait. */

@@ -4,7 +4,6 @@ import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.datamover.tcp.TcpTargetDatamover;
 import io.modeldisk.protocol.login.LoginException;
-import io.modeldisk.protocol.pdu.LoginStatus;
 import io.modeldisk.protocol.pdu.NopInPdu;
 import io.modeldisk.protocol.pdu.Pdu;
 import java.io.EOFException;
@@ -92,11 +91,7 @@ final class TargetConnection implements Runnable {
     }
 
     private boolean login() throws IOException {
-        if (!window.open(context.initialCommands())) {
-            throw new LoginException(LoginStatus.OUT_OF_RESOURCES, "no memory for another session");
-        }
-        TargetLogin login = new TargetLogin(datamover, window, context.target(), server.nextTsih(),
-            context.parameters());
+        TargetLogin login = new TargetLogin(datamover, window, context, server.nextTsih());
         login.run();
         nexus = login.nexus();
         datamover.enable(login.result());
@@ -164,7 +159,7 @@ final class TargetConnection implements Runnable {
         } catch (RuntimeException | Error e) {
             LOG.error("responding to {} failed; the connection is closed", datamover.peer(), e);
         } finally {
-            datamover.close();
+            close();
         }
     }
 
@@ -222,6 +217,7 @@ final class TargetConnection implements Runnable {
     void close() {
         closed = true;
         datamover.close();
+        window.connectionEnds();
     }
 
     boolean awaitEnd(long timeoutMillis) throws InterruptedException {
@@ -233,8 +229,8 @@ final class TargetConnection implements Runnable {
         return (nexus == null ? "(not logged in)" : nexus.learner()) + "@" + datamover.peer();
     }
 
-    /** Aborts the tasks of every session on a unit, or on all units if {@code unit} is null. */
-    void abortEverywhere(LogicalUnit unit) {
-        server.abortEverywhere(unit);
+    /** Ends the tasks of every other session on a unit, or on all units if {@code unit} is null. */
+    void endTasksOfOthers(LogicalUnit unit) {
+        server.endTasksOfOthers(this, unit);
     }
 }

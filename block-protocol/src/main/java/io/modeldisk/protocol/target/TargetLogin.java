@@ -32,6 +32,7 @@ final class TargetLogin implements TargetDatamover.Listener {
     private final TargetDatamover datamover;
     private final CommandWindow window;
     private final Target target;
+    private final int initialCommands;
     private final int tsih;
     private final OperationalNegotiation negotiation;
     private final LoginResponsePdu response = new LoginResponsePdu(Pdu.newHeader());
@@ -45,12 +46,13 @@ final class TargetLogin implements TargetDatamover.Listener {
     private String initiatorName;
     private boolean discovery;
 
-    TargetLogin(TargetDatamover datamover, CommandWindow window, Target target, int tsih, OperationalParameters own) {
+    TargetLogin(TargetDatamover datamover, CommandWindow window, TargetServer.Context context, int tsih) {
         this.datamover = datamover;
         this.window = window;
-        this.target = target;
+        this.target = context.target();
+        this.initialCommands = context.initialCommands();
         this.tsih = tsih;
-        this.negotiation = new OperationalNegotiation(own);
+        this.negotiation = new OperationalNegotiation(context.parameters());
     }
 
     /** Runs the login to its end. A login that fails is answered with its status before this throws. */
@@ -151,6 +153,9 @@ final class TargetLogin implements TargetDatamover.Listener {
             throw new LoginException("a login that starts in stage " + stage);
         }
         isid = request.isid();
+        if (!window.open(initialCommands)) {
+            throw new LoginException(LoginStatus.OUT_OF_RESOURCES, "no memory for another session");
+        }
         window.start(request.cmdSn(), 1);
     }
 

@@ -110,9 +110,15 @@ public final class TargetServer implements AutoCloseable {
             throw e;
         }
         connections.add(connection);
-        Thread receiver = context.threadFactory.newThread(connection);
-        receiver.setName("receiver " + connection);
-        receiver.start();
+        try {
+            Thread receiver = context.threadFactory.newThread(connection);
+            receiver.setName("receiver " + connection);
+            receiver.start();
+        } catch (RuntimeException | OutOfMemoryError e) {
+            connections.remove(connection);
+            connection.close();
+            throw new IOException("no thread to serve it: " + e, e);
+        }
         if (closed) {
             connection.close();
         }
@@ -157,12 +163,12 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    /** Aborts the tasks of every session on a unit, or on all units if {@code unit} is null. */
-    void abortEverywhere(LogicalUnit unit) {
+    /** Ends the tasks of every session but one on a unit, or on all units if {@code unit} is null. */
+    void endTasksOfOthers(TargetConnection but, LogicalUnit unit) {
         connections.forEach(connection -> {
             FullFeaturePhase phase = connection.phase();
-            if (phase != null) {
-                phase.abortTasks(unit);
+            if (phase != null && connection != but) {
+                phase.endTasksBusy(unit);
             }
         });
     }

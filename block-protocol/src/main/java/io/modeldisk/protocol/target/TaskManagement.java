@@ -25,9 +25,14 @@ final class TaskManagement {
                     : TaskManagementResponsePdu.TASK_DOES_NOT_EXIST;
             }
             case TaskManagementRequestPdu.ABORT_TASK_SET -> runner.abort(unit);
-            case TaskManagementRequestPdu.CLEAR_TASK_SET, TaskManagementRequestPdu.LOGICAL_UNIT_RESET ->
-                connection.abortEverywhere(unit);
-            case TaskManagementRequestPdu.TARGET_WARM_RESET -> connection.abortEverywhere(null);
+            case TaskManagementRequestPdu.CLEAR_TASK_SET, TaskManagementRequestPdu.LOGICAL_UNIT_RESET -> {
+                runner.abort(unit);
+                connection.endTasksOfOthers(unit);
+            }
+            case TaskManagementRequestPdu.TARGET_WARM_RESET -> {
+                runner.abort((LogicalUnit) null);
+                connection.endTasksOfOthers(null);
+            }
             case TaskManagementRequestPdu.TASK_REASSIGN -> {
                 return TaskManagementResponsePdu.REASSIGN_NOT_SUPPORTED;
             }

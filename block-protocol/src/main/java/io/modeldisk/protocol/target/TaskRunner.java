@@ -93,16 +93,22 @@ final class TaskRunner {
         }
     }
 
+    /** Asks for a task's data unless it was aborted before; the lock lets an abort see one or the other. */
     private void request(TaskSlot task) throws IOException {
-        task.fetching = true;
-        datamover.getData(task.transfer, task.moveBytes);
+        synchronized (task) {
+            if (!task.aborted) {
+                task.waitingSinceNanos = System.nanoTime();
+                task.fetching = true;
+                datamover.getData(task.transfer, task.moveBytes);
+                return;
+            }
+        }
+        free(task, false);
     }
 
     /** A task that waited for memory or was parked may go on; called by the responder. */
     void goOn(TaskSlot task) throws IOException {
-        if (task.waitsForData && task.aborted) {
-            free(task, false);
-        } else if (task.waitsForData) {
+        if (task.waitsForData) {
             request(task);
         } else {
             run(task);
@@ -255,31 +261,53 @@ final class TaskRunner {
         for (int i = 0; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);
             if (task.isActive() && task.transfer.initiatorTaskTag() == initiatorTaskTag) {
-                abort(task);
-                if (task.waitsForData && (task.fetching || setup.pool().stopWaiting(task))) {
-                    // The receiver, which runs this, is the only one who could see more of it.
-                    free(task, false);
-                }
+                abortNow(task);
                 return true;
             }
         }
         return false;
     }
 
-    /** Aborts all tasks on a unit, or all if {@code unit} is null. */
+    /** Aborts a task of this session, at once if it waits for anything: then the answer tells of the room that it leaves. */
+    private void abortNow(TaskSlot task) {
+        boolean mine;
+        synchronized (task) {
+            task.aborted = true;
+            // The receiver, which runs this, is the only one who could see more of the data.
+            mine = task.waitsForData && (task.fetching || setup.pool().stopWaiting(task));
+        }
+        if (mine) {
+            free(task, false);
+        } else if (task.takeParked()) {
+            task.unit.forget(task);
+            free(task, false);
+        } else {
+            task.resume();
+        }
+    }
+
+    /** Aborts all tasks on a unit, or all if {@code unit} is null; for the receiver. */
     void abort(LogicalUnit unit) {
         for (int i = 0; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);
             if (task.isActive() && (unit == null || task.unit == unit)) {
-                abort(task);
+                abortNow(task);
             }
         }
     }
 
-    private void abort(TaskSlot task) {
-        task.aborted = true;
-        // One that waits for data ends when it is there, or by the bound on that wait; one that is parked ends now.
-        task.resume();
+    /**
+     * Ends all tasks on a unit, or all if {@code unit} is null, because another session wants it: with BUSY, since an initiator
+     * that did not ask for it would wait for a status. One that waits for data ends when that is there. From any thread.
+     */
+    void endBusy(LogicalUnit unit) {
+        for (int i = 0; i < window.slotCount(); i++) {
+            TaskSlot task = window.slot(i);
+            if (task.isActive() && task.unit != null && (unit == null || task.unit == unit)) {
+                task.expired = true;
+                task.resume();
+            }
+        }
     }
 
     /** Bounds the waits; answers whether announced data is overdue. */
@@ -292,7 +320,8 @@ final class TaskRunner {
                 continue;
             }
             if (task.waitsForData) {
-                overdue |= now - since > dataLimitNanos;
+                // One that is in line for memory waits for this side, not for its initiator.
+                overdue |= task.fetching && now - since > dataLimitNanos;
             } else if (now - since > waitLimitNanos) {
                 task.expired = true;
                 task.resume();

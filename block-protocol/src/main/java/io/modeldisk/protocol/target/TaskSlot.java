@@ -108,6 +108,11 @@ final class TaskSlot implements IoTask {
         return false;
     }
 
+    /** Takes a parked task over, so that it does not go on; answers false if it is not parked. */
+    boolean takeParked() {
+        return state.compareAndSet(PARKED, RUNNING);
+    }
+
     @Override
     public void resume() {
         while (true) {

@@ -58,10 +58,11 @@ public final class PduStream implements AutoCloseable {
         long now = System.nanoTime();
         lastReceivedNanos = now;
         int ahs = pdu.ahsBytes();
-        if (ahs > 0 || pdu.dataSegmentBytes() > 0) {
+        if (ahs > 0) {
             receivingSinceNanos = now;
             drop(ahs);
         }
+        receivingSinceNanos = pdu.dataSegmentBytes() > 0 ? now : 0;
     }
 
     /** Reads {@code bytes} of data into memory. */

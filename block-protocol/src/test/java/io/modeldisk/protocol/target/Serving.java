@@ -1,0 +1,91 @@
+package io.modeldisk.protocol.target;
+
+import static org.assertj.core.api.Assertions.fail;
+
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
+
+/** A server of plain memory on a port of its own, for one test. */
+public final class Serving implements AutoCloseable {
+    public static final int BLOCK = 4096;
+    private static final int SIZE_BYTES = 8 << 20;
+    private static final int CONNECTIONS = 8;
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    public final MemoryTarget target;
+    public final TargetServer server;
+    public final long allBufferBytes;
+
+    public Serving() throws IOException {
+        this(UnaryOperator.identity());
+    }
+
+    /** With other settings than the usual small ones. */
+    public Serving(UnaryOperator<TargetServer.Context> settings) throws IOException {
+        target = new MemoryTarget(SIZE_BYTES);
+        server = TargetServer.launch(settings.apply(new TargetServer.Context()
+            .listen(new InetSocketAddress("127.0.0.1", 0))
+            .target(target)
+            .maxConnections(CONNECTIONS)
+            .bufferBytes(32L * BufferPool.CHUNK_BYTES)));
+        allBufferBytes = server.freeBufferBytes();
+    }
+
+    RawInitiator login(String... keys) throws IOException {
+        return RawInitiator.loggedIn(server, "iqn.test:raw", keys);
+    }
+
+    RawInitiator loginAs(String name, String... keys) throws IOException {
+        return RawInitiator.loggedIn(server, name, keys);
+    }
+
+    /** What the medium holds. */
+    public byte[] contents(long offset, int length) {
+        DataMemory memory = target.unit.memory();
+        return memory.segment(offset, length).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    /** Fills the whole medium with random bytes and answers them. */
+    public byte[] fill(long seed) {
+        byte[] bytes = random(SIZE_BYTES, seed);
+        MemorySegment.copy(bytes, 0, target.unit.memory().slab(0), ValueLayout.JAVA_BYTE, 0, bytes.length);
+        return bytes;
+    }
+
+    public static byte[] random(int length, long seed) {
+        byte[] bytes = new byte[length];
+        new Random(seed).nextBytes(bytes);
+        return bytes;
+    }
+
+    /** Waits, in bounded time, until something holds. */
+    public static void await(String message, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - deadline > 0) {
+                fail("in vain: " + message);
+            }
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    /** Waits until no connection is left and all memory is back. */
+    public void awaitNothingLeft() {
+        await("every connection ends", () -> server.connectionCount() == 0);
+        await("all buffers come back", () -> server.freeBufferBytes() == allBufferBytes);
+    }
+
+    @Override
+    public void close() {
+        server.close();
+        target.close();
+    }
+}
