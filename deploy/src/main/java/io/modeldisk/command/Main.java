@@ -3,7 +3,9 @@ package io.modeldisk.command;
 import java.io.IOException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The {@code modeldisk} command. */
 @Command(name = "modeldisk", mixinStandardHelpOptions = true, version = "modeldisk 0.1.0",
@@ -26,6 +28,8 @@ public final class Main {
         line.registerConverter(ByteCount.class, Main::byteCount);
         line.setDefaultValueProvider(new Settings());
         line.setCaseInsensitiveEnumValuesAllowed(true);
+        line.setUsageHelpAutoWidth(true);
+        line.setParameterExceptionHandler((failure, _) -> wrongUsage(failure));
         line.setExecutionExceptionHandler((failure, command, _) -> fail(failure, command));
         return line;
     }
@@ -36,6 +40,17 @@ public final class Main {
         } catch (IllegalArgumentException e) {
             throw new TypeConversionException(e.getMessage());
         }
+    }
+
+    /** What was wrong, in a line, and where the rest stands: not the whole help. */
+    private static int wrongUsage(ParameterException failure) {
+        CommandLine command = failure.getCommandLine();
+        String name = command.getCommandSpec().qualifiedName();
+        command.getErr().println(name + ": " + failure.getMessage());
+        if (!UnmatchedArgumentException.printSuggestions(failure, command.getErr())) {
+            command.getErr().println("Try '" + name + " --help'.");
+        }
+        return command.getCommandSpec().exitCodeOnInvalidInput();
     }
 
     private static int fail(Exception failure, CommandLine command) throws Exception {

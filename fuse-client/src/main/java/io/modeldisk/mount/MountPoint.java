@@ -71,7 +71,7 @@ final class MountPoint {
     void ensureModeldisk() throws IOException {
         Optional<String> type = type();
         if (type.isEmpty()) {
-            throw new IOException(path + " is not mounted");
+            throw new IOException(path + (Files.exists(path) ? " is not mounted" : " does not exist"));
         }
         if (!type.get().equals(FuseOptions.TYPE)) {
             throw new IOException(path + " is not a modeldisk mount, its type is " + type.get());

@@ -1,6 +1,7 @@
 package io.modeldisk.server;
 
 import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.ModelFacts;
 import io.modeldisk.protocol.target.TargetServer;
 import io.modeldisk.server.model.ModelSource;
@@ -8,7 +9,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.regex.Pattern;
 
 /**
  * A shard of a model, served over iSCSI. {@link #launch} starts it, {@link #close} ends it; {@link ShardModel} is the same
@@ -112,7 +112,6 @@ public final class ParameterServer implements AutoCloseable {
         private static final int MIN_SPARE_BLOCKS = 2;
         private static final int MAX_SPARE_BLOCKS = 65_536;
         private static final Duration MAX_LEASE = Duration.ofDays(1);
-        private static final Pattern MODEL = Pattern.compile("[a-z0-9.-]{1,64}");
 
         private String model;
         private Long sizeBytes;
@@ -218,8 +217,8 @@ public final class ParameterServer implements AutoCloseable {
         public Context conclude() throws IOException {
             if (settings == null) {
                 validateNumbers();
-                check(model != null && MODEL.matcher(model).matches(),
-                    "model=%s must be 1 to 64 of a-z, 0-9, dots and hyphens", model);
+                check(model != null && ModelAddress.MODEL_NAME.matcher(model).matches(),
+                    "model=%s must be 1 to 64 of a-z, 0-9, dots and hyphens, a letter or digit first", model);
                 check(listen != null && !listen.isUnresolved(), "listen=%s must be an address of this machine", listen);
                 check(aggregator != null && aggregatorSpecification != null,
                     "aggregator=%s must be given, as sgd:lr=0.1", aggregatorSpecification);
