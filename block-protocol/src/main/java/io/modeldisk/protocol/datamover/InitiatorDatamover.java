@@ -47,6 +47,12 @@ public interface InitiatorDatamover extends AutoCloseable {
     /** Sends data that the target has asked for; runs until the connection is closed, on a thread of its own. */
     void serveRequestsForData(Listener listener) throws IOException;
 
+    /** Waits until nothing is being sent for a task that {@link Listener#task} does not know any more. */
+    void awaitEndedTasks();
+
+    /** When the PDU that is being sent began, as {@link System#nanoTime()}; 0 if none is. For a watchdog. */
+    long sendingSinceNanos();
+
     /** Ends every call in progress with an exception; any thread. */
     @Override
     void close();

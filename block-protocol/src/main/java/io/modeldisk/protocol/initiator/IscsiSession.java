@@ -39,7 +39,10 @@ import org.apache.logging.log4j.Logger;
 public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Listener {
     private static final Logger LOG = LogManager.getLogger(IscsiSession.class);
     private static final long LOGOUT_TIMEOUT_MILLIS = 2_000;
-    private static final int CONTROL_TAG = 0x7FFF0000;
+    private static final long WATCH_MILLIS = 100;
+
+    /** No command has the highest bit set. */
+    private static final int CONTROL_TAG = 0x80000000;
 
     private final Context context;
     private final SessionNumbers numbers = new SessionNumbers();
@@ -49,6 +52,8 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
     private final CountDownLatch loggedOut = new CountDownLatch(1);
     private final CountDownLatch ended = new CountDownLatch(2);
     private final ArrayBlockingQueue<Integer> abortAnswers = new ArrayBlockingQueue<>(1);
+    /** The tag of the command that is being aborted; the reserved one if none is. */
+    private volatile int aborting = Pdu.RESERVED_TAG;
     private volatile String failure;
     private volatile boolean closing;
 
@@ -120,6 +125,24 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
         }
         daemon("iscsi-receiver ", this::receive);
         daemon("iscsi-sender ", this::sendRequestedData);
+        Thread.ofVirtual().name("iscsi-watchdog " + context.portalText()).start(this::watch);
+    }
+
+    /** A target that reads nothing must not hold a sender, and all who wait for it, for ever. */
+    private void watch() {
+        long limit = TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis);
+        try {
+            while (!ended.await(WATCH_MILLIS, TimeUnit.MILLISECONDS)) {
+                long sending = datamover.sendingSinceNanos();
+                if (sending != 0 && System.nanoTime() - sending > limit) {
+                    LOG.warn("shard {} has taken no data for {} ms and is disconnected", context.portalText(),
+                        context.commandTimeoutMillis);
+                    datamover.close();
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** A peer that takes connections and says nothing must not hold a login for ever. */
@@ -177,23 +200,44 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
         loggedOut.countDown();
         abortAnswers.offer(-1);
         for (IoRequest request : requests) {
-            complete(request, true);
+            complete(request, failure);
         }
     }
 
-    /** Takes a free place for a command, waiting for one; null if there is none within the time. */
+    /**
+     * Takes a free place for a command, and one in the target's window, waiting for both; null if there is none within the
+     * time.
+     */
     public IoRequest acquire(long timeoutNanos) throws IOException {
         checkOpen();
+        long deadline = System.nanoTime() + timeoutNanos;
+        IoRequest request = null;
+        boolean reserved = false;
         try {
-            return free.poll(timeoutNanos, TimeUnit.NANOSECONDS);
+            request = free.poll(timeoutNanos, TimeUnit.NANOSECONDS);
+            reserved = request != null && numbers.reserve(deadline - System.nanoTime());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while waiting for a command to end", e);
+        } finally {
+            if (request != null && !reserved) {
+                free.add(request);
+            }
         }
+        checkOpen(reserved ? request : null);
+        return reserved ? request : null;
+    }
+
+    private void checkOpen(IoRequest taken) throws IOException {
+        if (failure != null && taken != null) {
+            release(taken);
+        }
+        checkOpen();
     }
 
     /** Gives back a place that was not used. */
     public void release(IoRequest request) {
+        numbers.unreserve();
         free.add(request);
     }
 
@@ -211,21 +255,9 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
     /**
      * Sends a command. Whatever happens from here on, its completion is called exactly once, unless this throws.
      *
-     * @throws IOException if the target's window stays closed past the bound, or the session is lost: the request is free
+     * @throws IOException if the session is lost: the request is free
      */
     public void submit(IoRequest request) throws IOException {
-        boolean reserved = false;
-        try {
-            reserved = numbers.reserve(TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        if (!reserved) {
-            release(request);
-            checkOpen();
-            throw new IOException("shard " + context.portalText() + " takes no command for "
-                + context.commandTimeoutMillis + " ms");
-        }
         synchronized (request) {
             if (failure != null) {
                 release(request);
@@ -241,14 +273,14 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
         }
     }
 
-    private void complete(IoRequest request, boolean lost) {
+    private void complete(IoRequest request, String trouble) {
         synchronized (request) {
             if (!request.isInFlight()) {
                 return;
             }
             request.inFlight(false);
-            if (lost) {
-                request.failed(failure);
+            if (trouble != null) {
+                request.failed(trouble);
             }
         }
         IoRequest.Completion completion = request.completion();
@@ -278,6 +310,7 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
             case Opcode.TASK_MANAGEMENT_RESPONSE -> {
                 TaskManagementResponsePdu response = new TaskManagementResponsePdu(pdu.header());
                 numbers.received(response);
+                endAborted();
                 abortAnswers.offer(response.response());
             }
             case Opcode.LOGOUT_RESPONSE -> {
@@ -315,7 +348,15 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
         IoRequest request = (IoRequest) task(tag);
         if (request != null) {
             request.ended(status, sense);
-            complete(request, false);
+            complete(request, null);
+        }
+    }
+
+    /** Ends the aborted command on the receiving thread: whatever still comes for it finds it gone. */
+    private void endAborted() {
+        IoRequest request = (IoRequest) task(aborting);
+        if (request != null) {
+            complete(request, "aborted");
         }
     }
 
@@ -346,6 +387,7 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
         TaskManagementRequestPdu pdu = new TaskManagementRequestPdu(Pdu.newHeader())
             .begin(CONTROL_TAG, TaskManagementRequestPdu.ABORT_TASK, request.lunField(), initiatorTaskTag);
         abortAnswers.clear();
+        aborting = initiatorTaskTag;
         try {
             datamover.sendControl(pdu, null);
             if (abortAnswers.poll(context.commandTimeoutMillis, TimeUnit.MILLISECONDS) == null) {
@@ -353,13 +395,13 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
                 throw new IOException("shard " + context.portalText() + " does not answer an abort");
             }
         } catch (InterruptedException e) {
+            // The receiving thread ends the command with the session, when it does not touch the memory any more.
             Thread.currentThread().interrupt();
             datamover.close();
+        } finally {
+            aborting = Pdu.RESERVED_TAG;
         }
-        request.failed("aborted");
-        if (task(initiatorTaskTag) != null) {
-            complete(request, false);
-        }
+        datamover.awaitEndedTasks();
     }
 
     /** Logs out and ends, in bounded time. */

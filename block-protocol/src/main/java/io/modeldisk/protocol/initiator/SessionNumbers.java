@@ -28,6 +28,12 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
         return !closed;
     }
 
+    /** Gives back a place in the window that was not used. */
+    synchronized void unreserve() {
+        reserved--;
+        notifyAll();
+    }
+
     /** Takes a response's numbers into account; for the receiving thread. */
     void received(ResponsePdu response) {
         expStatSn = response.statSn() + 1;

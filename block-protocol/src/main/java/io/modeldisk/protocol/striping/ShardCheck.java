@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.striping;
 
 import java.io.IOException;
+import java.util.Objects;
 
 /** Checks that the shards of an address are one model's, all of them, in their order. */
 final class ShardCheck {
@@ -9,6 +10,11 @@ final class ShardCheck {
     static void check(ModelAddress address, int place, ModelFacts facts, ModelFacts first) throws IOException {
         String where = ModelAddress.text(address.shards().get(place));
         int given = address.shards().size();
+        int block = facts.blockSizeBytes();
+        if (facts.sizeBytes() <= 0 || block < 4096 || Integer.bitCount(block) != 1) {
+            throw new IOException(where + " is no shard of modeldisk: it serves a model of " + facts.sizeBytes()
+                + " bytes in blocks of " + block);
+        }
         if (facts.shards() != given) {
             throw new IOException(
                 where + " is one of " + facts.shards() + " shards of model " + facts.model() + ", but "
@@ -27,7 +33,7 @@ final class ShardCheck {
     }
 
     private static void same(String where, String what, Object here, Object first) throws IOException {
-        if (!here.equals(first)) {
+        if (!Objects.equals(here, first)) {
             throw new IOException(
                 where + " serves a different model: its " + what + " is " + here + ", shard 0's is " + first);
         }

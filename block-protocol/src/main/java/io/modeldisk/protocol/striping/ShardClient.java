@@ -4,6 +4,7 @@ import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiOpcode;
+import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -20,6 +21,8 @@ import java.util.concurrent.TimeoutException;
  */
 final class ShardClient implements AutoCloseable {
     private static final int PAGE_BYTES = 65536;
+    private static final long CHECK_MILLIS = 5;
+    private static final String BUSY = ScsiStatus.describe(ScsiStatus.BUSY);
     private static final long OBSERVER_ISID = 0x800000000000L;
     private static final long LEARNER_ISID = 0x800000010000L;
 
@@ -111,18 +114,30 @@ final class ShardClient implements AutoCloseable {
         return page.asSlice(4, length).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    /** SYNCHRONIZE CACHE, on the session that pushes. */
-    void synchronizeCache() throws IOException {
+    /** SYNCHRONIZE CACHE, on the session that pushes; tried again while the shard is BUSY, waiting for a round. */
+    void synchronizeCache(Cancellation cancellation) throws IOException {
         byte[] cdb = new byte[16];
         cdb[0] = (byte) ScsiOpcode.SYNCHRONIZE_CACHE_16;
-        run(session(), cdb, 0);
+        long begun = System.nanoTime();
+        long limit = TimeUnit.MILLISECONDS.toNanos(context.waitTimeoutMillis());
+        while (!run(session(), cdb, 0, cancellation)) {
+            if (System.nanoTime() - begun > limit) {
+                throw new IOException("shard " + address() + " has waited for a round for "
+                    + TimeUnit.NANOSECONDS.toSeconds(limit)
+                    + " s: other learners have not pushed it (`modeldisk status` "
+                    + "says who)");
+            }
+        }
     }
 
     private void control(byte[] cdb, int bytes) throws IOException {
-        run(observer(), cdb, bytes);
+        if (!run(observer(), cdb, bytes, Cancellation.NONE)) {
+            throw new IOException("shard " + address() + ": " + BUSY);
+        }
     }
 
-    private void run(IscsiSession session, byte[] cdb, int bytes) throws IOException {
+    /** Runs a command to its end; answers false if the shard is BUSY. */
+    private boolean run(IscsiSession session, byte[] cdb, int bytes, Cancellation cancellation) throws IOException {
         IoRequest request = session.acquire(TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis()));
         if (request == null) {
             throw new IOException(
@@ -131,12 +146,14 @@ final class ShardClient implements AutoCloseable {
         CompletableFuture<String> end = new CompletableFuture<>();
         request.control(0, Arrays.copyOf(cdb, 16), scratch, 0, bytes)
             .onCompletion(done -> end.complete(done.isGood() ? "" : done.describeEnd()));
+        int tag = request.initiatorTaskTag();
         session.submit(request);
         try {
-            String trouble = end.get(context.commandTimeoutMillis(), TimeUnit.MILLISECONDS);
-            if (!trouble.isEmpty()) {
+            String trouble = await(end, session, request, tag, cancellation);
+            if (!trouble.isEmpty() && !trouble.equals(BUSY)) {
                 throw new IOException("shard " + address() + ": " + trouble);
             }
+            return trouble.isEmpty();
         } catch (InterruptedException e) {
             session.close();
             Thread.currentThread().interrupt();
@@ -147,6 +164,25 @@ final class ShardClient implements AutoCloseable {
             session.close();
             throw new IOException(
                 "shard " + address() + " does not answer within " + context.commandTimeoutMillis() + " ms", e);
+        }
+    }
+
+    private String await(
+        CompletableFuture<String> end, IscsiSession session, IoRequest request, int tag, Cancellation cancellation)
+        throws IOException, InterruptedException, ExecutionException, TimeoutException {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis());
+        while (true) {
+            try {
+                return end.get(CHECK_MILLIS, TimeUnit.MILLISECONDS);
+            } catch (TimeoutException e) {
+                if (cancellation.isCancelled()) {
+                    session.abort(request, tag);
+                    throw new CancelledException();
+                }
+                if (System.nanoTime() - deadline > 0) {
+                    throw e;
+                }
+            }
         }
     }
 

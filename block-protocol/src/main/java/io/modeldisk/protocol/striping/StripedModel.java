@@ -53,7 +53,7 @@ public final class StripedModel implements RemoteModel {
                 ShardCheck.check(context.address, i, facts, first);
             }
             return new StripedModel(context, List.copyOf(shards), first);
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             shards.forEach(ShardClient::close);
             throw e;
         }
@@ -100,6 +100,10 @@ public final class StripedModel implements RemoteModel {
             throw new IllegalArgumentException("offset=" + offset + " length=" + bytes
                 + " must be multiples of 4096 within the model's " + paddedBytes + " bytes");
         }
+        if (memoryOffset < 0 || bytes > memory.bytes() - memoryOffset) {
+            throw new IllegalArgumentException("memoryOffset=" + memoryOffset + " length=" + bytes
+                + " must lie within the memory's " + memory.bytes() + " bytes");
+        }
         Transfer transfer = takeTransfer();
         try {
             for (int i = 0; i < shards.size(); i++) {
@@ -133,7 +137,7 @@ public final class StripedModel implements RemoteModel {
     @Override
     public void synchronize(Cancellation cancellation) throws IOException {
         for (ShardClient shard : shards) {
-            shard.synchronizeCache();
+            shard.synchronizeCache(cancellation);
         }
     }
 
@@ -265,6 +269,10 @@ public final class StripedModel implements RemoteModel {
 
         long commandTimeoutMillis() {
             return commandTimeoutMillis;
+        }
+
+        long waitTimeoutMillis() {
+            return waitTimeoutMillis;
         }
     }
 }

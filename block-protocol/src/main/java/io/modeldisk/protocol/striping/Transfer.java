@@ -71,7 +71,8 @@ final class Transfer {
         this.sessions = new IscsiSession[striping.shards()];
         this.inFlight = new IoRequest[striping.shards() * queueDepth];
         this.tags = new int[inFlight.length];
-        this.retries = new long[inFlight.length];
+        // No part is begun while others are to be retried, so there are at most as many as places, and the one begun before.
+        this.retries = new long[inFlight.length + 1];
     }
 
     /** Says which session to use for a shard. */
@@ -122,7 +123,7 @@ final class Transfer {
                 return;
             }
             if (part >= 0) {
-                issue(part, stallNanos);
+                issue(part, cancellation, stallNanos);
                 continue;
             }
             await();
@@ -148,11 +149,9 @@ final class Transfer {
 
     /** The next part's offset in the range; -1 if there is none now, {@link Long#MIN_VALUE} if all is done. */
     private synchronized long takePart() throws IOException {
-        if (failure != null) {
-            throw new IOException(failure);
-        }
-        if (retryCount > 0 && System.nanoTime() - retryAtNanos >= 0) {
-            return retries[--retryCount];
+        checkNotFailed();
+        if (retryCount > 0) {
+            return System.nanoTime() - retryAtNanos >= 0 ? retries[--retryCount] : -1;
         }
         if (next < length) {
             long part = next;
@@ -162,19 +161,21 @@ final class Transfer {
         return pending == 0 && retryCount == 0 ? Long.MIN_VALUE : -1;
     }
 
+    private synchronized void checkNotFailed() throws IOException {
+        if (failure != null) {
+            throw new IOException(failure);
+        }
+    }
+
     private long partBytes(long part) {
         long contiguous = Math.min(length - part, striping.contiguousBytes(start + part));
         return Math.min(contiguous, memory.bytesLeftInSlab(memoryStart + part));
     }
 
-    private void issue(long part, long stallNanos) throws IOException {
+    private void issue(long part, Cancellation cancellation, long stallNanos) throws IOException {
         int shard = striping.shard(start + part);
         IscsiSession session = sessions[shard];
-        IoRequest request = session.acquire(stallNanos);
-        if (request == null) {
-            throw new IOException("shard " + shard + " has ended no command for "
-                + TimeUnit.NANOSECONDS.toSeconds(stallNanos) + " s");
-        }
+        IoRequest request = acquire(session, shard, cancellation, stallNanos);
         int bytes = (int) partBytes(part);
         long lba = striping.offsetOnShard(start + part) / LOGICAL_BLOCK_BYTES;
         int blocks = bytes / LOGICAL_BLOCK_BYTES;
@@ -198,6 +199,25 @@ final class Transfer {
                 inFlight[index] = null;
             }
             throw e;
+        }
+    }
+
+    private IoRequest acquire(IscsiSession session, int shard, Cancellation cancellation, long stallNanos)
+        throws IOException {
+        long begun = System.nanoTime();
+        while (true) {
+            IoRequest request = session.acquire(TimeUnit.MILLISECONDS.toNanos(CHECK_MILLIS));
+            if (request != null) {
+                return request;
+            }
+            if (cancellation.isCancelled()) {
+                throw new CancelledException();
+            }
+            checkNotFailed();
+            if (System.nanoTime() - begun > stallNanos) {
+                throw new IOException("shard " + shard + " has ended no command for "
+                    + TimeUnit.NANOSECONDS.toSeconds(stallNanos) + " s");
+            }
         }
     }
 

@@ -60,9 +60,11 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
     public TcpInitiatorDatamover(SocketChannel channel, Numbering numbering, int queueDepth) throws IOException {
         this.stream = new PduStream(channel);
         this.numbering = numbering;
-        this.requests = new ArrayBlockingQueue<>(queueDepth);
-        this.spareRequests = new ArrayBlockingQueue<>(queueDepth);
-        for (int i = 0; i < queueDepth; i++) {
+        // One for each command, one for an aborted command that had the same place, and the one that is being served.
+        int places = 2 * queueDepth + 1;
+        this.requests = new ArrayBlockingQueue<>(places);
+        this.spareRequests = new ArrayBlockingQueue<>(places);
+        for (int i = 0; i < places; i++) {
             spareRequests.add(new DataRequest());
         }
     }
@@ -175,7 +177,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
             try {
                 DataRequest request = requests.poll(POLL_MILLIS, TimeUnit.MILLISECONDS);
                 if (request != null) {
-                    sendData(listener.task(request.initiatorTaskTag), request);
+                    sendData(listener, request);
                     spareRequests.add(request);
                 }
             } catch (InterruptedException e) {
@@ -185,24 +187,38 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
         }
     }
 
-    private void sendData(InitiatorTask task, DataRequest request) throws IOException {
-        if (task == null) {
-            return;
-        }
-        dataOut.begin(task.initiatorTaskTag(), request.targetTransferTag, task.lunField(), numbering.expStatSn());
+    private void sendData(Listener listener, DataRequest request) throws IOException {
         int done = 0;
         for (int dataSn = 0; done < request.bytes; dataSn++) {
             int part = Math.min(request.bytes - done, parameters.peerDataSegmentBytes());
             int offset = request.offset + done;
             done += part;
-            dataOut.data(dataSn, offset, part, done == request.bytes);
             stream.lock();
             try {
+                // Looked up with the lock held: an aborted task's place may serve another command at any moment.
+                InitiatorTask task = listener.task(request.initiatorTaskTag);
+                if (task == null) {
+                    return;
+                }
+                dataOut.begin(request.initiatorTaskTag, request.targetTransferTag, task.lunField(),
+                    numbering.expStatSn());
+                dataOut.data(dataSn, offset, part, done == request.bytes);
                 stream.write(dataOut, sending.of(task.memory()), task.memoryOffset() + offset, part);
             } finally {
                 stream.unlock();
             }
         }
+    }
+
+    @Override
+    public void awaitEndedTasks() {
+        stream.lock();
+        stream.unlock();
+    }
+
+    @Override
+    public long sendingSinceNanos() {
+        return stream.sendingSinceNanos();
     }
 
     @Override

@@ -1,0 +1,2 @@
+/** Tests of a model over its shards. */
+package io.modeldisk.protocol.striping;
