@@ -89,7 +89,7 @@ final class ShardClient implements AutoCloseable {
             learner = login(LEARNER_ISID, context.learner());
             joined = true;
         }
-        run(session(), JoinCommand.cdb(earliestRound), JoinCommand.DATA_BYTES);
+        run(session(), JoinCommand.cdb(earliestRound), JoinCommand.DATA_BYTES, Cancellation.NONE);
         return JoinCommand.joinRound(scratch.slab(0).asSlice(0, JoinCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
     }
 
