@@ -63,6 +63,7 @@ final class Transfer {
     private int retryCount;
     private long retryAtNanos;
     private long completions;
+    private long moved;
     private String failure;
 
     Transfer(Striping striping, int queueDepth) {
@@ -84,7 +85,7 @@ final class Transfer {
      * Moves a range.
      *
      * @param stallNanos how long nothing at all may complete before the sessions are given up
-     * @param waitNanos how long a shard may be BUSY, waiting for a round, before the call gives up
+     * @param waitNanos how long every shard may be BUSY, waiting for a round, before the call gives up
      */
     void run(
         Direction way, long offset, DataMemory data, long memoryOffset, long bytes, Cancellation cancellation,
@@ -97,6 +98,7 @@ final class Transfer {
         next = 0;
         retryCount = 0;
         completions = 0;
+        moved = 0;
         failure = null;
         try {
             issueAll(cancellation, stallNanos, waitNanos);
@@ -114,9 +116,10 @@ final class Transfer {
     }
 
     private void issueAll(Cancellation cancellation, long stallNanos, long waitNanos) throws IOException {
-        long begun = System.nanoTime();
-        long lastProgress = begun;
+        long lastProgress = System.nanoTime();
+        long lastMoved = lastProgress;
         long seen = 0;
+        long seenMoved = 0;
         while (true) {
             long part = takePart();
             if (part == Long.MIN_VALUE) {
@@ -136,11 +139,15 @@ final class Transfer {
                     seen = completions;
                     lastProgress = now;
                 }
+                if (moved != seenMoved) {
+                    seenMoved = moved;
+                    lastMoved = now;
+                }
             }
             if (now - lastProgress > stallNanos) {
                 throw new IOException("no shard has answered for " + TimeUnit.NANOSECONDS.toSeconds(stallNanos) + " s");
             }
-            if (now - begun > waitNanos) {
+            if (now - lastMoved > waitNanos) {
                 throw new IOException("waited for a round for " + TimeUnit.NANOSECONDS.toSeconds(waitNanos)
                     + " s: other learners have not pushed it (`modeldisk status` says who)");
             }
@@ -228,7 +235,7 @@ final class Transfer {
         int shard = striping.shard(start + part);
         inFlight[shard * queueDepth + request.slot()] = null;
         if (request.isGood()) {
-            // Nothing more to do for this part.
+            moved++;
         } else if (request.failure() == null && request.status() == ScsiStatus.BUSY) {
             retries[retryCount++] = part;
             retryAtNanos = System.nanoTime() + BUSY_PAUSE_NANOS;
