@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.striping;
 
+import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.target.IoTask;
 import io.modeldisk.protocol.target.LogicalUnit;
@@ -168,6 +169,11 @@ final class FakeShards implements AutoCloseable {
             @Override
             public void forget(IoTask task) {
                 parked.remove(task);
+            }
+
+            @Override
+            public byte[] vendorCommand(Nexus nexus, Cdb cdb) {
+                return cdb.opcode() == JoinCommand.OPCODE ? JoinCommand.data(1) : null;
             }
 
             @Override
