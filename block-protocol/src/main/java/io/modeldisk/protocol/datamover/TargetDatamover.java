@@ -30,6 +30,9 @@ public interface TargetDatamover extends AutoCloseable {
 
         /** Data_Completion_Notify: all data of a transfer has come. */
         void dataCompletionNotify(DataTransfer transfer) throws IOException;
+
+        /** The data of a transfer is not as it must be: no more of it is taken, and the command has to end. */
+        void dataErrorNotify(DataTransfer transfer, DataError error) throws IOException;
     }
 
     /** Gives out the numbers that responses carry, in the order in which they are sent. */

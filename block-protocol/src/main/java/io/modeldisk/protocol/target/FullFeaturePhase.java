@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.target;
 
+import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataTransfer;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
@@ -181,6 +182,11 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     @Override
     public void dataCompletionNotify(DataTransfer transfer) throws IOException {
         runner.run(setup.window().slot(transfer.slot()));
+    }
+
+    @Override
+    public void dataErrorNotify(DataTransfer transfer, DataError error) throws IOException {
+        runner.failData(setup.window().slot(transfer.slot()), error);
     }
 
     /** A task that waited may go on. */

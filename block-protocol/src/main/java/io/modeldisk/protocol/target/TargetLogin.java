@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.target;
 
+import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataTransfer;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
@@ -86,6 +87,11 @@ final class TargetLogin implements TargetDatamover.Listener {
 
     @Override
     public void dataCompletionNotify(DataTransfer transfer) {
+        throw new IllegalStateException("no transfer during login");
+    }
+
+    @Override
+    public void dataErrorNotify(DataTransfer transfer, DataError error) {
         throw new IllegalStateException("no transfer during login");
     }
 

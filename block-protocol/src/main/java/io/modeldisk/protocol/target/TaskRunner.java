@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.target;
 
+import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataTransfer;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
@@ -68,8 +69,7 @@ final class TaskRunner {
     /** The command is here, with its immediate data; more comes unasked unless {@code dataFinal}. */
     void start(TaskSlot task, boolean dataFinal) throws IOException {
         if (refusal != null) {
-            task.residual = -task.expectedBytes;
-            finish(task, ScsiStatus.CHECK_CONDITION, refusal);
+            fail(task, refusal);
         } else if (parameterData != null) {
             returnParameters(task, parameterData);
         } else if (task.transfer.isComplete()) {
@@ -93,17 +93,44 @@ final class TaskRunner {
         }
     }
 
-    /** Asks for a task's data unless it was aborted before; the lock lets an abort see one or the other. */
+    /** Asks for a task's data unless it has ended before; the lock lets its end see one or the other. */
     private void request(TaskSlot task) throws IOException {
         synchronized (task) {
-            if (!task.aborted) {
+            if (!task.aborted && task.dataFailure == null) {
                 task.waitingSinceNanos = System.nanoTime();
                 task.fetching = true;
                 datamover.getData(task.transfer, task.moveBytes);
                 return;
             }
         }
-        free(task, false);
+        if (task.aborted) {
+            free(task, false);
+        } else {
+            fail(task, task.dataFailure);
+        }
+    }
+
+    /** The data of a task is not as it must be: the command ends, the session goes on. Called by the receiver. */
+    void failData(TaskSlot task, DataError error) throws IOException {
+        Sense sense = switch (error) {
+            case OUT_OF_ORDER -> Sense.DATA_OUT_OF_ORDER;
+            case INCORRECT_AMOUNT -> Sense.INCORRECT_AMOUNT_OF_DATA;
+            case UNEXPECTED_UNSOLICITED_DATA -> Sense.UNEXPECTED_UNSOLICITED_DATA;
+        };
+        LOG.info("a write of {} fails: {}", task.nexus().learner(), sense);
+        synchronized (task) {
+            task.dataFailure = sense;
+            if (!task.fetching && !setup.pool().stopWaiting(task)) {
+                // Its memory has just been granted: the responder ends it.
+                return;
+            }
+        }
+        fail(task, sense);
+    }
+
+    private void fail(TaskSlot task, Sense reason) throws IOException {
+        task.residual = -task.expectedBytes;
+        finish(task, ScsiStatus.CHECK_CONDITION, reason);
     }
 
     /** A task that waited for memory or was parked may go on; called by the responder. */
@@ -138,8 +165,7 @@ final class TaskRunner {
                 }
             } catch (ScsiException e) {
                 LOG.debug("{}: {}", task.nexus(), e.getMessage());
-                task.residual = -task.expectedBytes;
-                finish(task, ScsiStatus.CHECK_CONDITION, e.sense());
+                fail(task, e.sense());
                 return;
             } catch (RuntimeException e) {
                 LOG.error("a task of {} failed", task.nexus(), e);

@@ -4,6 +4,7 @@ import io.modeldisk.protocol.datamover.DataTransfer;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
 import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.Sense;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -44,6 +45,8 @@ final class TaskSlot implements IoTask {
     /** The link in the line for memory, kept by {@link BufferPool}. */
     TaskSlot nextWaiting;
     volatile boolean aborted;
+    /** What was wrong with its data; null as long as nothing was. */
+    volatile Sense dataFailure;
     volatile boolean expired;
     /** Since when it waits for data or for its logical unit, as {@link System#nanoTime()}; 0 if it does not wait. */
     volatile long waitingSinceNanos;
@@ -74,6 +77,7 @@ final class TaskSlot implements IoTask {
         offset = 0;
         expectedBytes = command.expectedDataTransferBytes();
         aborted = false;
+        dataFailure = null;
         expired = false;
         waitingSinceNanos = 0;
         waitsForData = false;

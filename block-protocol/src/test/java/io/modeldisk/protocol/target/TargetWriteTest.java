@@ -6,6 +6,7 @@ import static io.modeldisk.protocol.target.RawInitiator.WRITE;
 import static io.modeldisk.protocol.target.RawInitiator.WRITE_MORE_FOLLOWS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.modeldisk.protocol.scsi.ScsiStatus;
 import io.modeldisk.protocol.target.RawInitiator.End;
 import io.modeldisk.protocol.target.RawInitiator.Reply;
 import java.io.IOException;
@@ -115,34 +116,38 @@ class TargetWriteTest {
         assertThat(serving.contents(0, data.length)).isEqualTo(data);
     }
 
-    private void assertWriteIsTornByADataOut(int transferTagOffset, int dataSn, int offset, int length)
-        throws IOException {
+    /** The command fails with this sense, the medium is as it was, and the session goes on. */
+    private void assertWriteFailsByADataOut(int sense, int dataSn, int offset, int length) throws IOException {
         byte[] before = serving.fill(6);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
         Reply r2t = raw.receive();
-        raw.dataOut(tag, r2t.u32(20) + transferTagOffset, dataSn, offset, Serving.random(length, 7), true);
-        assertThat(raw.isClosedByTarget()).isTrue();
+        raw.dataOut(tag, r2t.u32(20), dataSn, offset, Serving.random(length, 7), true);
+        End end = raw.end(tag);
+        assertThat(end.status()).isEqualTo(ScsiStatus.CHECK_CONDITION);
+        assertThat(end.senseCode()).isEqualTo(sense);
         assertThat(serving.contents(0, 4 * BLOCK)).isEqualTo(Arrays.copyOf(before, 4 * BLOCK));
+        byte[] data = Serving.random(BLOCK, 8);
+        assertThat(raw.run(WRITE, RawInitiator.write(0, 1), BLOCK, data).status()).isZero();
     }
 
     @Test
-    void dataOutAtAWrongOffsetEndsTheConnection() throws IOException {
-        assertWriteIsTornByADataOut(0, 0, BLOCK, BLOCK);
+    void dataOutAtAWrongOffsetFailsTheCommand() throws IOException {
+        assertWriteFailsByADataOut(0xB4705, 0, BLOCK, BLOCK);
     }
 
     @Test
-    void dataOutBeyondTheBurstEndsTheConnection() throws IOException {
-        assertWriteIsTornByADataOut(0, 0, 0, 5 * BLOCK);
+    void dataOutBeyondTheBurstFailsTheCommand() throws IOException {
+        assertWriteFailsByADataOut(0xB0C0D, 0, 0, 5 * BLOCK);
     }
 
     @Test
-    void dataOutWithAWrongNumberEndsTheConnection() throws IOException {
-        assertWriteIsTornByADataOut(0, 1, 0, BLOCK);
+    void dataOutWithAWrongNumberFailsTheCommand() throws IOException {
+        assertWriteFailsByADataOut(0xB4705, 1, 0, BLOCK);
     }
 
     @Test
-    void shortLastDataOutEndsTheConnection() throws IOException {
-        assertWriteIsTornByADataOut(0, 0, 0, BLOCK);
+    void shortLastDataOutFailsTheCommand() throws IOException {
+        assertWriteFailsByADataOut(0xB0C0D, 0, 0, BLOCK);
     }
 
     @Test

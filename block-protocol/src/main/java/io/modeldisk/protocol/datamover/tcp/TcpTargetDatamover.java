@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.tcp;
 
+import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataTransfer;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
@@ -108,18 +109,18 @@ public final class TcpTargetDatamover implements TargetDatamover {
             stream.endData(length);
             return;
         }
-        checkDataOut(state, length);
-        boolean last = dataOut.isFinal();
         DataTransfer transfer = state.transfer;
-        take(transfer, length);
-        if (!last) {
+        DataError error = check(state, length);
+        if (error != null) {
+            state.fetching = false;
+            stream.drop(length);
+            stream.endData(length);
+            listener.dataErrorNotify(transfer, error);
             return;
         }
-        if (!state.unsolicited && transfer.receivedBytes() < state.requestedBytes) {
-            throw new ProtocolException("the last Data-Out of task " + tag(transfer) + " ends at "
-                + transfer.receivedBytes() + ", asked for were " + state.requestedBytes);
-        }
-        if (goOn(state)) {
+        boolean last = dataOut.isFinal();
+        take(transfer, length);
+        if (last && goOn(state)) {
             listener.dataCompletionNotify(transfer);
         }
     }
@@ -134,26 +135,21 @@ public final class TcpTargetDatamover implements TargetDatamover {
         return null;
     }
 
-    private void checkDataOut(TcpTransfer state, int length) throws ProtocolException {
+    /** What is wrong with a Data-Out PDU, or null. */
+    private DataError check(TcpTransfer state, int length) {
         DataTransfer transfer = state.transfer;
-        int limit = state.unsolicited ? parameters.firstBurstBytes() : state.requestedBytes;
-        if (dataOut.bufferOffset() != transfer.receivedBytes() && !transfer.isComplete()) {
-            throw new ProtocolException("Data-Out of task " + tag(transfer) + " at offset " + dataOut.bufferOffset()
-                + ", expected at " + transfer.receivedBytes());
+        long end = dataOut.bufferOffset() + length;
+        // Once all that the command moves is here, what an initiator sends beyond it is dropped, wherever it belongs.
+        boolean misplaced = dataOut.bufferOffset() != transfer.receivedBytes() && !transfer.isComplete();
+        if (misplaced || dataOut.dataSn() != state.nextDataSn++) {
+            return DataError.OUT_OF_ORDER;
         }
-        if (dataOut.bufferOffset() + length > limit) {
-            throw new ProtocolException("Data-Out of task " + tag(transfer) + " up to "
-                + (dataOut.bufferOffset() + length) + ", the burst ends at " + limit);
+        if (state.unsolicited) {
+            return end > parameters.firstBurstBytes() ? DataError.UNEXPECTED_UNSOLICITED_DATA : null;
         }
-        int sn = state.nextDataSn++;
-        if (dataOut.dataSn() != sn) {
-            throw new ProtocolException("Data-Out of task " + tag(transfer) + " with DataSN " + dataOut.dataSn()
-                + ", expected " + sn);
-        }
-    }
-
-    private static String tag(DataTransfer transfer) {
-        return "%08Xh".formatted(transfer.initiatorTaskTag());
+        boolean tooMuch = end > state.requestedBytes;
+        boolean tooLittle = dataOut.isFinal() && end < state.requestedBytes;
+        return tooMuch || tooLittle ? DataError.INCORRECT_AMOUNT : null;
     }
 
     private void receiveControl(Listener listener, int length) throws IOException {

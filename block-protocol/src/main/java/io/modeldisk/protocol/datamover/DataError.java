@@ -1,0 +1,11 @@
+package io.modeldisk.protocol.datamover;
+
+/** What can be wrong with the data of a write, which ends the command but not its connection (RFC 7143 section 11.4.7.2). */
+public enum DataError {
+    /** Data-Out PDUs are missing or came out of their order. */
+    OUT_OF_ORDER,
+    /** Less or more data than was asked for. */
+    INCORRECT_AMOUNT,
+    /** More data came unasked than was agreed on. */
+    UNEXPECTED_UNSOLICITED_DATA
+}
