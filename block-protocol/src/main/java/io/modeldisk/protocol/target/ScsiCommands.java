@@ -73,11 +73,11 @@ final class ScsiCommands {
             throw new ScsiException(Sense.invalidFieldInCdb(1), "there is no protection information");
         }
         long blocks = cdb.blocks();
-        checkRange(unit, cdb, blocks);
         if (blocks > MAX_TRANSFER_BLOCKS) {
             throw new ScsiException(Sense.invalidFieldInCdb(cdb.blocksField()),
                 "a transfer of " + blocks + " blocks, the limit is " + MAX_TRANSFER_BLOCKS);
         }
+        checkRange(unit, cdb, blocks);
         task.kind = kind;
         task.offset = cdb.lba() * BLOCK;
         long bytes = blocks * BLOCK;

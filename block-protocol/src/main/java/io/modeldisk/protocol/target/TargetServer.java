@@ -264,7 +264,7 @@ public final class TargetServer implements AutoCloseable {
         public static final long DEFAULT_PING_INTERVAL_SECONDS = 15;
 
         private static final int DATA_SEGMENT_BYTES = 1 << 20;
-        private static final int MAX_BURST_BYTES = TaskSlot.MAX_CHUNKS * BufferPool.CHUNK_BYTES;
+        private static final int MAX_BURST_BYTES = 4 << 20;
 
         private InetSocketAddress listen = new InetSocketAddress("127.0.0.1", DEFAULT_PORT);
         private Target target;

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class TaskSlot implements IoTask {
     /** The most chunks one command takes: the longest transfer is this many times 256 KiB. */
-    static final int MAX_CHUNKS = 16;
+    static final int MAX_CHUNKS = 32;
 
     /** What a command does with data. */
     enum Kind {

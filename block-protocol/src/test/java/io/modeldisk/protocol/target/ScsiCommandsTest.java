@@ -98,7 +98,7 @@ class ScsiCommandsTest {
 
     @Test
     void blockLimitsPageHasTheLongestTransfer() throws IOException {
-        assertThat(ByteBuffer.wrap(read(255, 0x12, 1, 0xB0, 0, 255).data()).getInt(8)).isEqualTo(1024);
+        assertThat(ByteBuffer.wrap(read(255, 0x12, 1, 0xB0, 0, 255).data()).getInt(8)).isEqualTo(2048);
     }
 
     @Test
@@ -202,7 +202,7 @@ class ScsiCommandsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"2048, 1", "2047, 2", "2049, 0", "9223372036854775807, 1", "-1, 1", "-1, 0", "1, -1", "-4096, 8192"})
+    @CsvSource({"2048, 1", "2047, 2", "2049, 0", "9223372036854775807, 1", "-1, 1", "-1, 0", "1, 2048", "-2048, 2048"})
     void rangeBeyondTheUnitIsRefused(long lba, int blocks) throws IOException {
         End end = raw.run(READ, RawInitiator.read(lba, blocks), BLOCK, EMPTY);
         assertThat(end.senseCode()).isEqualTo(LBA_OUT_OF_RANGE);
@@ -216,7 +216,7 @@ class ScsiCommandsTest {
 
     @Test
     void transferBeyondTheLimitIsAnInvalidField() throws IOException {
-        assertThat(raw.run(READ, RawInitiator.read(0, 1025), 1025 * BLOCK, EMPTY).senseCode())
+        assertThat(raw.run(READ, RawInitiator.read(0, 2049), 2049 * BLOCK, EMPTY).senseCode())
             .isEqualTo(INVALID_FIELD);
     }
 

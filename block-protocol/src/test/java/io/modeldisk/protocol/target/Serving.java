@@ -35,7 +35,7 @@ public final class Serving implements AutoCloseable {
             .listen(new InetSocketAddress("127.0.0.1", 0))
             .target(target)
             .maxConnections(CONNECTIONS)
-            .bufferBytes(32L * BufferPool.CHUNK_BYTES)));
+            .bufferBytes(48L * BufferPool.CHUNK_BYTES)));
         allBufferBytes = server.freeBufferBytes();
     }
 

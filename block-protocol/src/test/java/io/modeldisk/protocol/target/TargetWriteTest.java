@@ -255,9 +255,9 @@ class TargetWriteTest {
         }
     }
 
-    /** Two sessions whose large writes, never answered, take all the memory but a little. */
+    /** Three sessions whose large writes, never answered, take all the memory but a little. */
     private RawInitiator[] exhaust(Serving small) throws IOException {
-        RawInitiator[] hogs = new RawInitiator[2];
+        RawInitiator[] hogs = new RawInitiator[3];
         for (int i = 0; i < hogs.length; i++) {
             hogs[i] = small.loginAs("iqn.test:hog" + i, "ImmediateData=No");
             hogs[i].command(WRITE, RawInitiator.write(0, 1024), 4 * MIB, EMPTY);
@@ -268,7 +268,7 @@ class TargetWriteTest {
 
     @Test
     void writeWithoutMemoryWaitsAndGoesOnWhenThereIsSome() throws IOException {
-        try (Serving small = new Serving(context -> context.bufferBytes(36L * BufferPool.CHUNK_BYTES).maxCommands(2));
+        try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2));
             RawInitiator waiting = small.loginAs("iqn.test:waiting", "ImmediateData=No")) {
             RawInitiator[] hogs = exhaust(small);
             byte[] data = Serving.random(MIB, 17);
@@ -283,7 +283,7 @@ class TargetWriteTest {
 
     @Test
     void smallWriteDoesNotWaitBehindALargeOne() throws IOException {
-        try (Serving small = new Serving(context -> context.bufferBytes(36L * BufferPool.CHUNK_BYTES).maxCommands(2));
+        try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2));
             RawInitiator waiting = small.loginAs("iqn.test:waiting", UNSOLICITED)) {
             RawInitiator[] hogs = exhaust(small);
             waiting.command(WRITE, RawInitiator.write(1024, 256), MIB, EMPTY);
@@ -297,9 +297,9 @@ class TargetWriteTest {
 
     @Test
     void waitForMemoryIsNotTakenForASilentInitiator() throws IOException {
-        try (Serving small = new Serving(context -> context.bufferBytes(36L * BufferPool.CHUNK_BYTES).maxCommands(2)
+        try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2)
             .transferTimeoutSeconds(2)); RawInitiator waiting = small.loginAs("iqn.test:waiting", "ImmediateData=No")) {
-            // Each of the two in front gives its memory back after the bound on its data, one after the other.
+            // Each of the three in front gives its memory back after the bound on its data, one after the other.
             RawInitiator[] hogs = exhaust(small);
             int tag = waiting.command(WRITE, RawInitiator.write(1024, 1024), 4 * MIB, EMPTY);
             assertThat(hogs[1].isClosedByTarget()).isTrue();
@@ -309,7 +309,7 @@ class TargetWriteTest {
 
     @Test
     void loginWithoutMemoryIsToldSo() throws IOException {
-        try (Serving small = new Serving(context -> context.bufferBytes(36L * BufferPool.CHUNK_BYTES).maxCommands(2))) {
+        try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2))) {
             RawInitiator[] hogs = exhaust(small);
             try (RawInitiator late = new RawInitiator(small.server.localAddress());
                 RawInitiator later = new RawInitiator(small.server.localAddress())) {

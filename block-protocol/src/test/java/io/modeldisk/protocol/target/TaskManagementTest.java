@@ -115,10 +115,10 @@ class TaskManagementTest {
 
     @Test
     void abortedTaskThatWaitsForMemoryLeavesTheLine() throws IOException {
-        raw.command(WRITE, RawInitiator.write(0, 1024), 4 << 20, EMPTY);
+        raw.command(WRITE, RawInitiator.write(0, 2048), 8 << 20, EMPTY);
         assertThat(raw.receive().opcode()).isEqualTo(0x31);
         try (RawInitiator second = serving.loginAs("iqn.test:second", "ImmediateData=No")) {
-            int waiting = second.command(WRITE, RawInitiator.write(0, 1024), 4 << 20, EMPTY);
+            int waiting = second.command(WRITE, RawInitiator.write(0, 2048), 8 << 20, EMPTY);
             assertThat(second.ping(EMPTY).opcode()).as("no R2T").isEqualTo(0x20);
             second.manage(ABORT_TASK, waiting);
             int tag = second.command(WRITE, RawInitiator.write(0, 1), BLOCK, EMPTY);
