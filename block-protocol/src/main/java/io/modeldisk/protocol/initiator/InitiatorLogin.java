@@ -22,7 +22,7 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
     private static final int STAGE_FULL_FEATURE = 3;
     private static final int MAX_EXCHANGES = 16;
 
-    private final IscsiSession.Context context;
+    private final SessionContext context;
     private final InitiatorDatamover datamover;
     private final SessionNumbers numbers;
     private final OperationalNegotiation negotiation;
@@ -31,7 +31,7 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
     private boolean done;
 
     InitiatorLogin(
-        IscsiSession.Context context, InitiatorDatamover datamover, SessionNumbers numbers, OperationalParameters own) {
+        SessionContext context, InitiatorDatamover datamover, SessionNumbers numbers, OperationalParameters own) {
         this.context = context;
         this.datamover = datamover;
         this.numbers = numbers;

@@ -4,7 +4,6 @@ import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.tcp.TcpInitiatorDatamover;
-import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.pdu.AsyncMessagePdu;
 import io.modeldisk.protocol.pdu.DataInPdu;
 import io.modeldisk.protocol.pdu.LogoutRequestPdu;
@@ -18,11 +17,7 @@ import io.modeldisk.protocol.pdu.ScsiResponsePdu;
 import io.modeldisk.protocol.pdu.TaskManagementRequestPdu;
 import io.modeldisk.protocol.pdu.TaskManagementResponsePdu;
 import java.io.IOException;
-import java.net.ConnectException;
-import java.net.InetSocketAddress;
-import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
-import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -44,7 +39,7 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
     /** No command has the highest bit set. */
     private static final int CONTROL_TAG = 0x80000000;
 
-    private final Context context;
+    private final SessionContext context;
     private final SessionNumbers numbers = new SessionNumbers();
     private final InitiatorDatamover datamover;
     private final IoRequest[] requests;
@@ -57,11 +52,11 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
     private volatile String failure;
     private volatile boolean closing;
 
-    private IscsiSession(Context context, SocketChannel channel) throws IOException {
+    private IscsiSession(SessionContext context, SocketChannel channel) throws IOException {
         this.context = context;
-        this.datamover = new TcpInitiatorDatamover(channel, numbers, context.queueDepth);
-        this.requests = new IoRequest[context.queueDepth];
-        this.free = new ArrayBlockingQueue<>(context.queueDepth);
+        this.datamover = new TcpInitiatorDatamover(channel, numbers, context.queueDepth());
+        this.requests = new IoRequest[context.queueDepth()];
+        this.free = new ArrayBlockingQueue<>(context.queueDepth());
         for (int i = 0; i < requests.length; i++) {
             requests[i] = new IoRequest(i);
             free.add(requests[i]);
@@ -73,8 +68,8 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
      *
      * @throws IOException if there is no answer within the connect timeout, or the target refuses, in words
      */
-    public static IscsiSession login(Context context) throws IOException {
-        SocketChannel channel = connect(context);
+    public static IscsiSession login(SessionContext context) throws IOException {
+        SocketChannel channel = SessionConnector.connect(context);
         IscsiSession session;
         try {
             session = new IscsiSession(context, channel);
@@ -86,43 +81,8 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
         return session;
     }
 
-    private static SocketChannel connect(Context context) throws IOException {
-        InetSocketAddress portal = context.portal;
-        if (portal.isUnresolved()) {
-            throw new IOException("shard " + context.portalText() + ": there is no such host");
-        }
-        SocketChannel channel = SocketChannel.open();
-        try {
-            channel.socket().connect(portal, (int) context.connectTimeoutMillis);
-            return channel;
-        } catch (ConnectException | SocketTimeoutException e) {
-            channel.close();
-            throw new IOException("shard " + context.portalText() + " does not answer: " + e.getMessage()
-                + "; is `modeldisk serve` running there?", e);
-        } catch (IOException e) {
-            channel.close();
-            throw new IOException("shard " + context.portalText() + " cannot be reached: " + e.getMessage(), e);
-        }
-    }
-
     private void start(SocketChannel channel) throws IOException {
-        OperationalParameters own = new OperationalParameters(
-            false, true, Context.FIRST_BURST_BYTES, Context.MAX_BURST_BYTES, Context.DATA_SEGMENT_BYTES,
-            Context.DATA_SEGMENT_BYTES);
-        Thread watchdog = Thread.ofVirtual().start(() -> closeUnlessInterrupted(channel));
-        try {
-            datamover.enable(new InitiatorLogin(context, datamover, numbers, own).run());
-        } catch (ClosedChannelException e) {
-            throw new IOException(
-                "shard " + context.portalText() + " takes connections but does not answer a login within "
-                    + context.connectTimeoutMillis + " ms",
-                e);
-        } catch (IOException e) {
-            datamover.close();
-            throw new IOException("shard " + context.portalText() + ": " + e.getMessage(), e);
-        } finally {
-            watchdog.interrupt();
-        }
+        datamover.enable(SessionConnector.logIn(context, channel, datamover, numbers));
         daemon("iscsi-receiver ", this::receive);
         daemon("iscsi-sender ", this::sendRequestedData);
         Thread.ofVirtual().name("iscsi-watchdog " + context.portalText()).start(this::watch);
@@ -130,30 +90,18 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
 
     /** A target that reads nothing must not hold a sender, and all who wait for it, for ever. */
     private void watch() {
-        long limit = TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis);
+        long limit = TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis());
         try {
             while (!ended.await(WATCH_MILLIS, TimeUnit.MILLISECONDS)) {
                 long sending = datamover.sendingSinceNanos();
                 if (sending != 0 && System.nanoTime() - sending > limit) {
                     LOG.warn("shard {} has taken no data for {} ms and is disconnected", context.portalText(),
-                        context.commandTimeoutMillis);
+                        context.commandTimeoutMillis());
                     datamover.close();
                 }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        }
-    }
-
-    /** A peer that takes connections and says nothing must not hold a login for ever. */
-    private void closeUnlessInterrupted(SocketChannel channel) {
-        try {
-            Thread.sleep(context.connectTimeoutMillis);
-            channel.close();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (IOException e) {
-            LOG.debug("closing {}: {}", context.portalText(), e.toString());
         }
     }
 
@@ -390,7 +338,7 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
         aborting = initiatorTaskTag;
         try {
             datamover.sendControl(pdu, null);
-            if (abortAnswers.poll(context.commandTimeoutMillis, TimeUnit.MILLISECONDS) == null) {
+            if (abortAnswers.poll(context.commandTimeoutMillis(), TimeUnit.MILLISECONDS) == null) {
                 datamover.close();
                 throw new IOException("shard " + context.portalText() + " does not answer an abort");
             }
@@ -428,97 +376,6 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
             Thread.currentThread().interrupt();
         } finally {
             datamover.close();
-        }
-    }
-
-    /** What a session needs to know. */
-    public static final class Context {
-        /** How long connecting and logging in may take. */
-        public static final long DEFAULT_CONNECT_TIMEOUT_MILLIS = 5_000;
-
-        /** How long the target may take no further command, or leave one unanswered. */
-        public static final long DEFAULT_COMMAND_TIMEOUT_MILLIS = 30_000;
-
-        /** How many commands are in flight at most. */
-        public static final int DEFAULT_QUEUE_DEPTH = 32;
-
-        private static final int FIRST_BURST_BYTES = 256 * 1024;
-        private static final int MAX_BURST_BYTES = 4 << 20;
-        private static final int DATA_SEGMENT_BYTES = 1 << 20;
-
-        private InetSocketAddress portal;
-        private String targetName;
-        private String initiatorName;
-        private long isid;
-        private String learner;
-        private long connectTimeoutMillis = DEFAULT_CONNECT_TIMEOUT_MILLIS;
-        private long commandTimeoutMillis = DEFAULT_COMMAND_TIMEOUT_MILLIS;
-        private int queueDepth = DEFAULT_QUEUE_DEPTH;
-
-        /** Sets where the target is. */
-        public Context portal(InetSocketAddress address) {
-            this.portal = address;
-            return this;
-        }
-
-        /** Sets the target's iSCSI name. */
-        public Context targetName(String name) {
-            this.targetName = name;
-            return this;
-        }
-
-        /** Sets this initiator's identity: its iSCSI name, and the ISID that tells its sessions apart. */
-        public Context initiator(String name, long sessionId) {
-            this.initiatorName = name;
-            this.isid = sessionId;
-            return this;
-        }
-
-        /** Sets the learner's label; without one the session has none. */
-        public Context learner(String label) {
-            this.learner = label;
-            return this;
-        }
-
-        /** Sets how long connecting and logging in may take. */
-        public Context connectTimeoutMillis(long millis) {
-            this.connectTimeoutMillis = millis;
-            return this;
-        }
-
-        /** Sets how long the target may leave a command unanswered. */
-        public Context commandTimeoutMillis(long millis) {
-            this.commandTimeoutMillis = millis;
-            return this;
-        }
-
-        /** Sets how many commands are in flight at most, 1 to 1023. */
-        public Context queueDepth(int depth) {
-            if (depth < 1 || depth > 1023) {
-                throw new IllegalArgumentException("queueDepth=" + depth + " must be from 1 to 1023");
-            }
-            this.queueDepth = depth;
-            return this;
-        }
-
-        String targetName() {
-            return targetName;
-        }
-
-        String initiatorName() {
-            return initiatorName;
-        }
-
-        long isid() {
-            return isid;
-        }
-
-        String learner() {
-            return learner;
-        }
-
-        String portalText() {
-            return portal.getHostString() + ":" + portal.getPort();
         }
     }
 }

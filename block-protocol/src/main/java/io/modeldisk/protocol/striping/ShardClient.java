@@ -2,6 +2,7 @@ package io.modeldisk.protocol.striping;
 
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiOpcode;
 import io.modeldisk.protocol.scsi.ScsiStatus;
@@ -43,7 +44,7 @@ final class ShardClient implements AutoCloseable {
     }
 
     private IscsiSession login(long isid, String label) throws IOException {
-        return IscsiSession.login(new IscsiSession.Context()
+        return IscsiSession.login(new SessionContext()
             .portal(portal)
             .targetName(ModelFacts.TARGET_PREFIX + context.model())
             .initiator(context.initiatorName(), isid)

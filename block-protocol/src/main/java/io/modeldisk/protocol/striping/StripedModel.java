@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -198,10 +199,10 @@ public final class StripedModel implements RemoteModel {
 
         private final ModelAddress address;
         private String learner = "learner";
-        private int queueDepth = IscsiSession.Context.DEFAULT_QUEUE_DEPTH;
+        private int queueDepth = SessionContext.DEFAULT_QUEUE_DEPTH;
         private int concurrentCalls = DEFAULT_CONCURRENT_CALLS;
-        private long connectTimeoutMillis = IscsiSession.Context.DEFAULT_CONNECT_TIMEOUT_MILLIS;
-        private long commandTimeoutMillis = IscsiSession.Context.DEFAULT_COMMAND_TIMEOUT_MILLIS;
+        private long connectTimeoutMillis = SessionContext.DEFAULT_CONNECT_TIMEOUT_MILLIS;
+        private long commandTimeoutMillis = SessionContext.DEFAULT_COMMAND_TIMEOUT_MILLIS;
         private long waitTimeoutMillis = DEFAULT_WAIT_TIMEOUT_MILLIS;
 
         /** A connection to the model at this address. */

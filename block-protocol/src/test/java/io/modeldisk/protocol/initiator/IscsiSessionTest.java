@@ -39,7 +39,7 @@ class IscsiSessionTest {
         CompletableFuture<IscsiSession> login = new CompletableFuture<>();
         Thread.ofVirtual().start(() -> {
             try {
-                login.complete(IscsiSession.login(new IscsiSession.Context().portal(target.address())
+                login.complete(IscsiSession.login(new SessionContext().portal(target.address())
                     .targetName("iqn.test:scripted").initiator("iqn.test:initiator", 1).queueDepth(64)
                     .commandTimeoutMillis(500)));
             } catch (IOException e) {

@@ -211,7 +211,6 @@ public final class PduStream implements AutoCloseable {
             channel.close();
         } catch (IOException e) {
             // The channel is closed all the same; the peer sees the end of the stream or a reset.
-            Thread.onSpinWait();
         }
     }
 }

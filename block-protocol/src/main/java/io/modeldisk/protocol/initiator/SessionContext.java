@@ -1,0 +1,117 @@
+package io.modeldisk.protocol.initiator;
+
+import io.modeldisk.protocol.login.OperationalParameters;
+import java.net.InetSocketAddress;
+
+/** What a session needs to know. */
+public final class SessionContext {
+    /** How long connecting and logging in may take. */
+    public static final long DEFAULT_CONNECT_TIMEOUT_MILLIS = 5_000;
+
+    /** How long the target may take no further command, or leave one unanswered. */
+    public static final long DEFAULT_COMMAND_TIMEOUT_MILLIS = 30_000;
+
+    /** How many commands are in flight at most. */
+    public static final int DEFAULT_QUEUE_DEPTH = 32;
+
+    private static final int FIRST_BURST_BYTES = 256 * 1024;
+    private static final int MAX_BURST_BYTES = 4 << 20;
+    private static final int DATA_SEGMENT_BYTES = 1 << 20;
+
+    private InetSocketAddress portal;
+    private String targetName;
+    private String initiatorName;
+    private long isid;
+    private String learner;
+    private long connectTimeoutMillis = DEFAULT_CONNECT_TIMEOUT_MILLIS;
+    private long commandTimeoutMillis = DEFAULT_COMMAND_TIMEOUT_MILLIS;
+    private int queueDepth = DEFAULT_QUEUE_DEPTH;
+
+    /** Sets where the target is. */
+    public SessionContext portal(InetSocketAddress address) {
+        this.portal = address;
+        return this;
+    }
+
+    /** Sets the target's iSCSI name. */
+    public SessionContext targetName(String name) {
+        this.targetName = name;
+        return this;
+    }
+
+    /** Sets this initiator's identity: its iSCSI name, and the ISID that tells its sessions apart. */
+    public SessionContext initiator(String name, long sessionId) {
+        this.initiatorName = name;
+        this.isid = sessionId;
+        return this;
+    }
+
+    /** Sets the learner's label; without one the session has none. */
+    public SessionContext learner(String label) {
+        this.learner = label;
+        return this;
+    }
+
+    /** Sets how long connecting and logging in may take. */
+    public SessionContext connectTimeoutMillis(long millis) {
+        this.connectTimeoutMillis = millis;
+        return this;
+    }
+
+    /** Sets how long the target may leave a command unanswered. */
+    public SessionContext commandTimeoutMillis(long millis) {
+        this.commandTimeoutMillis = millis;
+        return this;
+    }
+
+    /** Sets how many commands are in flight at most, 1 to 1023. */
+    public SessionContext queueDepth(int depth) {
+        if (depth < 1 || depth > 1023) {
+            throw new IllegalArgumentException("queueDepth=" + depth + " must be from 1 to 1023");
+        }
+        this.queueDepth = depth;
+        return this;
+    }
+
+    String targetName() {
+        return targetName;
+    }
+
+    String initiatorName() {
+        return initiatorName;
+    }
+
+    long isid() {
+        return isid;
+    }
+
+    String learner() {
+        return learner;
+    }
+
+    String portalText() {
+        return portal.getHostString() + ":" + portal.getPort();
+    }
+
+    InetSocketAddress portal() {
+        return portal;
+    }
+
+    long connectTimeoutMillis() {
+        return connectTimeoutMillis;
+    }
+
+    long commandTimeoutMillis() {
+        return commandTimeoutMillis;
+    }
+
+    int queueDepth() {
+        return queueDepth;
+    }
+
+    /** What this side takes and wishes. */
+    OperationalParameters parameters() {
+        return new OperationalParameters(
+            false, true, FIRST_BURST_BYTES, MAX_BURST_BYTES, DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES);
+    }
+}
