@@ -63,6 +63,7 @@ public final class ShardModel implements AutoCloseable {
      */
     public static ShardModel open(ParameterServer.Context context, LongSupplier nanoClock) throws IOException {
         ServerSettings settings = context.conclude().settings();
+        MemoryBudget.check(settings);
         ModelFacts facts = settings.facts();
         BlockLayout layout = new BlockLayout(facts.bytesOfShard(), facts.blockSizeBytes());
         BlockStore store = new BlockStore(layout, settings.spareBlocks(),

@@ -76,7 +76,7 @@ public final class TargetServer implements AutoCloseable {
         } catch (BindException e) {
             channel.close();
             throw new IOException("cannot listen on " + address.getHostString() + ":" + address.getPort() + ": "
-                + e.getMessage() + "; is another shard or target running there? --listen chooses another address", e);
+                + e.getMessage() + "; --listen chooses another address", e);
         }
     }
 
