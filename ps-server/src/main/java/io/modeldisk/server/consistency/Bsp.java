@@ -219,15 +219,22 @@ public final class Bsp implements Consistency {
 
     @Override
     public void learnersLeft() {
+        RuntimeException trouble = null;
         for (RoundBlock block : rounds) {
             ParkedTask woken = null;
             block.block().lock();
             try {
                 woken = closeComplete(block, null);
+            } catch (RuntimeException e) {
+                // Nobody asks again when those who left are forgotten: the other blocks must go on now.
+                trouble = e;
             } finally {
                 block.block().unlock();
                 parking.resumeAll(woken);
             }
+        }
+        if (trouble != null) {
+            throw trouble;
         }
     }
 
