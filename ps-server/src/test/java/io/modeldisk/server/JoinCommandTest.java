@@ -2,6 +2,7 @@ package io.modeldisk.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.ScsiException;
@@ -10,6 +11,7 @@ import io.modeldisk.protocol.target.LogicalUnit;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -63,6 +65,19 @@ class JoinCommandTest {
             assertThat(shard.consistency().rounds(0)).isEqualTo(2);
             push(train, "a");
             assertThat(shard.consistency().rounds(0)).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void aShardThatIsFarBehindTheOthersIsThereAtOnce() throws Exception {
+        try (ShardModel shard = shard()) {
+            connect(shard, "a");
+            LogicalUnit train = shard.target().units().get(0);
+            long far = 1L << 40;
+            assertTimeoutPreemptively(Duration.ofSeconds(10), () -> join(train, "a", far));
+            assertThat(shard.consistency().rounds(1)).isEqualTo(far - 1);
+            push(train, "a");
+            assertThat(shard.consistency().rounds(1)).isEqualTo(far);
         }
     }
 

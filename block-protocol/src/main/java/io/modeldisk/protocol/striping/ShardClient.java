@@ -33,6 +33,8 @@ final class ShardClient implements AutoCloseable {
     private IscsiSession observer;
     private IscsiSession learner;
     private boolean joined;
+    /** Whether the learner's session is the one that has said JOIN. */
+    private boolean agreed;
 
     ShardClient(StripedModel.Context context, InetSocketAddress portal) {
         this.context = context;
@@ -68,9 +70,15 @@ final class ShardClient implements AutoCloseable {
             return observer();
         }
         if (!learner.isOpen()) {
+            agreed = false;
             learner = replace(learner, LEARNER_ISID, context.learner());
         }
         return learner;
+    }
+
+    /** Whether it surely is the learner that has joined: if its session was lost, the lease may have ended meanwhile. */
+    synchronized boolean isLearner() {
+        return joined && agreed && learner.isOpen();
     }
 
     private IscsiSession replace(IscsiSession lost, long isid, String label) throws IOException {
@@ -91,12 +99,14 @@ final class ShardClient implements AutoCloseable {
             joined = true;
         }
         run(session(), JoinCommand.cdb(earliestRound), JoinCommand.DATA_BYTES, Cancellation.NONE);
+        agreed = true;
         return JoinCommand.joinRound(scratch.slab(0).asSlice(0, JoinCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
     }
 
     synchronized void leave() {
         if (joined) {
             joined = false;
+            agreed = false;
             learner.close();
             learner = null;
         }

@@ -144,7 +144,7 @@ public final class StripedModel implements RemoteModel {
 
     @Override
     public void join() throws IOException {
-        if (joined) {
+        if (isLearnerEverywhere()) {
             return;
         }
         synchronized (this) {
@@ -152,10 +152,22 @@ public final class StripedModel implements RemoteModel {
                 joinEverywhere();
                 joined = true;
             } catch (IOException e) {
-                shards.forEach(ShardClient::leave);
+                // A learner that cannot reach a shard for a while keeps its rounds on the others, as long as its leases last.
+                if (!joined) {
+                    shards.forEach(ShardClient::leave);
+                }
                 throw e;
             }
         }
+    }
+
+    /** Not if a session was lost: where its lease has ended it is a newcomer, and must be at the same round everywhere. */
+    private boolean isLearnerEverywhere() {
+        boolean everywhere = joined;
+        for (int i = 0; everywhere && i < shards.size(); i++) {
+            everywhere = shards.get(i).isLearner();
+        }
+        return everywhere;
     }
 
     /** At the same round on every shard: the earliest at which all of them take a newcomer. */

@@ -75,6 +75,8 @@ final class FakeShards implements AutoCloseable {
         final AtomicInteger admitted = new AtomicInteger();
         final AtomicInteger parkings = new AtomicInteger();
         volatile boolean parking;
+        /** The round at which a learner joins, the earliest at first. */
+        volatile long joinRound = 1;
         volatile byte[] page;
         private final DataMemory memory;
         private final List<LogicalUnit> units;
@@ -173,7 +175,11 @@ final class FakeShards implements AutoCloseable {
 
             @Override
             public byte[] vendorCommand(Nexus nexus, Cdb cdb) {
-                return cdb.opcode() == JoinCommand.OPCODE ? JoinCommand.data(1) : null;
+                if (cdb.opcode() != JoinCommand.OPCODE) {
+                    return null;
+                }
+                joinRound = Math.max(joinRound, JoinCommand.earliestRound(cdb));
+                return JoinCommand.data(joinRound);
             }
 
             @Override

@@ -386,4 +386,35 @@ class StripedModelTest {
         model = null;
         await("no session is left", () -> shards.servers.stream().allMatch(server -> server.connectionCount() == 0));
     }
+
+    private boolean pushes() {
+        try {
+            model.push(0, memory, 0, 4 * BLOCK, Cancellation.NONE);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    @Test
+    void learnerWhoseLeaseHasEndedOnOneShardIsAtTheSameRoundEverywhere() throws IOException {
+        serve(4 * BLOCK, BLOCK, 2);
+        model.join();
+        shards.restart(0);
+        shards.shards.get(0).joinRound = 9;
+        await("it pushes again", this::pushes);
+        assertThat(shards.shards.get(1).joinRound).isEqualTo(9);
+    }
+
+    @Test
+    void learnerThatCannotReachAShardKeepsItsRoundsOnTheOthers() throws IOException {
+        serve(4 * BLOCK, BLOCK, 2);
+        model.join();
+        int sessions = shards.servers.get(1).connectionCount();
+        shards.servers.get(0).close();
+        assertThatThrownBy(() -> model.push(0, memory, 0, 4 * BLOCK, Cancellation.NONE))
+            .isInstanceOf(IOException.class);
+        assertThat(pushes()).isFalse();
+        assertThat(shards.servers.get(1).connectionCount()).isEqualTo(sessions);
+    }
 }

@@ -128,11 +128,23 @@ public final class Bsp implements Consistency {
     /** Closes the open round, and those after it, as long as they wait for nobody. */
     private ParkedTask closeComplete(RoundBlock block, ParkedTask woken) {
         ParkedTask chain = woken;
-        while (isComplete(block, membership.roster())) {
+        Roster<Nexus, LearnerProgress> roster = membership.roster();
+        while (isComplete(block, roster)) {
             block.close(aggregator);
+            block.skipTo(firstRoundOf(roster.members()));
             chain = block.parked().detachBefore(chain);
+            roster = membership.roster();
         }
         return chain;
+    }
+
+    /** The first round that anybody takes part in: nobody contributes to those before. 0 if there is nobody. */
+    private static long firstRoundOf(List<Member<Nexus, LearnerProgress>> members) {
+        long first = members.isEmpty() ? 0 : Long.MAX_VALUE;
+        for (int i = 0; i < members.size(); i++) {
+            first = Math.min(first, members.get(i).joinRound());
+        }
+        return first;
     }
 
     private static boolean isComplete(RoundBlock block, Roster<Nexus, LearnerProgress> roster) {
@@ -207,15 +219,22 @@ public final class Bsp implements Consistency {
 
     @Override
     public void learnersLeft() {
+        RuntimeException trouble = null;
         for (RoundBlock block : rounds) {
             ParkedTask woken = null;
             block.block().lock();
             try {
                 woken = closeComplete(block, null);
+            } catch (RuntimeException e) {
+                // Nobody asks again when those who left are forgotten: the other blocks must go on now.
+                trouble = e;
             } finally {
                 block.block().unlock();
                 parking.resumeAll(woken);
             }
+        }
+        if (trouble != null) {
+            throw trouble;
         }
     }
 

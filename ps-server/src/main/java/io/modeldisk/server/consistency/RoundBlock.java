@@ -89,4 +89,9 @@ final class RoundBlock {
             block.updated();
         }
     }
+
+    /** Opens a later round at once; the open one, and those between, have no contributions. */
+    void skipTo(long later) {
+        round = Math.max(round, later);
+    }
 }

@@ -1,5 +1,6 @@
 package io.modeldisk.server.consistency;
 
+import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.fault.membership.Membership;
 import io.modeldisk.protocol.target.Nexus;
 import io.modeldisk.server.block.BlockLayout;
@@ -20,9 +21,13 @@ final class BspFixture implements AutoCloseable {
     final Bsp bsp;
 
     BspFixture(int learners) {
+        this(learners, new SumAggregator());
+    }
+
+    BspFixture(int learners, Aggregator aggregator) {
         membership = new Membership<>(learners, LEASE, () -> 0,
             () -> new LearnerProgress(new RoundMarks(store.layout())));
-        bsp = new Bsp(store, new SumAggregator(), membership);
+        bsp = new Bsp(store, aggregator, membership);
     }
 
     Nexus connect(String name) {

@@ -4,9 +4,12 @@ import static io.modeldisk.server.consistency.BspFixture.BLOCK;
 import static io.modeldisk.server.consistency.BspFixture.PAGE;
 import static io.modeldisk.server.consistency.BspFixture.SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.protocol.target.Nexus;
 import io.modeldisk.server.fake.FakeTask;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -216,5 +219,24 @@ class BspTest {
         assertThat(bsp.rounds(0)).isEqualTo(2);
         assertThat(bsp.rounds(2)).isEqualTo(2);
         assertThat(shard.store.block(2).version()).isEqualTo(1);
+    }
+
+    @Test
+    void blockWhoseAggregatorFailsKeepsNoOtherWaitingForTheDead() {
+        AtomicInteger calls = new AtomicInteger();
+        Aggregator failsFirst = (block, offset, gradient, gradientOffset, lengthBytes, scale) -> {
+            if (calls.getAndIncrement() == 0) {
+                throw new IllegalStateException("the first block fails");
+            }
+        };
+        try (BspFixture other = new BspFixture(2, failsFirst)) {
+            Nexus survivor = other.connect("survivor");
+            Nexus victim = other.connect("victim");
+            other.membership.join(victim);
+            other.push(survivor, 0, BspFixture.SIZE, 1);
+            assertThatThrownBy(() -> other.expire(victim)).isInstanceOf(IllegalStateException.class);
+            assertThat(other.bsp.rounds(1)).isEqualTo(1);
+            assertThat(other.bsp.rounds(2)).isEqualTo(1);
+        }
     }
 }
