@@ -31,9 +31,8 @@ public final class StripedModel implements RemoteModel {
         this.facts = facts;
         this.paddedBytes = (facts.sizeBytes() + LOGICAL_BLOCK_BYTES - 1) / LOGICAL_BLOCK_BYTES * LOGICAL_BLOCK_BYTES;
         this.transfers = new ArrayBlockingQueue<>(context.concurrentCalls);
-        Striping striping = new Striping(facts.blockSizeBytes(), facts.shards());
         for (int i = 0; i < context.concurrentCalls; i++) {
-            transfers.add(new Transfer(striping, context.queueDepth));
+            transfers.add(newTransfer());
         }
     }
 
@@ -114,12 +113,17 @@ public final class StripedModel implements RemoteModel {
                 TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis),
                 TimeUnit.MILLISECONDS.toNanos(context.waitTimeoutMillis));
         } finally {
-            transfers.add(transfer);
+            // One whose shard never said what became of a command is not used again: the answer may still come.
+            transfers.add(transfer.isIdle() ? transfer : newTransfer());
         }
     }
 
     private static IscsiSession session(Transfer.Direction direction, ShardClient shard) throws IOException {
         return direction.lun() == 0 ? shard.session() : shard.observer();
+    }
+
+    private Transfer newTransfer() {
+        return new Transfer(new Striping(facts.blockSizeBytes(), facts.shards()), context.queueDepth);
     }
 
     private Transfer takeTransfer() throws IOException {

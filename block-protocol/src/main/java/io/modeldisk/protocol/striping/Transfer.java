@@ -296,6 +296,11 @@ final class Transfer {
         }
     }
 
+    /** Whether no command of the last call is in flight any more. */
+    synchronized boolean isIdle() {
+        return pending == 0;
+    }
+
     private void abort(IscsiSession session, IoRequest request, int tag) {
         try {
             session.abort(request, tag);
