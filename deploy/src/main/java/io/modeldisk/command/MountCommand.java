@@ -17,8 +17,9 @@ import picocli.CommandLine.Parameters;
 
 /** {@code modeldisk mount}: a model as a file. */
 @Command(name = "mount", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false, description = {
-    "Mounts a model: DIR/model (read = weights, write = gradient, fsync = end of the iteration), DIR/weights",
-    "(the raw weights), DIR/status.json. Returns when the file system answers."},
+    "Mounts a model as files, and returns when they answer.",
+    "DIR/model: read = weights, write = gradient, fsync = end of the iteration. DIR/weights: the raw weights. "
+        + "DIR/status.json: how it goes, and the last error."},
     footer = {"", "Example:",
         "  modeldisk mount modeldisk://127.0.0.1:3260,127.0.0.1:3261/digits /mnt/digits",
         "  modeldisk unmount /mnt/digits"})
@@ -71,9 +72,10 @@ final class MountCommand implements Callable<Integer> {
             LOG.info("effective configuration:\n{}", context);
             Thread stopper = new Thread(mount::close, "stop");
             Runtime.getRuntime().addShutdownHook(stopper);
-            System.out.printf("ready: model %s (%s, %d shards, %s) mounted on %s, exchange %s, learner %s%n",
-                remote.facts().model(), ByteCount.format(remote.facts().sizeBytes()), remote.facts().shards(),
-                remote.facts().consistency(), directory, context.exchange().schemeName(), label);
+            System.out.printf("ready: model %s (%s, %s, %s) mounted on %s, exchange %s, learner %s%n",
+                remote.facts().model(), ByteCount.format(remote.facts().sizeBytes()),
+                StatusCommand.counted(remote.facts().shards(), "shard"), remote.facts().consistency(),
+                directory, context.exchange().schemeName(), label);
             Background.detachIfBackground(log);
             mount.unmounted().join();
         }

@@ -31,8 +31,10 @@ import picocli.CommandLine.Spec;
     "A model of n shards needs n of these, with --shard 0/n to --shard n-1/n and all else the same."},
     footer = {"",
         "Example, a model of two shards on one machine:",
-        "  modeldisk serve --model digits --size 64MiB --shard 0/2 --listen 127.0.0.1:3260 --aggregator sgd:lr=0.1",
-        "  modeldisk serve --model digits --size 64MiB --shard 1/2 --listen 127.0.0.1:3261 --aggregator sgd:lr=0.1"})
+        "  modeldisk serve --model digits --size 64MiB --shard 0/2 \\",
+        "      --listen 127.0.0.1:3260 --aggregator sgd:lr=0.1",
+        "  modeldisk serve --model digits --size 64MiB --shard 1/2 \\",
+        "      --listen 127.0.0.1:3261 --aggregator sgd:lr=0.1"})
 final class ServeCommand implements Callable<Integer> {
     private static final Logger LOG = LogManager.getLogger(ServeCommand.class);
     private static final Pattern SHARD = Pattern.compile("(\\d{1,6})/(\\d{1,6})");

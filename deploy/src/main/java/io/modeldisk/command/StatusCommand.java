@@ -40,10 +40,13 @@ final class StatusCommand implements Callable<Integer> {
     }
 
     private static void print(ModelFacts facts, JsonNode shards) {
-        System.out.printf("model %s: %s in %d blocks of %s on %d shards, %s, %s, %d learners expected%n%n",
+        System.out.printf("model %s: %s in %d blocks of %s on %s, %s, %s%s%n%n",
             facts.model(), ByteCount.format(facts.sizeBytes()), facts.blocks(),
             ByteCount.format(facts.blockSizeBytes()),
-            facts.shards(), facts.aggregator(), facts.consistency(), facts.learners());
+            counted(facts.shards(), "shard"), facts.aggregator(), facts.consistency(),
+            facts.consistency().equals("bsp")
+                ? ", the first round waits for " + counted(facts.learners(), "learner")
+                : "");
         System.out.printf("%-6s %10s %10s %12s %12s %8s %10s%n",
             "shard", "version", "to", "pushed", "pulled", "waiting", "uptime");
         for (JsonNode shard : shards) {
@@ -52,7 +55,12 @@ final class StatusCommand implements Callable<Integer> {
                 bytes(shard, "pushedBytes"), bytes(shard, "pulledBytes"), shard.path("waiting").asInt(),
                 shard.path("uptimeSeconds").asLong());
         }
-        System.out.printf("%n%-6s %-32s %-6s %14s %12s %12s%n", "shard", "learner", "state", "clock", "pushed",
+        System.out.println();
+        if (learners(shards) == 0) {
+            System.out.println("no learner is there now");
+            return;
+        }
+        System.out.printf("%-6s %-32s %-6s %14s %12s %12s%n", "shard", "learner", "state", "clock", "pushed",
             "pulled");
         for (JsonNode shard : shards) {
             for (JsonNode learner : shard.path("learners")) {
@@ -65,6 +73,19 @@ final class StatusCommand implements Callable<Integer> {
                     bytes(learner, "pushedBytes"), bytes(learner, "pulledBytes"));
             }
         }
+    }
+
+    private static int learners(JsonNode shards) {
+        int count = 0;
+        for (JsonNode shard : shards) {
+            count += shard.path("learners").size();
+        }
+        return count;
+    }
+
+    /** A number of things in words, as "1 shard" and "2 shards". */
+    static String counted(int count, String thing) {
+        return count + " " + thing + (count == 1 ? "" : "s");
     }
 
     private static String bytes(JsonNode node, String field) {

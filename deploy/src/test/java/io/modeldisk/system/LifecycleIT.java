@@ -60,7 +60,7 @@ final class LifecycleIT {
         // The run ends only when nobody holds its output any more.
         Result result = sandbox.run(modeldisk("mount", launch().address(), directory, "--learner", "l1"));
         assertThat(result.succeeded().lines()).singleElement().asString()
-            .startsWith("ready: model m (1 MiB, 1 shards, asp) mounted on " + directory).endsWith("learner l1");
+            .startsWith("ready: model m (1 MiB, 1 shard, asp) mounted on " + directory).endsWith("learner l1");
         assertThat(sandbox.processes()).hasSize(1);
         assertThat(Files.size(directory.resolve("model"))).isEqualTo(1 << 20);
         sandbox.run(modeldisk("unmount", directory)).succeeded();

@@ -256,7 +256,7 @@ public final class ParameterServer implements AutoCloseable {
                     + " blockSize",
                 shard, source.sizeBytes(), facts.blocks(), ByteSize.format(blockSizeBytes), facts.blocks());
             check(facts.blocksOfShard() <= Integer.MAX_VALUE - MAX_SPARE_BLOCKS,
-                "shard=%s would get %s blocks, too many; use more shards, or a larger blockSize", shard,
+                "shard=%s would get %s blocks, too many; use more shards, or larger blocks (--block-size)", shard,
                 facts.blocksOfShard());
             return facts;
         }

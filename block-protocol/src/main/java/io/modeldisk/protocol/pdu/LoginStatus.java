@@ -43,7 +43,7 @@ public final class LoginStatus {
             case SUCCESS -> "success";
             case INITIATOR_ERROR -> "initiator error";
             case AUTHENTICATION_FAILURE -> "authentication failed";
-            case TARGET_NOT_FOUND -> "target not found";
+            case TARGET_NOT_FOUND -> "target not found: no model of that name is served there";
             case UNSUPPORTED_VERSION -> "version not supported";
             case TOO_MANY_CONNECTIONS -> "too many connections";
             case MISSING_PARAMETER -> "a required key is missing";

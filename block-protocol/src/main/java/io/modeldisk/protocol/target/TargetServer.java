@@ -76,7 +76,9 @@ public final class TargetServer implements AutoCloseable {
         } catch (BindException e) {
             channel.close();
             throw new IOException("cannot listen on " + address.getHostString() + ":" + address.getPort() + ": "
-                + e.getMessage() + "; --listen chooses another address", e);
+                + e.getMessage()
+                + "; --listen chooses another address, as HOST:PORT: a host of this machine and a port that is free",
+                e);
         }
     }
 

@@ -66,7 +66,7 @@ final class SafetensorsFile implements ModelSource {
             throw new InvalidSafetensorsException(
                 "its header is said to have " + Long.toUnsignedString(headerBytes) + " bytes, more than the "
                     + MAX_HEADER_BYTES
-                    + " that are read");
+                    + " that are read; is it a .safetensors file?");
         }
         if (headerBytes > fileBytes - LENGTH_BYTES) {
             throw new InvalidSafetensorsException(
