@@ -20,10 +20,19 @@ public final class Main {
 
     /** Runs the command and exits with its status: 0, 1 for a failure, 2 for wrong usage. */
     public static void main(String[] arguments) {
-        System.exit(commandLine().execute(arguments));
+        System.exit(run(arguments));
     }
 
-    static CommandLine commandLine() {
+    private static int run(String[] arguments) {
+        try {
+            return commandLine().execute(arguments);
+        } catch (IOException e) {
+            System.err.println("modeldisk: " + e.getMessage());
+            return 1;
+        }
+    }
+
+    private static CommandLine commandLine() throws IOException {
         CommandLine line = new CommandLine(new Main());
         line.registerConverter(ByteCount.class, Main::byteCount);
         line.setDefaultValueProvider(new Settings());

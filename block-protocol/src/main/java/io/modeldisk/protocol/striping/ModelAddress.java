@@ -51,7 +51,8 @@ public record ModelAddress(List<InetSocketAddress> shards, String model) {
      */
     public static InetSocketAddress parsePortal(String text, int defaultPort) {
         Matcher portal = PORTAL.matcher(text);
-        if (!portal.matches()) {
+        // A number alone would be taken for an address in a form that nobody means: a port is meant.
+        if (!portal.matches() || portal.group(1).matches("\\d+")) {
             throw new IllegalArgumentException("'" + text + "' is not HOST or HOST:PORT");
         }
         int port = portal.group(2) == null ? defaultPort : Integer.parseInt(portal.group(2));

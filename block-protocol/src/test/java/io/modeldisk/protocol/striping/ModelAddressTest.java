@@ -43,4 +43,9 @@ class ModelAddressTest {
         assertThatThrownBy(() -> ModelAddress.parse("modeldisk://h/" + "m".repeat(65)))
             .isInstanceOf(IllegalArgumentException.class);
     }
+
+    @Test
+    void portAloneIsNoPortal() {
+        assertThatThrownBy(() -> ModelAddress.parsePortal("3260", 1)).hasMessageContaining("is not HOST or HOST:PORT");
+    }
 }
