@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 final class RawUnit extends ShardUnit {
     static final int LUN = 1;
 
-    private final PieceVisitor assignment = RawUnit::assign;
+    private final PieceVisitor<RawUnit> assignment = RawUnit::assign;
 
     RawUnit(ShardModel shard) {
         super(shard, LUN, "modeldisk raw");
@@ -22,12 +22,14 @@ final class RawUnit extends ShardUnit {
 
     @Override
     public boolean write(IoTask task) {
-        shard().store().visit(task, assignment);
+        shard().store().visit(task, assignment, this);
         return true;
     }
 
-    private static void assign(Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
+    private static boolean assign(
+        IoTask task, RawUnit unit, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
         MemorySegment.copy(data, dataOffset, block.writable().weights(), offset, lengthBytes);
+        return true;
     }
 
     @Override

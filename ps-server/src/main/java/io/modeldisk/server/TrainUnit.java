@@ -3,7 +3,6 @@ package io.modeldisk.server;
 import io.modeldisk.fault.membership.Member;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.protocol.scsi.Sense;
 import io.modeldisk.protocol.striping.JoinCommand;
 import io.modeldisk.protocol.target.IoTask;
 import io.modeldisk.protocol.target.Nexus;
@@ -35,7 +34,7 @@ final class TrainUnit extends ShardUnit {
     }
 
     @Override
-    public boolean write(IoTask task) {
+    public boolean write(IoTask task) throws ScsiException {
         boolean taken = consistency.push(task);
         if (taken) {
             shard().traffic().pushed(task.lengthBytes());
@@ -53,17 +52,21 @@ final class TrainUnit extends ShardUnit {
         if (cdb.opcode() != JoinCommand.OPCODE) {
             return null;
         }
-        long earliestRound = JoinCommand.earliestRound(cdb);
-        if (earliestRound < 0) {
-            throw new ScsiException(Sense.invalidFieldInCdb(2),
-                "JOIN at round " + Long.toUnsignedString(earliestRound));
-        }
-        Member<Nexus, LearnerProgress> member = shard().membership().join(nexus);
-        if (member.postpone(earliestRound)) {
-            // Rounds before the new one may have waited for it.
+        JoinCommand.check(cdb);
+        boolean anew = JoinCommand.anew(cdb);
+        Member<Nexus, LearnerProgress> member = anew
+            ? shard().membership().joinAnew(nexus)
+            : shard().membership().join(nexus);
+        if (member.postpone(JoinCommand.earliestRound(cdb)) || anew) {
+            // Rounds before its own may have waited for it, or for who it was before.
             consistency.learnersLeft();
         }
-        return JoinCommand.data(member.joinRound());
+        return JoinCommand.data(member.joinRound(), member.number());
+    }
+
+    @Override
+    public boolean keepsRounds() {
+        return true;
     }
 
     @Override

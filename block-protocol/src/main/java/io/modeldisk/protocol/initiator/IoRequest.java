@@ -4,6 +4,7 @@ import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Pdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import io.modeldisk.protocol.scsi.RoundCdb;
 import io.modeldisk.protocol.scsi.ScsiOpcode;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import io.modeldisk.protocol.scsi.Sense;
@@ -22,6 +23,7 @@ public final class IoRequest implements InitiatorTask {
     }
 
     private static final int SLOT_BITS = 10;
+    private static final int UNIT_ATTENTION = 6;
 
     private final int slot;
     private final ScsiCommandPdu command = new ScsiCommandPdu(Pdu.newHeader());
@@ -54,6 +56,26 @@ public final class IoRequest implements InitiatorTask {
     public IoRequest write(int lun, long lba, int blocks, DataMemory from, long offset, int bytes) {
         command.beginWrite(bytes);
         return medium(ScsiOpcode.WRITE_16, lun, lba, blocks, from, offset, bytes, true);
+    }
+
+    /** Pushes a gradient of a round (the vendor-specific command PUSH). */
+    public IoRequest push(int lun, long lba, int blocks, long round, DataMemory from, long offset, int bytes) {
+        command.beginWrite(bytes);
+        return ofRound(RoundCdb.PUSH, lun, lba, blocks, round, from, offset, bytes, true);
+    }
+
+    /** Pulls weights with at least a round applied (the vendor-specific command PULL). */
+    public IoRequest pull(int lun, long lba, int blocks, long round, DataMemory to, long offset, int bytes) {
+        command.beginRead(bytes);
+        return ofRound(RoundCdb.PULL, lun, lba, blocks, round, to, offset, bytes, false);
+    }
+
+    private IoRequest ofRound(
+        int opcode, int lun, long lba, int blocks, long round, DataMemory data, long offset, int bytes, boolean write) {
+        prepare(lun, data, offset, bytes, write);
+        command.cdb(0, opcode).cdbInt(RoundCdb.LBA_FIELD, (int) lba);
+        command.cdbLong(RoundCdb.BLOCKS_FIELD, RoundCdb.blocksAndRound(blocks, round));
+        return this;
     }
 
     private IoRequest medium(
@@ -139,6 +161,11 @@ public final class IoRequest implements InitiatorTask {
     /** Why the session failed; null if it did not. */
     public String failure() {
         return failure;
+    }
+
+    /** Whether the command was not carried out because the target had something to tell first. */
+    public boolean isUnitAttention() {
+        return failure == null && status == ScsiStatus.CHECK_CONDITION && sense >> 16 == UNIT_ATTENTION;
     }
 
     /** How the command ended, in words. */

@@ -13,7 +13,10 @@ import java.util.Locale;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A {@link RemoteModel} over iSCSI sessions, one queue of commands a shard. */
+/**
+ * A {@link RemoteModel} over iSCSI sessions, one queue of commands a shard. A call survives lost connections: it connects again
+ * and goes on, for as long as {@link Context#reconnectTimeoutMillis} allows.
+ */
 public final class StripedModel implements RemoteModel {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int LOGICAL_BLOCK_BYTES = 4096;
@@ -23,6 +26,9 @@ public final class StripedModel implements RemoteModel {
     private final ModelFacts facts;
     private final long paddedBytes;
     private final ArrayBlockingQueue<Transfer> transfers;
+    private final Striping striping;
+    private final Transfer.Limits limits;
+    private volatile PushLedger ledger;
     private volatile boolean joined;
 
     private StripedModel(Context context, List<ShardClient> shards, ModelFacts facts) {
@@ -30,6 +36,11 @@ public final class StripedModel implements RemoteModel {
         this.shards = shards;
         this.facts = facts;
         this.paddedBytes = (facts.sizeBytes() + LOGICAL_BLOCK_BYTES - 1) / LOGICAL_BLOCK_BYTES * LOGICAL_BLOCK_BYTES;
+        this.striping = new Striping(facts.blockSizeBytes(), facts.shards());
+        this.limits = new Transfer.Limits(
+            TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis),
+            TimeUnit.MILLISECONDS.toNanos(context.waitTimeoutMillis),
+            TimeUnit.MILLISECONDS.toNanos(context.reconnectTimeoutMillis));
         this.transfers = new ArrayBlockingQueue<>(context.concurrentCalls);
         for (int i = 0; i < context.concurrentCalls; i++) {
             transfers.add(newTransfer());
@@ -73,8 +84,52 @@ public final class StripedModel implements RemoteModel {
     @Override
     public void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException {
-        join();
-        move(Transfer.Direction.PUSH, offset, memory, memoryOffset, lengthBytes, cancellation);
+        join(cancellation);
+        check(offset, memory, memoryOffset, lengthBytes);
+        long from = offset / LOGICAL_BLOCK_BYTES;
+        long end = from + lengthBytes / LOGICAL_BLOCK_BYTES;
+        if (!ledger.hasRepeatable(from, end)) {
+            move(Transfer.Direction.PUSH, offset, memory, memoryOffset, lengthBytes, cancellation);
+            return;
+        }
+        BitRanges first = ledger.repeatable(from, end);
+        pushOnly(first, true, offset, memory, memoryOffset, cancellation);
+        try {
+            pushOnly(first, false, offset, memory, memoryOffset, cancellation);
+        } catch (IOException e) {
+            repeatLater(from, end, first, true);
+            throw e;
+        }
+    }
+
+    /** Pushes those logical blocks of a range whose bit has this value: what is repeated must not wait for what is new. */
+    private void pushOnly(
+        BitRanges which, boolean value, long offset, DataMemory memory, long memoryOffset, Cancellation cancellation)
+        throws IOException {
+        long at = 0;
+        while (at < which.size()) {
+            long from = value ? which.nextSet(at, which.size()) : which.nextClear(at, which.size());
+            at = value ? which.nextClear(from, which.size()) : which.nextSet(from, which.size());
+            long start = from * LOGICAL_BLOCK_BYTES;
+            try {
+                move(Transfer.Direction.PUSH, offset + start, memory, memoryOffset + start,
+                    (at - from) * LOGICAL_BLOCK_BYTES, cancellation);
+            } catch (IOException e) {
+                repeatLater(offset / LOGICAL_BLOCK_BYTES, offset / LOGICAL_BLOCK_BYTES + from, which, value);
+                throw e;
+            }
+        }
+    }
+
+    /** A push that fails has done these logical blocks: called again, it is the same push. */
+    private void repeatLater(long from, long end, BitRanges which, boolean value) {
+        long at = 0;
+        long size = end - from;
+        while (at < size) {
+            long start = value ? which.nextSet(at, size) : which.nextClear(at, size);
+            at = value ? which.nextClear(start, size) : which.nextSet(start, size);
+            ledger.repeat(from + start, from + at);
+        }
     }
 
     @Override
@@ -93,9 +148,20 @@ public final class StripedModel implements RemoteModel {
         Transfer.Direction direction, long offset, DataMemory memory, long memoryOffset, long bytes,
         Cancellation cancellation)
         throws IOException {
+        check(offset, memory, memoryOffset, bytes);
         if (bytes == 0) {
             return;
         }
+        Transfer transfer = takeTransfer();
+        try {
+            transfer.run(direction, offset, memory, memoryOffset, bytes, cancellation, joined ? ledger : null);
+        } finally {
+            // One whose shard never said what became of a command is not used again: the answer may still come.
+            transfers.add(transfer.isIdle() ? transfer : newTransfer());
+        }
+    }
+
+    private void check(long offset, DataMemory memory, long memoryOffset, long bytes) {
         if ((offset | bytes) % LOGICAL_BLOCK_BYTES != 0 || offset < 0 || bytes < 0 || bytes > paddedBytes - offset) {
             throw new IllegalArgumentException("offset=" + offset + " length=" + bytes
                 + " must be multiples of 4096 within the model's " + paddedBytes + " bytes");
@@ -104,26 +170,30 @@ public final class StripedModel implements RemoteModel {
             throw new IllegalArgumentException("memoryOffset=" + memoryOffset + " length=" + bytes
                 + " must lie within the memory's " + memory.bytes() + " bytes");
         }
-        Transfer transfer = takeTransfer();
-        try {
-            for (int i = 0; i < shards.size(); i++) {
-                transfer.session(i, session(direction, shards.get(i)));
-            }
-            transfer.run(direction, offset, memory, memoryOffset, bytes, cancellation,
-                TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis),
-                TimeUnit.MILLISECONDS.toNanos(context.waitTimeoutMillis));
-        } finally {
-            // One whose shard never said what became of a command is not used again: the answer may still come.
-            transfers.add(transfer.isIdle() ? transfer : newTransfer());
-        }
     }
 
-    private static IscsiSession session(Transfer.Direction direction, ShardClient shard) throws IOException {
-        return direction.lun() == 0 ? shard.session() : shard.observer();
+    /** A session of a shard for this direction, connected anew if it was lost. */
+    private IscsiSession session(int shard, Transfer.Direction direction) throws IOException {
+        ShardClient client = shards.get(shard);
+        if (direction.lun() != 0 || !joined) {
+            return client.observer();
+        }
+        IscsiSession session = client.learner();
+        if (session != null) {
+            return session;
+        }
+        synchronized (this) {
+            rejoin(client);
+            session = client.learner();
+        }
+        if (session == null) {
+            throw new IOException("shard " + client.address() + ": the connection was lost again");
+        }
+        return session;
     }
 
     private Transfer newTransfer() {
-        return new Transfer(new Striping(facts.blockSizeBytes(), facts.shards()), context.queueDepth);
+        return new Transfer(striping, context.queueDepth, this::session, limits);
     }
 
     private Transfer takeTransfer() throws IOException {
@@ -141,47 +211,96 @@ public final class StripedModel implements RemoteModel {
 
     @Override
     public void synchronize(Cancellation cancellation) throws IOException {
-        for (ShardClient shard : shards) {
-            shard.synchronizeCache(cancellation);
+        for (int i = 0; i < shards.size(); i++) {
+            int shard = i;
+            new Reconnection().begin(limits.reconnectNanos()).run(() -> {
+                shards.get(shard).synchronizeCache(session(shard, Transfer.Direction.PUSH), cancellation);
+                return null;
+            }, cancellation);
         }
     }
 
     @Override
     public void join() throws IOException {
-        if (isLearnerEverywhere()) {
+        join(Cancellation.NONE);
+    }
+
+    private void join(Cancellation cancellation) throws IOException {
+        if (joined) {
             return;
         }
-        synchronized (this) {
-            try {
+        try {
+            new Reconnection().begin(limits.reconnectNanos()).run(() -> {
                 joinEverywhere();
-                joined = true;
-            } catch (IOException e) {
-                // A learner that cannot reach a shard for a while keeps its rounds on the others, as long as its leases last.
-                if (!joined) {
-                    shards.forEach(ShardClient::leave);
+                return null;
+            }, cancellation);
+        } catch (IOException e) {
+            leaveUnlessJoined();
+            throw e;
+        }
+    }
+
+    private synchronized void leaveUnlessJoined() {
+        if (!joined) {
+            shards.forEach(ShardClient::leave);
+        }
+    }
+
+    private synchronized void joinEverywhere() throws IOException {
+        if (joined) {
+            return;
+        }
+        if (ledger == null) {
+            ledger = new PushLedger(striping, paddedBytes);
+        }
+        for (ShardClient shard : shards) {
+            shard.joinFirst();
+        }
+        agree();
+        joined = true;
+    }
+
+    /** Goes on as a learner of a shard whose session was lost. */
+    private void rejoin(ShardClient client) throws IOException {
+        if (!joined || client.learner() != null) {
+            return;
+        }
+        client.join(0);
+        if (client.isNewcomer()) {
+            for (ShardClient shard : shards) {
+                if (shard.learner() == null && shard != client) {
+                    shard.join(0);
                 }
-                throw e;
+            }
+            agree();
+        } else {
+            client.agreed();
+        }
+    }
+
+    /** Takes part from the same round on every shard: the earliest at which all of them take a newcomer. */
+    private void agree() throws IOException {
+        long round = 0;
+        boolean same = false;
+        while (!same) {
+            same = true;
+            for (ShardClient shard : shards) {
+                round = Math.max(round, shard.joinRound());
+            }
+            for (ShardClient shard : shards) {
+                if (shard.joinRound() < round) {
+                    shard.join(round);
+                    same = false;
+                }
             }
         }
-    }
-
-    /** Not if a session was lost: where its lease has ended it is a newcomer, and must be at the same round everywhere. */
-    private boolean isLearnerEverywhere() {
-        boolean everywhere = joined;
-        for (int i = 0; everywhere && i < shards.size(); i++) {
-            everywhere = shards.get(i).isLearner();
-        }
-        return everywhere;
-    }
-
-    /** At the same round on every shard: the earliest at which all of them take a newcomer. */
-    private void joinEverywhere() throws IOException {
-        long round = 0;
-        for (ShardClient shard : shards) {
-            round = Math.max(round, shard.join(0));
-        }
-        for (ShardClient shard : shards) {
-            shard.join(round);
+        for (int i = 0; i < shards.size(); i++) {
+            if (shards.get(i).isNewcomer()) {
+                ledger.reset(i, round);
+            } else {
+                ledger.postpone(i, round);
+            }
+            shards.get(i).agreed();
         }
     }
 
@@ -210,6 +329,9 @@ public final class StripedModel implements RemoteModel {
         /** How long a pull or push waits for other learners' rounds before it fails. */
         public static final long DEFAULT_WAIT_TIMEOUT_MILLIS = 600_000;
 
+        /** How long a call tries to reach a shard again that it has lost: twice the shards' usual lease. */
+        public static final long DEFAULT_RECONNECT_TIMEOUT_MILLIS = 10_000;
+
         /** How many calls may be in progress at once; a further one waits. */
         public static final int DEFAULT_CONCURRENT_CALLS = 64;
 
@@ -220,6 +342,7 @@ public final class StripedModel implements RemoteModel {
         private long connectTimeoutMillis = SessionContext.DEFAULT_CONNECT_TIMEOUT_MILLIS;
         private long commandTimeoutMillis = SessionContext.DEFAULT_COMMAND_TIMEOUT_MILLIS;
         private long waitTimeoutMillis = DEFAULT_WAIT_TIMEOUT_MILLIS;
+        private long reconnectTimeoutMillis = DEFAULT_RECONNECT_TIMEOUT_MILLIS;
 
         /** A connection to the model at this address. */
         public Context(ModelAddress address) {
@@ -261,6 +384,12 @@ public final class StripedModel implements RemoteModel {
         /** Sets how long a pull or push waits for other learners' rounds. */
         public Context waitTimeoutMillis(long millis) {
             this.waitTimeoutMillis = millis;
+            return this;
+        }
+
+        /** Sets how long a call tries to reach a shard again that it has lost; 0 lets it fail at once. */
+        public Context reconnectTimeoutMillis(long millis) {
+            this.reconnectTimeoutMillis = millis;
             return this;
         }
 

@@ -72,6 +72,11 @@ public interface LogicalUnit {
         return null;
     }
 
+    /** Whether PUSH and PULL are commands of this unit: they come as a write and a read with a {@link IoTask#round()}. */
+    default boolean keepsRounds() {
+        return false;
+    }
+
     /** The codes of the vendor-specific VPD pages (C0h to FFh), ascending. */
     int[] vendorPageCodes();
 

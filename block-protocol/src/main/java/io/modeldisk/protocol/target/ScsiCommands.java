@@ -43,7 +43,7 @@ final class ScsiCommands {
                 decodeMedium(task, TaskSlot.Kind.WRITE);
             case ScsiOpcode.SYNCHRONIZE_CACHE_10, ScsiOpcode.SYNCHRONIZE_CACHE_16 -> decodeSynchronize(task);
             default -> {
-                return parameterData(task);
+                return RoundCommands.decode(task) ? null : parameterData(task);
             }
         }
         return null;

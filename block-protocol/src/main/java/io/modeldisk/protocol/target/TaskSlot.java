@@ -42,6 +42,7 @@ final class TaskSlot implements IoTask {
     long residual;
     long expectedBytes;
     long offset;
+    long round;
     /** The link in the line for memory, kept by {@link BufferPool}. */
     TaskSlot nextWaiting;
     volatile boolean aborted;
@@ -75,6 +76,7 @@ final class TaskSlot implements IoTask {
         moveBytes = 0;
         residual = 0;
         offset = 0;
+        round = IMPLIED_ROUND;
         expectedBytes = command.expectedDataTransferBytes();
         aborted = false;
         dataFailure = null;
@@ -166,6 +168,11 @@ final class TaskSlot implements IoTask {
     @Override
     public int lengthBytes() {
         return (moveBytes + LogicalUnit.LOGICAL_BLOCK_BYTES - 1) & -LogicalUnit.LOGICAL_BLOCK_BYTES;
+    }
+
+    @Override
+    public long round() {
+        return round;
     }
 
     @Override

@@ -77,6 +77,7 @@ final class FakeShards implements AutoCloseable {
         volatile boolean parking;
         /** The round at which a learner joins, the earliest at first. */
         volatile long joinRound = 1;
+        volatile long membership = 1;
         volatile byte[] page;
         private final DataMemory memory;
         private final List<LogicalUnit> units;
@@ -179,7 +180,12 @@ final class FakeShards implements AutoCloseable {
                     return null;
                 }
                 joinRound = Math.max(joinRound, JoinCommand.earliestRound(cdb));
-                return JoinCommand.data(joinRound);
+                return JoinCommand.data(joinRound, membership);
+            }
+
+            @Override
+            public boolean keepsRounds() {
+                return lun == 0;
             }
 
             @Override

@@ -50,6 +50,9 @@ public final class MemoryTarget implements Target, AutoCloseable {
         private final DataMemory memory;
         public final List<IoTask> parked = new CopyOnWriteArrayList<>();
         public volatile boolean parking;
+        /** Whether PUSH and PULL are commands of it, and the round of the last command. */
+        public volatile boolean keepsRounds;
+        public volatile long round;
 
         MemoryUnit(DataMemory memory) {
             this.memory = memory;
@@ -74,7 +77,13 @@ public final class MemoryTarget implements Target, AutoCloseable {
             return 256 * 1024;
         }
 
+        @Override
+        public boolean keepsRounds() {
+            return keepsRounds;
+        }
+
         private boolean admit(IoTask task) {
+            round = task.round();
             if (parking) {
                 parked.add(task);
                 return false;

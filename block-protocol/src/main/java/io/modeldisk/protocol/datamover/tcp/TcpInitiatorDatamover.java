@@ -41,6 +41,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
 
     private final ArrayBlockingQueue<DataRequest> requests;
     private final ArrayBlockingQueue<DataRequest> spareRequests;
+    private final DataRequest endOfRequests = new DataRequest();
     private OperationalParameters parameters = OperationalParameters.DEFAULTS;
     private volatile boolean closed;
 
@@ -176,7 +177,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
         while (!closed) {
             try {
                 DataRequest request = requests.poll(POLL_MILLIS, TimeUnit.MILLISECONDS);
-                if (request != null) {
+                if (request != null && request != endOfRequests) {
                     sendData(listener, request);
                     spareRequests.add(request);
                 }
@@ -225,5 +226,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
     public void close() {
         closed = true;
         stream.close();
+        // The thread that waits for requests need not find out by itself.
+        requests.offer(endOfRequests);
     }
 }
