@@ -29,8 +29,7 @@ public final class StripedModel implements RemoteModel {
     private final ArrayBlockingQueue<Transfer> transfers;
     private final Striping striping;
     private final Transfer.Limits limits;
-    private volatile PushLedger ledger;
-    private volatile boolean joined;
+    private final LearnerSessions learner;
 
     private StripedModel(Context context, List<ShardClient> shards, ModelFacts facts) {
         this.context = context;
@@ -42,6 +41,7 @@ public final class StripedModel implements RemoteModel {
             TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis),
             TimeUnit.MILLISECONDS.toNanos(context.waitTimeoutMillis),
             TimeUnit.MILLISECONDS.toNanos(context.reconnectTimeoutMillis));
+        this.learner = new LearnerSessions(shards, striping, paddedBytes, limits);
         this.transfers = new ArrayBlockingQueue<>(context.concurrentCalls);
         for (int i = 0; i < context.concurrentCalls; i++) {
             transfers.add(newTransfer());
@@ -85,27 +85,32 @@ public final class StripedModel implements RemoteModel {
     @Override
     public void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException {
-        join(cancellation);
+        learner.join(cancellation);
         check(offset, memory, memoryOffset, lengthBytes);
         long from = offset / LOGICAL_BLOCK_BYTES;
         long end = from + lengthBytes / LOGICAL_BLOCK_BYTES;
+        PushLedger ledger = learner.ledger();
+        if (ledger == null) {
+            throw new IOException("this learner has left while it pushed");
+        }
         if (!ledger.hasRepeatable(from, end)) {
             move(Transfer.Direction.PUSH, offset, memory, memoryOffset, lengthBytes, cancellation);
             return;
         }
         BitRanges first = ledger.repeatable(from, end);
-        pushOnly(first, true, offset, memory, memoryOffset, cancellation);
+        pushOnly(ledger, first, true, offset, memory, memoryOffset, cancellation);
         try {
-            pushOnly(first, false, offset, memory, memoryOffset, cancellation);
+            pushOnly(ledger, first, false, offset, memory, memoryOffset, cancellation);
         } catch (IOException e) {
-            repeatLater(from, end, first, true);
+            repeatLater(ledger, from, first, first.size(), true);
             throw e;
         }
     }
 
     /** Pushes those logical blocks of a range whose bit has this value: what is repeated must not wait for what is new. */
     private void pushOnly(
-        BitRanges which, boolean value, long offset, DataMemory memory, long memoryOffset, Cancellation cancellation)
+        PushLedger ledger, BitRanges which, boolean value, long offset, DataMemory memory, long memoryOffset,
+        Cancellation cancellation)
         throws IOException {
         long at = 0;
         while (at < which.size()) {
@@ -116,16 +121,15 @@ public final class StripedModel implements RemoteModel {
                 move(Transfer.Direction.PUSH, offset + start, memory, memoryOffset + start,
                     (at - from) * LOGICAL_BLOCK_BYTES, cancellation);
             } catch (IOException e) {
-                repeatLater(offset / LOGICAL_BLOCK_BYTES, offset / LOGICAL_BLOCK_BYTES + from, which, value);
+                repeatLater(ledger, offset / LOGICAL_BLOCK_BYTES, which, from, value);
                 throw e;
             }
         }
     }
 
     /** A push that fails has done these logical blocks: called again, it is the same push. */
-    private void repeatLater(long from, long end, BitRanges which, boolean value) {
+    private static void repeatLater(PushLedger ledger, long from, BitRanges which, long size, boolean value) {
         long at = 0;
-        long size = end - from;
         while (at < size) {
             long start = value ? which.nextSet(at, size) : which.nextClear(at, size);
             at = value ? which.nextClear(start, size) : which.nextSet(start, size);
@@ -155,7 +159,7 @@ public final class StripedModel implements RemoteModel {
         }
         Transfer transfer = takeTransfer();
         try {
-            transfer.run(direction, offset, memory, memoryOffset, bytes, cancellation, joined ? ledger : null);
+            transfer.run(direction, offset, memory, memoryOffset, bytes, cancellation, learner.ledger());
         } finally {
             // One whose shard never said what became of a command is not used again: the answer may still come.
             transfers.add(transfer.isIdle() ? transfer : newTransfer());
@@ -173,28 +177,8 @@ public final class StripedModel implements RemoteModel {
         }
     }
 
-    /** A session of a shard for this direction, connected anew if it was lost. */
-    private IscsiSession session(int shard, Transfer.Direction direction) throws IOException {
-        ShardClient client = shards.get(shard);
-        if (direction.lun() != 0 || !joined) {
-            return client.observer();
-        }
-        IscsiSession session = client.learner();
-        if (session != null) {
-            return session;
-        }
-        synchronized (this) {
-            rejoin(client);
-            session = client.learner();
-        }
-        if (session == null) {
-            throw new IOException("shard " + client.address() + ": the connection was lost again");
-        }
-        return session;
-    }
-
     private Transfer newTransfer() {
-        return new Transfer(striping, context.queueDepth, this::session, limits);
+        return new Transfer(striping, context.queueDepth, learner::session, limits);
     }
 
     private Transfer takeTransfer() throws IOException {
@@ -215,7 +199,7 @@ public final class StripedModel implements RemoteModel {
         for (int i = 0; i < shards.size(); i++) {
             int shard = i;
             new Reconnection().begin(limits.reconnectNanos()).run(() -> {
-                shards.get(shard).synchronizeCache(session(shard, Transfer.Direction.PUSH), cancellation);
+                shards.get(shard).synchronizeCache(learner.session(shard, Transfer.Direction.PUSH), cancellation);
                 return null;
             }, cancellation);
         }
@@ -223,92 +207,12 @@ public final class StripedModel implements RemoteModel {
 
     @Override
     public void join() throws IOException {
-        join(Cancellation.NONE);
-    }
-
-    private void join(Cancellation cancellation) throws IOException {
-        if (joined) {
-            return;
-        }
-        try {
-            new Reconnection().begin(limits.reconnectNanos()).run(() -> {
-                joinEverywhere();
-                return null;
-            }, cancellation);
-        } catch (IOException e) {
-            leaveUnlessJoined();
-            throw e;
-        }
-    }
-
-    private synchronized void leaveUnlessJoined() {
-        if (!joined) {
-            shards.forEach(ShardClient::leave);
-        }
-    }
-
-    private synchronized void joinEverywhere() throws IOException {
-        if (joined) {
-            return;
-        }
-        if (ledger == null) {
-            ledger = new PushLedger(striping, paddedBytes);
-        }
-        for (ShardClient shard : shards) {
-            shard.joinFirst();
-        }
-        agree();
-        joined = true;
-    }
-
-    /** Goes on as a learner of a shard whose session was lost. */
-    private void rejoin(ShardClient client) throws IOException {
-        if (!joined || client.learner() != null) {
-            return;
-        }
-        client.join(0);
-        if (client.isNewcomer()) {
-            for (ShardClient shard : shards) {
-                if (shard.learner() == null && shard != client) {
-                    shard.join(0);
-                }
-            }
-            agree();
-        } else {
-            client.agreed();
-        }
-    }
-
-    /** Takes part from the same round on every shard: the earliest at which all of them take a newcomer. */
-    private void agree() throws IOException {
-        long round = 0;
-        boolean same = false;
-        while (!same) {
-            same = true;
-            for (ShardClient shard : shards) {
-                round = Math.max(round, shard.joinRound());
-            }
-            for (ShardClient shard : shards) {
-                if (shard.joinRound() < round) {
-                    shard.join(round);
-                    same = false;
-                }
-            }
-        }
-        for (int i = 0; i < shards.size(); i++) {
-            if (shards.get(i).isNewcomer()) {
-                ledger.reset(i, round);
-            } else {
-                ledger.postpone(i, round);
-            }
-            shards.get(i).agreed();
-        }
+        learner.join(Cancellation.NONE);
     }
 
     @Override
-    public synchronized void leave() {
-        joined = false;
-        shards.forEach(ShardClient::leave);
+    public void leave() {
+        learner.leave();
     }
 
     @Override
