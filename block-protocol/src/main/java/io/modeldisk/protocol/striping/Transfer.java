@@ -62,7 +62,7 @@ final class Transfer {
     private final Sessions source;
     private final Limits limits;
     private final Reconnection reconnection = new Reconnection();
-    private final PushLedger.Grant grant = new PushLedger.Grant();
+    private final PartRounds rounds = new PartRounds();
     private final IoRequest.Completion completion = this::completed;
     private final IscsiSession[] sessions;
     /** What is in flight, by shard and slot; null where nothing is. */
@@ -76,9 +76,6 @@ final class Transfer {
     private long memoryStart;
     private long length;
     private Cancellation cancellation;
-    private PushLedger ledger;
-    /** Which logical blocks of a push the shards have. */
-    private BitRanges taken = new BitRanges(0);
     private long next;
     private int pending;
     private long retryAtNanos;
@@ -104,24 +101,23 @@ final class Transfer {
     /**
      * Moves a range.
      *
-     * @param rounds the learner's account, for a pull and a push; null for who is no learner
+     * @param ledger the learner's account, for a pull and a push; null for who is no learner
      */
     void run(
         Direction way, long offset, DataMemory data, long memoryOffset, long bytes, Cancellation cancelled,
-        PushLedger rounds) throws IOException {
+        PushLedger ledger) throws IOException {
         direction = way;
         memory = data;
         start = offset;
         memoryStart = memoryOffset;
         length = bytes;
         cancellation = cancelled;
-        ledger = direction.lun() == 0 ? rounds : null;
+        rounds.begin(direction, start, length, ledger);
         next = 0;
         completions = 0;
         moved = 0;
         failure = null;
         reconnection.begin(limits.reconnectNanos());
-        clearTaken();
         try {
             issueAll();
         } catch (CancelledException e) {
@@ -134,18 +130,6 @@ final class Transfer {
         if (failure != null) {
             finish();
             throw new IOException(failure);
-        }
-    }
-
-    private void clearTaken() {
-        long logicalBlocks = length / LOGICAL_BLOCK_BYTES;
-        if (direction != Direction.PUSH) {
-            return;
-        }
-        if (taken.size() < logicalBlocks) {
-            taken = new BitRanges(logicalBlocks);
-        } else {
-            taken.clear();
         }
     }
 
@@ -236,9 +220,11 @@ final class Transfer {
     private boolean send(Part part) throws IOException {
         int shard = striping.shard(start + part.offset);
         IscsiSession session = session(shard);
-        if (ledger != null && !settleRound(part, shard)) {
+        int bytes = rounds.settle(part, shard);
+        if (bytes == 0) {
             return false;
         }
+        cut(part, bytes);
         IoRequest request = acquire(session, shard);
         if (request == null) {
             return false;
@@ -276,7 +262,7 @@ final class Transfer {
         long lba = striping.offsetOnShard(start + part.offset) / LOGICAL_BLOCK_BYTES;
         int blocks = part.bytes / LOGICAL_BLOCK_BYTES;
         long at = memoryStart + part.offset;
-        long round = ledger == null ? 0 : part.round;
+        long round = rounds.of(part);
         switch (direction) {
             case PULL -> request.pull(direction.lun(), lba, blocks, round, memory, at, part.bytes);
             case PUSH -> request.push(direction.lun(), lba, blocks, round, memory, at, part.bytes);
@@ -299,41 +285,6 @@ final class Transfer {
                 }
             }
         }
-    }
-
-    /** Settles which round a part is of, cutting it to what is of one round; answers false if it has to wait for that. */
-    private boolean settleRound(Part part, int shard) throws IOException {
-        int epoch = ledger.epoch(shard);
-        if (part.granted && part.epoch == epoch) {
-            return true;
-        }
-        if (part.granted && direction == Direction.PULL) {
-            // There is nothing left that it must see.
-            part.round = 0;
-            part.epoch = epoch;
-            return true;
-        }
-        if (part.granted && part.doubtful) {
-            throw new IOException(
-                "shard " + shard + " has forgotten this learner, whose lease has ended, or was started"
-                    + " again: the push at byte " + (start + part.offset) + " was on its way, and may count or not");
-        }
-        long from = (start + part.offset) / LOGICAL_BLOCK_BYTES;
-        long end = from + part.bytes / LOGICAL_BLOCK_BYTES;
-        if (direction == Direction.PUSH) {
-            part.granted = false;
-            ledger.push(from, end, grant);
-        } else {
-            ledger.pull(from, end, grant);
-        }
-        if (grant.logicalBlocks() == 0) {
-            return false;
-        }
-        part.granted = true;
-        part.round = grant.round();
-        part.epoch = grant.epoch();
-        cut(part, Math.toIntExact(grant.logicalBlocks() * LOGICAL_BLOCK_BYTES));
-        return true;
     }
 
     /** Leaves the rest of a part to a later one. */
@@ -392,9 +343,9 @@ final class Transfer {
         completions++;
         if (request.isGood()) {
             moved++;
-            ended(part, true);
+            end(part, true);
         } else if (failure != null) {
-            ended(part, false);
+            end(part, false);
         } else if (request.failure() != null) {
             // The connection was lost.
             part.doubtful = true;
@@ -408,23 +359,15 @@ final class Transfer {
         } else {
             failure = (direction.writes() ? "writing" : "reading") + " at byte " + (start + part.offset) + " of shard "
                 + striping.shard(start + part.offset) + ": " + request.describeEnd();
-            ended(part, false);
+            end(part, false);
         }
         if (pending == 0 || !waiting.isEmpty() || failure != null) {
             notifyAll();
         }
     }
 
-    private void ended(Part part, boolean shardHasIt) {
-        if (direction == Direction.PUSH && part.granted) {
-            long from = (start + part.offset) / LOGICAL_BLOCK_BYTES;
-            long end = from + part.bytes / LOGICAL_BLOCK_BYTES;
-            ledger.ended(from, end, part.epoch, shardHasIt);
-            if (shardHasIt) {
-                long first = start / LOGICAL_BLOCK_BYTES;
-                taken.set(from - first, end - first);
-            }
-        }
+    private void end(Part part, boolean shardHasIt) {
+        rounds.ended(part, shardHasIt);
         free.push(part);
     }
 
@@ -466,11 +409,9 @@ final class Transfer {
         interrupted |= awaitEnds();
         synchronized (this) {
             while (!waiting.isEmpty()) {
-                ended(waiting.pop(), false);
+                end(waiting.pop(), false);
             }
-        }
-        if (direction == Direction.PUSH) {
-            repeatTaken();
+            rounds.failed();
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
@@ -488,18 +429,6 @@ final class Transfer {
             }
         }
         return interrupted;
-    }
-
-    /** The shards have some of a push that failed: called again, it is the same push. */
-    private synchronized void repeatTaken() {
-        long first = start / LOGICAL_BLOCK_BYTES;
-        long end = length / LOGICAL_BLOCK_BYTES;
-        long from = taken.nextSet(0, end);
-        while (from < end) {
-            long stop = taken.nextClear(from, end);
-            ledger.repeat(first + from, first + stop);
-            from = taken.nextSet(stop, end);
-        }
     }
 
     /** Whether no command of the last call is in flight any more. */
