@@ -39,7 +39,7 @@ final class LearnerSessions {
             return session;
         }
         synchronized (this) {
-            rejoin(client);
+            rejoin(shard);
             session = client.learner();
         }
         if (session == null) {
@@ -85,7 +85,8 @@ final class LearnerSessions {
     }
 
     /** Goes on as a learner of a shard whose session was lost. */
-    private void rejoin(ShardClient client) throws IOException {
+    private void rejoin(int number) throws IOException {
+        ShardClient client = shards.get(number);
         if (!joined || client.learner() != null) {
             return;
         }
@@ -98,6 +99,8 @@ final class LearnerSessions {
             }
             agree();
         } else {
+            // An agreement that failed half-way may have postponed it.
+            ledger.postpone(number, client.joinRound());
             client.agreed();
         }
     }

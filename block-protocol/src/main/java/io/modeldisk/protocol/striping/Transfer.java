@@ -433,7 +433,7 @@ final class Transfer {
 
     /** Whether no command of the last call is in flight any more. */
     synchronized boolean isIdle() {
-        return pending == 0;
+        return pending == 0 && waiting.isEmpty();
     }
 
     private void abort(IscsiSession session, IoRequest request, int tag) {

@@ -62,6 +62,16 @@ public final class Bsp implements Consistency {
     @Override
     public boolean push(IoTask task) throws ScsiException {
         Member<Nexus, LearnerProgress> member = RoundRules.learner(membership, task);
+        try {
+            return take(task, member);
+        } catch (ScsiException | RuntimeException e) {
+            // It ends now, and may have waited before.
+            forget(task);
+            throw e;
+        }
+    }
+
+    private boolean take(IoTask task, Member<Nexus, LearnerProgress> member) throws ScsiException {
         LearnerProgress progress = member.progress();
         int first = firstBlock(task);
         int last = lastBlock(task);

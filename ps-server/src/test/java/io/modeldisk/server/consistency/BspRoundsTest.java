@@ -118,6 +118,16 @@ class BspRoundsTest {
     }
 
     @Test
+    void pushThatIsRefusedAfterItWaitedHoldsNothingUp() throws Exception {
+        FakeTask early = push(a, 2, 0, SIZE, 10);
+        assertThat(shard.bsp.push(early)).isFalse();
+        shard.membership.member(a).postpone(5);
+        assertRefused(early, RoundRules.NOT_IN_ROUND);
+        assertThat(shard.bsp.waiting()).isZero();
+        assertThat(shard.bsp.synchronize(new FakeTask(a, 0))).isTrue();
+    }
+
+    @Test
     void newcomerOfTheSameNameIsNotTakenForWhoItWas() throws Exception {
         pushes(a, 1, 2);
         long before = shard.membership.member(a).number();
