@@ -21,6 +21,7 @@ import io.modeldisk.protocol.pdu.TextResponsePdu;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.List;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -42,7 +43,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         BufferPool pool,
         OperationalParameters parameters,
         boolean discovery,
-        String localAddress) {}
+        List<String> targetAddresses) {}
 
     private final Setup setup;
     private final TargetConnection connection;
@@ -154,7 +155,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
             reject(received, RejectPdu.INVALID_PDU_FIELD);
             return;
         }
-        byte[] answer = TargetDirectory.answer(setup.target(), setup.localAddress(), setup.discovery(), data);
+        byte[] answer = TargetDirectory.answer(setup.target(), setup.targetAddresses(), setup.discovery(), data);
         text.clear().put(answer, 0, Math.min(answer.length, text.capacity())).flip();
         setup.datamover().sendControl(textResponse.begin(received.initiatorTaskTag()), text, true);
     }
