@@ -31,6 +31,12 @@ public interface TargetDatamover extends AutoCloseable {
         /** Data_Completion_Notify: all data of a transfer has come. */
         void dataCompletionNotify(DataTransfer transfer) throws IOException;
 
+        /**
+         * The data segment of a PDU does not match its digest: the PDU is discarded, and the initiator must hear of it. Of a
+         * command, {@link #placeImmediateData} was called before.
+         */
+        void dataDigestErrorNotify(Pdu pdu) throws IOException;
+
         /** The data of a transfer is not as it must be: no more of it is taken, and the command has to end. */
         void dataErrorNotify(DataTransfer transfer, DataError error) throws IOException;
     }

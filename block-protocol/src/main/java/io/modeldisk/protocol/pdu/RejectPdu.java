@@ -4,6 +4,9 @@ import java.nio.ByteBuffer;
 
 /** Reject (RFC 7143 section 11.17); its data segment is the header of the rejected PDU. */
 public final class RejectPdu extends ResponsePdu {
+    /** The data does not match its digest. */
+    public static final int DATA_DIGEST_ERROR = 0x02;
+
     /** Protocol error. */
     public static final int PROTOCOL_ERROR = 0x04;
 

@@ -53,6 +53,7 @@ final class ShardClient implements AutoCloseable {
             .learner(label)
             .secrets(context.secrets())
             .queueDepth(context.queueDepth())
+            .digests(context.digest(), context.digest())
             .connectTimeoutMillis(context.connectTimeoutMillis())
             .commandTimeoutMillis(context.commandTimeoutMillis()));
     }

@@ -35,6 +35,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
     private int ending;
     private boolean connectionEnded;
     private TaskSlot taken;
+    private boolean uncounted;
 
     CommandWindow(TargetConnection connection, BufferPool pool, int maxSlots, int poolReserve) {
         this.connection = connection;
@@ -72,9 +73,13 @@ final class CommandWindow implements TargetDatamover.Numbering {
         statSn = initialStatSn;
     }
 
-    /** Takes a request's number into account, and for a SCSI command a slot: {@link #taken()}. */
+    /**
+     * Takes a request's number into account, and for a SCSI command a slot: {@link #taken()}. The number of a command counts
+     * when its immediate data is there: {@link #count()}.
+     */
     synchronized Order arrived(RequestPdu request, boolean needsSlot) {
         taken = null;
+        uncounted = false;
         int ahead = request.immediate() ? 0 : request.cmdSn() - expCmdSn;
         if (ahead < 0 || !request.immediate() && request.cmdSn() - maxCmdSn > 0) {
             return Order.IGNORE;
@@ -88,10 +93,25 @@ final class CommandWindow implements TargetDatamover.Numbering {
                 taken = free[--freeCount];
             }
         }
-        if (!request.immediate()) {
-            expCmdSn++;
+        uncounted = !request.immediate();
+        if (!needsSlot) {
+            count();
         }
         return Order.TAKE;
+    }
+
+    /** The command that has arrived is whole. */
+    synchronized void count() {
+        if (uncounted) {
+            uncounted = false;
+            expCmdSn++;
+        }
+    }
+
+    /** The command that has arrived is not whole, and is taken for one that never came (RFC 7143 section 7.3). */
+    synchronized void discard(TaskSlot slot) {
+        uncounted = false;
+        free[freeCount++] = slot;
     }
 
     /** The slot for the command that has arrived; null if an immediate command has taken the last. For the receiving thread. */

@@ -102,7 +102,10 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     private void commandArrived(ScsiCommandPdu command) throws IOException {
         if (setup.discovery()) {
             reject(command, RejectPdu.PROTOCOL_ERROR);
-        } else if (arriving != null) {
+            return;
+        }
+        setup.window().count();
+        if (arriving != null) {
             runner.start(arriving, command.isFinal());
         } else if (!commandIgnored) {
             runner.refuse(command, ScsiStatus.TASK_SET_FULL);
@@ -188,6 +191,16 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     @Override
     public void dataErrorNotify(DataTransfer transfer, DataError error) throws IOException {
         runner.failData(setup.window().slot(transfer.slot()), error);
+    }
+
+    @Override
+    public void dataDigestErrorNotify(Pdu pdu) throws IOException {
+        LOG.warn("data from {} does not match its digest, opcode {}", setup.datamover().peer(),
+            "%02Xh".formatted(pdu.opcode()));
+        if (pdu.opcode() == Opcode.SCSI_COMMAND && arriving != null) {
+            runner.discard(arriving);
+        }
+        reject(pdu, RejectPdu.DATA_DIGEST_ERROR);
     }
 
     /** A task that waited may go on. */

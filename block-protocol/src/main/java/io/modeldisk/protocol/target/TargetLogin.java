@@ -98,6 +98,11 @@ final class TargetLogin implements TargetDatamover.Listener {
     }
 
     @Override
+    public void dataDigestErrorNotify(Pdu pdu) {
+        throw new IllegalStateException("no digests during login");
+    }
+
+    @Override
     public void dataErrorNotify(DataTransfer transfer, DataError error) {
         throw new IllegalStateException("no transfer during login");
     }

@@ -2,6 +2,7 @@ package io.modeldisk.protocol.target;
 
 import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.access.FailureDelays;
+import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.login.TargetAddress;
 import java.io.IOException;
@@ -435,7 +436,8 @@ public final class TargetServer implements AutoCloseable {
         /** What this side takes and wishes. */
         OperationalParameters parameters() {
             return new OperationalParameters(
-                false, true, BufferPool.CHUNK_BYTES, MAX_BURST_BYTES, DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES);
+                false, true, BufferPool.CHUNK_BYTES, MAX_BURST_BYTES, DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES,
+                Digest.NONE, Digest.NONE);
         }
 
         @Override

@@ -66,6 +66,13 @@ final class TaskRunner {
         refusal = e.sense();
     }
 
+    /** The command that was begun is discarded: it was never there. */
+    void discard(TaskSlot task) {
+        datamover.forget(task.transfer);
+        task.end();
+        window.discard(task);
+    }
+
     /** The command is here, with its immediate data; more comes unasked unless {@code dataFinal}. */
     void start(TaskSlot task, boolean dataFinal) throws IOException {
         if (refusal != null) {
@@ -113,7 +120,7 @@ final class TaskRunner {
     /** The data of a task is not as it must be: the command ends, the session goes on. Called by the receiver. */
     void failData(TaskSlot task, DataError error) throws IOException {
         Sense sense = switch (error) {
-            case OUT_OF_ORDER -> Sense.DATA_OUT_OF_ORDER;
+            case DIGEST, OUT_OF_ORDER -> Sense.PROTOCOL_SERVICE_CRC_ERROR;
             case INCORRECT_AMOUNT -> Sense.INCORRECT_AMOUNT_OF_DATA;
             case UNEXPECTED_UNSOLICITED_DATA -> Sense.UNEXPECTED_UNSOLICITED_DATA;
         };

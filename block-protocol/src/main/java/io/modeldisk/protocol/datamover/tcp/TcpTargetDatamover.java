@@ -4,6 +4,7 @@ import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataTransfer;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
+import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.login.TextParameters;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -56,6 +57,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
     public void enable(OperationalParameters agreed) {
         parameters = agreed;
         control = ByteBuffer.allocateDirect(TextParameters.MAX_TEXT_BYTES);
+        stream.enableDigests(agreed.headerDigest() == Digest.CRC32C, agreed.dataDigest() == Digest.CRC32C);
     }
 
     @Override
@@ -83,13 +85,16 @@ public final class TcpTargetDatamover implements TargetDatamover {
                 throw new ProtocolException("immediate data of " + length + " bytes, agreed were "
                     + (parameters.immediateData() ? parameters.firstBurstBytes() : 0));
             }
-            take(transfer, length);
+            if (!take(transfer, length)) {
+                listener.dataDigestErrorNotify(command);
+                return;
+            }
         }
         listener.controlNotify(command, null);
     }
 
-    /** Reads a data segment into its transfer; what is more than the command moves is dropped. */
-    private void take(DataTransfer transfer, int length) throws IOException {
+    /** Reads a data segment into its transfer; what is more than the command moves is dropped. Answers whether it is intact. */
+    private boolean take(DataTransfer transfer, int length) throws IOException {
         int wanted = transfer == null ? 0 : Math.min(length, transfer.lengthBytes() - transfer.receivedBytes());
         int left = wanted;
         while (left > 0) {
@@ -99,31 +104,38 @@ public final class TcpTargetDatamover implements TargetDatamover {
             transfer.received(part);
             left -= part;
         }
-        stream.drop(length - wanted);
-        stream.endData(length);
+        stream.dropData(length - wanted);
+        return stream.endData(length);
     }
 
     private void receiveDataOut(Listener listener, int length) throws IOException {
         TcpTransfer state = find();
         if (state == null) {
-            // Its task was aborted, or has failed: what was asked for before still comes.
-            stream.drop(length);
-            stream.endData(length);
+            // Its task was aborted: what was asked for before still comes.
+            if (!take(null, length)) {
+                listener.dataDigestErrorNotify(dataOut);
+            }
             return;
         }
-        DataTransfer transfer = state.transfer;
-        DataError error = check(state, length);
-        if (error != null) {
+        if (state.error == null) {
+            state.error = check(state, length);
+        }
+        if (!take(state.error == null ? state.transfer : null, length)) {
+            state.error = state.error == null ? DataError.DIGEST : state.error;
+            listener.dataDigestErrorNotify(dataOut);
+        }
+        if (dataOut.isFinal()) {
+            endBurst(listener, state);
+        }
+    }
+
+    /** Data that is not as it must be ends its command when the last of what was asked for is here (RFC 7143 section 7.8). */
+    private void endBurst(Listener listener, TcpTransfer state) throws IOException {
+        if (state.error != null) {
             state.fetching = false;
-            stream.drop(length);
-            stream.endData(length);
-            listener.dataErrorNotify(transfer, error);
-            return;
-        }
-        boolean last = dataOut.isFinal();
-        take(transfer, length);
-        if (last && goOn(state)) {
-            listener.dataCompletionNotify(transfer);
+            listener.dataErrorNotify(state.transfer, state.error);
+        } else if (goOn(state)) {
+            listener.dataCompletionNotify(state.transfer);
         }
     }
 
@@ -160,9 +172,12 @@ public final class TcpTargetDatamover implements TargetDatamover {
                 "a data segment of " + length + " bytes with opcode %02Xh".formatted(pdu.opcode()));
         }
         control.clear().limit(length);
-        stream.readFully(control);
-        stream.endData(length);
-        listener.controlNotify(pdu, control.flip());
+        stream.readData(control);
+        if (stream.endData(length)) {
+            listener.controlNotify(pdu, control.flip());
+        } else {
+            listener.dataDigestErrorNotify(pdu);
+        }
     }
 
     @Override
