@@ -263,7 +263,7 @@ public final class ParameterServer implements AutoCloseable {
             check(Integer.bitCount(blockSizeBytes) == 1 && blockSizeBytes >= MIN_BLOCK_SIZE_BYTES
                 && blockSizeBytes <= MAX_BLOCK_SIZE_BYTES,
                 "blockSize=%s must be a power of two from 4096 to 1 MiB", ByteSize.format(blockSizeBytes));
-            check(shards >= 1 && shards <= MAX_SHARDS, "shards=%s must be at least 1 and at most %s", shards,
+            check(shards >= 1 && shards <= MAX_SHARDS, "shards=%s must be from 1 to %s", shards,
                 MAX_SHARDS);
             check(shard >= 0 && shard < shards, "shard=%s must be from 0 to shards-1, which is %s", shard, shards - 1);
             check(learners >= 1 && learners <= MAX_LEARNERS, "learners=%s must be from 1 to %s", learners,
