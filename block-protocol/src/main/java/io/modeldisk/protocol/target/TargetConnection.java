@@ -103,7 +103,8 @@ final class TargetConnection implements Runnable {
         datamover.enable(login.result());
         List<String> addresses = context.portals().targetAddresses(localAddress);
         FullFeaturePhase.Setup setup = new FullFeaturePhase.Setup(
-            context.target(), datamover, window, server.pool(), login.result(), session.discovery(), addresses);
+            context.target(), datamover, window, server.pool(), login.result(), session.discovery(), addresses,
+            session.cid());
         phase = new FullFeaturePhase(setup, this);
         loggedIn = true;
         server.loggedIn(this);

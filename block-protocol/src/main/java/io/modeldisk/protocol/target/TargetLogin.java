@@ -98,8 +98,8 @@ final class TargetLogin implements TargetDatamover.Listener {
     }
 
     @Override
-    public void dataDigestErrorNotify(Pdu pdu) {
-        throw new IllegalStateException("no digests during login");
+    public void discardNotify(Pdu pdu, int reason) {
+        throw new IllegalStateException("neither digests nor transfers during login");
     }
 
     @Override
