@@ -97,6 +97,9 @@ public final class SessionFuzz {
                 String digest = (mode & DIGESTS) != 0 ? "CRC32C" : "None";
                 target.acceptLogin("InitialR2T=No", "ImmediateData=Yes", "FirstBurstLength=8192",
                     "MaxRecvDataSegmentLength=8192", "HeaderDigest=" + digest, "DataDigest=" + digest);
+                // What is sent before the commands are there would find nothing to break.
+                target.receive();
+                target.receive();
             } else {
                 target.accept();
             }

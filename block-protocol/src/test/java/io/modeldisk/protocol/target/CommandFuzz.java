@@ -52,7 +52,8 @@ public final class CommandFuzz {
         int lun = record.get() & 0xFF;
         byte[] cdb = new byte[16];
         record.get(cdb);
-        int expected = flags == 0 ? 0 : (record.getShort() & 0xFFFF) * 64;
+        int length = (record.getShort() & 0xFFFF) * 64;
+        int expected = flags == 0 ? 0 : length;
         int immediate = Math.min(record.getShort() & 0xFFFF, expected);
         byte[] data = new byte[(flags & 0x20) != 0 ? immediate : 0];
         Arrays.fill(data, (byte) 0x5A);
