@@ -13,6 +13,7 @@ import java.nio.channels.SocketChannel;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -229,8 +230,8 @@ final class TargetConnection implements Runnable {
         return (nexus == null ? "(not logged in)" : nexus.learner()) + "@" + datamover.peer();
     }
 
-    /** Ends the tasks of every other session on a unit, or on all units if {@code unit} is null. */
-    void endTasksOfOthers(LogicalUnit unit) {
-        server.endTasksOfOthers(this, unit);
+    /** Does something to every session but this one. */
+    void forOtherSessions(Consumer<FullFeaturePhase> action) {
+        server.forOtherSessions(this, action);
     }
 }
