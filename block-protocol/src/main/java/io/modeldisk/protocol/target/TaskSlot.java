@@ -71,6 +71,10 @@ final class TaskSlot implements IoTask {
     volatile boolean expired;
     /** Another session has aborted it. */
     volatile boolean abortedByOther;
+    /** Its status goes out: the initiator may use its tag again. */
+    volatile boolean ending;
+    /** Why it fails whatever comes; null if nothing is known. */
+    Sense refusal;
     /** Since when it waits for data or for its logical unit, as {@link System#nanoTime()}; 0 if it does not wait. */
     volatile long waitingSinceNanos;
     volatile boolean waitsForData;
@@ -105,6 +109,8 @@ final class TaskSlot implements IoTask {
         expired = false;
         abortedByOther = false;
         goodStatus = ScsiStatus.GOOD;
+        ending = false;
+        refusal = null;
         waitingSinceNanos = 0;
         waitsForData = false;
         fetching = false;
