@@ -2,16 +2,21 @@ package io.modeldisk.server;
 
 import io.modeldisk.fault.membership.Member;
 import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.CdbUsage;
+import io.modeldisk.protocol.scsi.RoundCdb;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.striping.JoinCommand;
 import io.modeldisk.protocol.target.IoTask;
 import io.modeldisk.protocol.target.Nexus;
 import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.LearnerProgress;
+import java.util.List;
 
 /** LUN 0: a read pulls weights, a write pushes a gradient, as the model's consistency says. */
 final class TrainUnit extends ShardUnit {
     static final int LUN = 0;
+
+    private static final List<CdbUsage> COMMANDS = List.of(JoinCommand.USAGE, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE);
 
     private final Consistency consistency;
 
@@ -48,25 +53,22 @@ final class TrainUnit extends ShardUnit {
     }
 
     @Override
+    public List<CdbUsage> vendorCommands() {
+        return COMMANDS;
+    }
+
+    @Override
     public byte[] vendorCommand(Nexus nexus, Cdb cdb) throws ScsiException {
-        if (cdb.opcode() != JoinCommand.OPCODE) {
-            return null;
-        }
-        JoinCommand.check(cdb);
         boolean anew = JoinCommand.anew(cdb);
+        long earliestRound = JoinCommand.earliestRound(cdb);
         Member<Nexus, LearnerProgress> member = anew
             ? shard().membership().joinAnew(nexus)
             : shard().membership().join(nexus);
-        if (member.postpone(JoinCommand.earliestRound(cdb)) || anew) {
+        if (member.postpone(earliestRound) || anew) {
             // Rounds before its own may have waited for it, or for who it was before.
             consistency.learnersLeft();
         }
         return JoinCommand.data(member.joinRound(), member.number());
-    }
-
-    @Override
-    public boolean keepsRounds() {
-        return true;
     }
 
     @Override

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.RoundCdb;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.striping.JoinCommand;
 import io.modeldisk.protocol.target.LogicalUnit;
@@ -96,6 +97,7 @@ class JoinCommandTest {
         if (reservedByte > 0) {
             cdb.bytes()[reservedByte] = 1;
         }
+        JoinCommand.USAGE.check(cdb);
         return unit.vendorCommand(FakeTask.nexus("a"), cdb);
     }
 
@@ -135,9 +137,9 @@ class JoinCommandTest {
     @Test
     void onlyTheTrainUnitKnowsLearners() throws Exception {
         try (ShardModel shard = shard()) {
-            Cdb cdb = new Cdb();
-            cdb.bytes()[0] = (byte) JoinCommand.OPCODE;
-            assertThat(shard.target().units().get(1).vendorCommand(FakeTask.nexus("a"), cdb)).isNull();
+            assertThat(shard.target().units().get(0).vendorCommands()).containsExactly(JoinCommand.USAGE,
+                RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE);
+            assertThat(shard.target().units().get(1).vendorCommands()).isEmpty();
         }
     }
 }

@@ -12,6 +12,12 @@ public final class RoundCdb {
     /** The operation code of PULL: weights with at least this round applied; 0 for any. */
     public static final int PULL = 0xC2;
 
+    /** The bits of PUSH that have a meaning: a unit that has the command names this very object. */
+    public static final CdbUsage PUSH_USAGE = CdbUsage.parse("C1 00 FF FF FF FF FF FF FF FF FF FF FF FF 00 00");
+
+    /** The bits of PULL that have a meaning. */
+    public static final CdbUsage PULL_USAGE = CdbUsage.parse("C2 00 FF FF FF FF FF FF FF FF FF FF FF FF 00 00");
+
     /** The highest round that there can be: six bytes of them. */
     public static final long MAX_ROUND = 0xFFFF_FFFF_FFFFL;
 
@@ -25,7 +31,6 @@ public final class RoundCdb {
     public static final int ROUND_FIELD = 8;
 
     private static final int ROUND_BITS = 48;
-    private static final int[] RESERVED = {1, 14, 15};
 
     private RoundCdb() {}
 
@@ -47,15 +52,5 @@ public final class RoundCdb {
     /** The number of logical blocks and the round, as they stand in eight bytes from {@link #BLOCKS_FIELD} on. */
     public static long blocksAndRound(int blocks, long round) {
         return (long) blocks << ROUND_BITS | round;
-    }
-
-    /** The first reserved byte that is not zero; -1 if all are. */
-    public static int reservedByteSet(Cdb cdb) {
-        for (int at : RESERVED) {
-            if (cdb.u8(at) != 0) {
-                return at;
-            }
-        }
-        return -1;
     }
 }

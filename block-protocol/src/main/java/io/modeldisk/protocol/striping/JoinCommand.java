@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.striping;
 
 import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.CdbUsage;
 import io.modeldisk.protocol.scsi.RoundCdb;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
@@ -19,6 +20,9 @@ public final class JoinCommand {
     /** The operation code. */
     public static final int OPCODE = 0xC0;
 
+    /** The bits of the CDB that have a meaning. */
+    public static final CdbUsage USAGE = CdbUsage.parse("C0 01 FF FF FF FF FF FF FF FF 00 00 00 00 00 00");
+
     /** How many bytes it returns. */
     public static final int DATA_BYTES = 2 * Long.BYTES;
 
@@ -27,7 +31,6 @@ public final class JoinCommand {
     private static final int FLAGS = 1;
     private static final int ANEW = 1;
     private static final int EARLIEST_ROUND = 2;
-    private static final int FIRST_RESERVED = 10;
 
     /**
      * What a shard answers.
@@ -46,29 +49,17 @@ public final class JoinCommand {
     }
 
     /**
-     * Checks a CDB's fields.
+     * The earliest round that a CDB asks for.
      *
-     * @throws ScsiException for a reserved bit that is set, or a round that cannot be
+     * @throws ScsiException for a round that cannot be
      */
-    public static void check(Cdb cdb) throws ScsiException {
-        if ((cdb.u8(FLAGS) & ~ANEW) != 0) {
-            throw new ScsiException(Sense.invalidFieldInCdb(FLAGS), "reserved bits in JOIN");
-        }
-        long round = earliestRound(cdb);
+    public static long earliestRound(Cdb cdb) throws ScsiException {
+        long round = cdb.u64(EARLIEST_ROUND);
         if (round < 0 || round > RoundCdb.MAX_ROUND) {
             throw new ScsiException(Sense.invalidFieldInCdb(EARLIEST_ROUND),
                 "JOIN at round " + Long.toUnsignedString(round) + ", the last is " + RoundCdb.MAX_ROUND);
         }
-        for (int at = FIRST_RESERVED; at < Cdb.MAX_BYTES; at++) {
-            if (cdb.u8(at) != 0) {
-                throw new ScsiException(Sense.invalidFieldInCdb(at), "byte " + at + " of JOIN must be 0");
-            }
-        }
-    }
-
-    /** The earliest round that a CDB asks for. */
-    public static long earliestRound(Cdb cdb) {
-        return cdb.u64(EARLIEST_ROUND);
+        return round;
     }
 
     /** Whether a CDB asks for a new membership. */

@@ -4,7 +4,7 @@ import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.scsi.ScsiOpcode;
+import io.modeldisk.protocol.scsi.ScsiCommand;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -26,6 +26,8 @@ import java.util.concurrent.TimeoutException;
 final class ShardClient implements AutoCloseable {
     private static final int PAGE_BYTES = 65536;
     private static final long CHECK_MILLIS = 5;
+    /** How often a command is sent again for unit attentions and aborts by others before it fails. */
+    private static final int MAX_ATTENTIONS = 8;
     private static final String BUSY = ScsiStatus.describe(ScsiStatus.BUSY);
     private static final long OBSERVER_ISID = 0x800000000000L;
     private static final long LEARNER_ISID = 0x800000010000L;
@@ -55,6 +57,7 @@ final class ShardClient implements AutoCloseable {
             .targetName(ModelFacts.TARGET_PREFIX + context.model())
             .initiator(context.initiatorName(), isid)
             .learner(label)
+            .secrets(context.secrets())
             .queueDepth(context.queueDepth())
             .digests(context.digest(), context.digest())
             .connectTimeoutMillis(context.connectTimeoutMillis())
@@ -136,7 +139,7 @@ final class ShardClient implements AutoCloseable {
 
     /** The contents of a vendor-specific VPD page. */
     synchronized byte[] vitalPage(int code) throws IOException {
-        byte[] inquiry = {ScsiOpcode.INQUIRY, 1, (byte) code, (byte) 0xFF, (byte) 0xFF, 0};
+        byte[] inquiry = {(byte) ScsiCommand.INQUIRY.opcode(), 1, (byte) code, (byte) 0xFF, (byte) 0xFF, 0};
         control(inquiry, PAGE_BYTES - 1);
         MemorySegment page = scratch.slab(0);
         int length = Short.toUnsignedInt(page.get(ValueLayout.JAVA_SHORT, 2));
@@ -150,7 +153,7 @@ final class ShardClient implements AutoCloseable {
     /** SYNCHRONIZE CACHE; tried again while the shard is BUSY, waiting for a round. */
     void synchronizeCache(IscsiSession session, Cancellation cancellation) throws IOException {
         byte[] cdb = new byte[16];
-        cdb[0] = (byte) ScsiOpcode.SYNCHRONIZE_CACHE_16;
+        cdb[0] = (byte) ScsiCommand.SYNCHRONIZE_CACHE_16.opcode();
         long begun = System.nanoTime();
         long limit = TimeUnit.MILLISECONDS.toNanos(context.waitTimeoutMillis());
         while (!run(session, cdb, 0, cancellation)) {
@@ -169,19 +172,40 @@ final class ShardClient implements AutoCloseable {
         }
     }
 
+    /** How a command ended. */
+    private record End(boolean good, boolean busy, boolean lost, boolean toBeRetried, String words) {
+        static End of(IoRequest request) {
+            return new End(request.isGood(), request.status() == ScsiStatus.BUSY, request.failure() != null,
+                request.isToBeRetried(), request.isGood() ? "" : request.describeEnd());
+        }
+    }
+
     /**
-     * Runs a command to its end; answers false if the shard is BUSY, or had something else to tell first.
+     * Runs a command to its end, again if the shard has news instead of an answer; answers false if the shard is BUSY.
      *
      * @throws RefusedException if the shard says no
      */
     private boolean run(IscsiSession session, byte[] cdb, int bytes, Cancellation cancellation) throws IOException {
+        End end = runOnce(session, cdb, bytes, cancellation);
+        for (int i = 0; i < MAX_ATTENTIONS && end.toBeRetried() && !end.busy(); i++) {
+            end = runOnce(session, cdb, bytes, cancellation);
+        }
+        if (!end.good() && !end.busy()) {
+            String words = "shard " + address() + ": " + end.words();
+            throw end.lost() || end.toBeRetried() ? new IOException(words) : new RefusedException(words);
+        }
+        return end.good();
+    }
+
+    private End runOnce(IscsiSession session, byte[] cdb, int bytes, Cancellation cancellation) throws IOException {
         IoRequest request = session.acquire(TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis()));
         if (request == null) {
             throw new IOException(
                 "shard " + address() + " has ended no command for " + context.commandTimeoutMillis() + " ms");
         }
-        CompletableFuture<Boolean> end = new CompletableFuture<>();
-        request.control(0, Arrays.copyOf(cdb, 16), scratch, 0, bytes).onCompletion(done -> complete(end, done));
+        CompletableFuture<End> end = new CompletableFuture<>();
+        request.control(0, Arrays.copyOf(cdb, 16), scratch, 0, bytes)
+            .onCompletion(done -> end.complete(End.of(done)));
         int tag = request.initiatorTaskTag();
         session.submit(request);
         try {
@@ -191,7 +215,7 @@ final class ShardClient implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted", e);
         } catch (ExecutionException e) {
-            throw (IOException) e.getCause();
+            throw new IOException(e.getCause());
         } catch (TimeoutException e) {
             // Not a logout: it has not left, and may be able to go on.
             session.disconnect();
@@ -200,20 +224,8 @@ final class ShardClient implements AutoCloseable {
         }
     }
 
-    private void complete(CompletableFuture<Boolean> end, IoRequest done) {
-        if (done.isGood()) {
-            end.complete(true);
-        } else if (done.failure() != null) {
-            end.completeExceptionally(new IOException(done.failure()));
-        } else if (done.status() == ScsiStatus.BUSY || done.isUnitAttention()) {
-            end.complete(false);
-        } else {
-            end.completeExceptionally(new RefusedException("shard " + address() + ": " + done.describeEnd()));
-        }
-    }
-
-    private boolean await(
-        CompletableFuture<Boolean> end, IscsiSession session, IoRequest request, int tag, Cancellation cancellation)
+    private End await(
+        CompletableFuture<End> end, IscsiSession session, IoRequest request, int tag, Cancellation cancellation)
         throws IOException, InterruptedException, ExecutionException, TimeoutException {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis());
         while (true) {

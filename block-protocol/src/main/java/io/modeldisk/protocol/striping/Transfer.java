@@ -3,7 +3,6 @@ package io.modeldisk.protocol.striping;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
@@ -351,8 +350,7 @@ final class Transfer {
             part.doubtful = true;
             waiting.push(part);
             retryAtNanos = System.nanoTime();
-        } else if (request.status() == ScsiStatus.BUSY || request.isUnitAttention()) {
-            // Nothing was done.
+        } else if (request.isToBeRetried()) {
             part.doubtful = false;
             waiting.push(part);
             retryAtNanos = System.nanoTime() + BUSY_PAUSE_NANOS;

@@ -1,29 +1,31 @@
 package io.modeldisk.protocol.target;
 
+import io.modeldisk.protocol.scsi.CdbUsage;
 import io.modeldisk.protocol.scsi.RoundCdb;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 
-/** Decodes PUSH and PULL, for the logical units that keep rounds. */
+/** Decodes PUSH and PULL, for the logical units that have them among their vendor-specific commands. */
 final class RoundCommands {
     private static final int BLOCK = LogicalUnit.LOGICAL_BLOCK_BYTES;
 
     private RoundCommands() {}
 
-    /** Sets what the task moves and its round; answers false if its command is none of these, or its unit has no rounds. */
-    static boolean decode(TaskSlot task) throws ScsiException {
-        int opcode = task.cdb.opcode();
-        if (opcode != RoundCdb.PUSH && opcode != RoundCdb.PULL || task.unit == null || !task.unit.keepsRounds()) {
+    /** Sets what the task moves and its round; answers false if its command is neither of the two. */
+    static boolean decode(TaskSlot task, CdbUsage usage) throws ScsiException {
+        boolean push = usage == RoundCdb.PUSH_USAGE;
+        if (!push && usage != RoundCdb.PULL_USAGE) {
             return false;
         }
-        check(task, opcode);
-        long bytes = (long) RoundCdb.blocks(task.cdb) * BLOCK;
-        task.offset = RoundCdb.lba(task.cdb) * BLOCK;
         task.round = RoundCdb.round(task.cdb);
-        if (opcode == RoundCdb.PUSH) {
+        if (push && task.round == 0) {
+            throw new ScsiException(Sense.invalidFieldInCdb(RoundCdb.ROUND_FIELD),
+                "a PUSH of round 0; rounds are from 1");
+        }
+        long bytes = rangeBytes(task);
+        if (push) {
             task.kind = TaskSlot.Kind.WRITE;
-            // As of a WRITE that the initiator cuts short: only whole logical blocks can be taken.
-            task.move(bytes, Math.min(bytes, task.expectedBytes / BLOCK * BLOCK));
+            ScsiCommands.moveOut(task, bytes);
         } else {
             task.kind = TaskSlot.Kind.READ;
             task.move(bytes, Math.min(bytes, task.expectedBytes));
@@ -31,15 +33,8 @@ final class RoundCommands {
         return true;
     }
 
-    private static void check(TaskSlot task, int opcode) throws ScsiException {
-        int reserved = RoundCdb.reservedByteSet(task.cdb);
-        if (reserved >= 0) {
-            throw new ScsiException(Sense.invalidFieldInCdb(reserved), "byte " + reserved + " must be 0");
-        }
-        if (opcode == RoundCdb.PUSH && RoundCdb.round(task.cdb) == 0) {
-            throw new ScsiException(Sense.invalidFieldInCdb(RoundCdb.ROUND_FIELD),
-                "a PUSH of round 0; rounds are from 1");
-        }
+    /** As {@link ScsiCommands#rangeBytes}, for the fields of these two. */
+    private static long rangeBytes(TaskSlot task) throws ScsiException {
         int blocks = RoundCdb.blocks(task.cdb);
         if (blocks > ScsiCommands.MAX_TRANSFER_BLOCKS) {
             throw new ScsiException(Sense.invalidFieldInCdb(RoundCdb.BLOCKS_FIELD),
@@ -51,5 +46,7 @@ final class RoundCommands {
             throw new ScsiException(Sense.LBA_OUT_OF_RANGE.at(RoundCdb.LBA_FIELD),
                 "blocks " + lba + " to +" + blocks + " of a unit of " + capacity);
         }
+        task.offset = lba * BLOCK;
+        return (long) blocks * BLOCK;
     }
 }
