@@ -3,9 +3,12 @@ package io.modeldisk.bench.report;
 import io.modeldisk.bench.load.Load;
 import java.util.List;
 import java.util.Locale;
+import org.HdrHistogram.Histogram;
 
 /** The tables that a benchmark prints. */
 public final class TextReport {
+    private static final double MICRO = 1e3;
+
     private TextReport() {}
 
     /** What is being measured, in a few words. */
@@ -32,5 +35,28 @@ public final class TextReport {
             before = result;
         }
         return table.toString();
+    }
+
+    /** Latency beside the floor. */
+    public static String latency(List<LatencyResult> results) {
+        Table table = new Table(1, "direction", "request", "floor 50 %", "99 %", "99.9 %", "protocol 50 %", "99 %",
+            "99.9 %", "more at 50 %");
+        LatencyResult before = null;
+        for (LatencyResult result : results) {
+            if (before != null && result.direction() != before.direction()) {
+                table.gap();
+            }
+            table.row(result.direction().name().toLowerCase(Locale.ROOT), Units.size(result.requestBytes()),
+                micros(result.floor(), 50), micros(result.floor(), 99), micros(result.floor(), 99.9),
+                micros(result.protocol(), 50), micros(result.protocol(), 99), micros(result.protocol(), 99.9),
+                "%.1f".formatted((result.protocol().getValueAtPercentile(50) - result.floor().getValueAtPercentile(50))
+                    / MICRO));
+            before = result;
+        }
+        return table.toString();
+    }
+
+    private static String micros(Histogram nanoseconds, double percent) {
+        return "%.1f".formatted(nanoseconds.getValueAtPercentile(percent) / MICRO);
     }
 }
