@@ -244,8 +244,8 @@ public final class TargetServer implements AutoCloseable {
         /** The memory for data on its way in, shared by all sessions. */
         public static final long DEFAULT_BUFFER_BYTES = 256L << 20;
 
-        /** How many connections there may be. */
-        public static final int DEFAULT_MAX_CONNECTIONS = 256;
+        /** How many connections there may be: 256 sessions that push and pull, and room for those who look on or search. */
+        public static final int DEFAULT_MAX_CONNECTIONS = 288;
 
         /** The deepest queue of commands of one session. */
         public static final int DEFAULT_MAX_COMMANDS = 32;

@@ -8,6 +8,8 @@ import io.modeldisk.bench.report.LatencyResult;
 import io.modeldisk.bench.report.ProtocolReport;
 import io.modeldisk.bench.report.TextReport;
 import io.modeldisk.bench.report.ThroughputResult;
+import io.modeldisk.bench.shard.BenchShard;
+import io.modeldisk.bench.shard.ChildProcess;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -62,7 +64,7 @@ public final class ProtocolBench {
     }
 
     private void measure(BenchShard shard, InetSocketAddress floorPortal) throws IOException {
-        boolean knowsWeights = shard.isOwn() && AggregatorCheck.run(shard.model());
+        boolean knowsWeights = shard.checkAggregator();
         long before = shard.movedBytes();
         try (
             FloorClient floor = FloorClient.connect(floorPortal, bufferBytes());

@@ -25,6 +25,20 @@ public final class JsonReport {
         JSON.writerWithDefaultPrettyPrinter().writeValue(file.toFile(), root);
     }
 
+    /** Writes a file. */
+    public static void write(SessionsReport report, Path file) throws IOException {
+        ObjectNode root = JSON.createObjectNode();
+        root.put("benchmark", "sessions").put("at", Instant.now().toString()).put("seconds", report.seconds());
+        root.set("machine", machine());
+        root.put("stoppedReaders", report.stoppedReaders()).put("busy", report.busy())
+            .put("taskSetFull", report.taskSetFull()).put("medianOverSlowest", report.unfairness());
+        report.movedBytes().forEach(bytes -> root.withArray("movedBytes").add(bytes));
+        report.longestNanos().forEach(nanos -> root.withArray("longestMicroseconds").add(nanos / MICRO));
+        report.failures().forEach(failure -> root.withArray("failures").add(failure));
+        report.samples().forEach(sample -> root.withArray("shardResidentBytes").add(sample.residentBytes()));
+        JSON.writerWithDefaultPrettyPrinter().writeValue(file.toFile(), root);
+    }
+
     private static ObjectNode machine() {
         return JSON.createObjectNode().put("os", System.getProperty("os.name") + " " + System.getProperty("os.version"))
             .put("architecture", System.getProperty("os.arch"))

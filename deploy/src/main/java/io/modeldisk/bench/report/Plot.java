@@ -142,11 +142,12 @@ public final class Plot {
     private static CategoryChart latency(Direction direction, List<LatencyResult> results) {
         CategoryChart chart = chart("latency of a " + name(direction), "microseconds");
         chart.getStyler().setYAxisLogarithmic(true);
+        chart.getStyler().setYAxisDecimalPattern("#,##0");
         List<String> sizes = results.stream().map(result -> Units.size(result.requestBytes())).toList();
-        line(chart, FLOOR + ", median", sizes, percentile(results, LatencyResult::floor, 50), GREY, false);
-        line(chart, FLOOR + ", 99 %", sizes, percentile(results, LatencyResult::floor, 99), GREY, true);
-        line(chart, "protocol, median", sizes, percentile(results, LatencyResult::protocol, 50), COLOURS[0], false);
-        line(chart, "protocol, 99 %", sizes, percentile(results, LatencyResult::protocol, 99), COLOURS[0], true);
+        line(chart, "sockets 50 %", sizes, percentile(results, LatencyResult::floor, 50), GREY, false);
+        line(chart, "sockets 99 %", sizes, percentile(results, LatencyResult::floor, 99), GREY, true);
+        line(chart, "protocol 50 %", sizes, percentile(results, LatencyResult::protocol, 50), COLOURS[0], false);
+        line(chart, "protocol 99 %", sizes, percentile(results, LatencyResult::protocol, 99), COLOURS[0], true);
         return chart;
     }
 
@@ -160,6 +161,7 @@ public final class Plot {
             .xAxisTitle("size of a request").yAxisTitle(yAxis).build();
         CategoryStyler styler = chart.getStyler();
         Font font = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
+        styler.setOverlapped(true);
         styler.setDefaultSeriesRenderStyle(CategorySeriesRenderStyle.Line);
         styler.setLegendPosition(Styler.LegendPosition.OutsideS);
         styler.setLegendLayout(Styler.LegendLayout.Horizontal);

@@ -1,4 +1,4 @@
-package io.modeldisk.bench.protocol;
+package io.modeldisk.bench.shard;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.Aggregators;
