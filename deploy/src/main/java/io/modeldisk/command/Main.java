@@ -35,7 +35,9 @@ public final class Main {
     private static CommandLine commandLine() throws IOException {
         CommandLine line = new CommandLine(new Main());
         line.registerConverter(ByteCount.class, Main::byteCount);
-        line.setDefaultValueProvider(new Settings());
+        Settings settings = new Settings();
+        settings.check(line);
+        line.setDefaultValueProvider(settings);
         line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setUsageHelpAutoWidth(true);
         line.setParameterExceptionHandler((failure, _) -> wrongUsage(failure));

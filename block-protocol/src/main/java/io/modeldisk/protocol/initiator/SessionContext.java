@@ -1,6 +1,9 @@
 package io.modeldisk.protocol.initiator;
 
+import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.login.TargetAddress;
+import io.modeldisk.protocol.login.chap.ChapSecrets;
 import java.net.InetSocketAddress;
 
 /** What a session needs to know. */
@@ -23,9 +26,12 @@ public final class SessionContext {
     private String initiatorName;
     private long isid;
     private String learner;
+    private ChapSecrets secrets;
     private long connectTimeoutMillis = DEFAULT_CONNECT_TIMEOUT_MILLIS;
     private long commandTimeoutMillis = DEFAULT_COMMAND_TIMEOUT_MILLIS;
     private int queueDepth = DEFAULT_QUEUE_DEPTH;
+    private Digest headerDigest = Digest.NONE;
+    private Digest dataDigest = Digest.NONE;
 
     /** Sets where the target is. */
     public SessionContext portal(InetSocketAddress address) {
@@ -52,6 +58,12 @@ public final class SessionContext {
         return this;
     }
 
+    /** Sets the names and secrets of CHAP; without them, or with null, the session does not authenticate. */
+    public SessionContext secrets(ChapSecrets known) {
+        this.secrets = known;
+        return this;
+    }
+
     /** Sets how long connecting and logging in may take. */
     public SessionContext connectTimeoutMillis(long millis) {
         this.connectTimeoutMillis = millis;
@@ -73,6 +85,13 @@ public final class SessionContext {
         return this;
     }
 
+    /** Sets what must protect headers and data; none by default. A target that does not agree is not logged in to. */
+    public SessionContext digests(Digest header, Digest data) {
+        this.headerDigest = header;
+        this.dataDigest = data;
+        return this;
+    }
+
     String targetName() {
         return targetName;
     }
@@ -89,8 +108,12 @@ public final class SessionContext {
         return learner;
     }
 
+    ChapSecrets secrets() {
+        return secrets;
+    }
+
     String portalText() {
-        return portal.getHostString() + ":" + portal.getPort();
+        return TargetAddress.text(portal);
     }
 
     InetSocketAddress portal() {
@@ -112,6 +135,7 @@ public final class SessionContext {
     /** What this side takes and wishes. */
     OperationalParameters parameters() {
         return new OperationalParameters(
-            false, true, FIRST_BURST_BYTES, MAX_BURST_BYTES, DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES);
+            false, true, FIRST_BURST_BYTES, MAX_BURST_BYTES, DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES, headerDigest,
+            dataDigest);
     }
 }

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.SessionContext;
+import io.modeldisk.protocol.login.Digest;
+import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -215,11 +217,13 @@ public final class StripedModel implements RemoteModel {
 
         private final ModelAddress address;
         private String learner = "learner";
+        private ChapSecrets secrets;
         private int queueDepth = SessionContext.DEFAULT_QUEUE_DEPTH;
         private int concurrentCalls = DEFAULT_CONCURRENT_CALLS;
         private long connectTimeoutMillis = SessionContext.DEFAULT_CONNECT_TIMEOUT_MILLIS;
         private long commandTimeoutMillis = SessionContext.DEFAULT_COMMAND_TIMEOUT_MILLIS;
         private long waitTimeoutMillis = DEFAULT_WAIT_TIMEOUT_MILLIS;
+        private Digest digest = Digest.NONE;
 
         /** A connection to the model at this address. */
         public Context(ModelAddress address) {
@@ -237,6 +241,12 @@ public final class StripedModel implements RemoteModel {
                     + "' must be 1 to 48 letters, digits, dots, colons or hyphens");
             }
             this.learner = label;
+            return this;
+        }
+
+        /** Sets the names and secrets of CHAP to log in with; without them, or with null, no session authenticates. */
+        public Context secrets(ChapSecrets known) {
+            this.secrets = known;
             return this;
         }
 
@@ -264,6 +274,12 @@ public final class StripedModel implements RemoteModel {
             return this;
         }
 
+        /** Sets what must protect headers and data on their way. */
+        public Context digest(Digest each) {
+            this.digest = each;
+            return this;
+        }
+
         String model() {
             return address.model();
         }
@@ -274,6 +290,10 @@ public final class StripedModel implements RemoteModel {
 
         String initiatorName() {
             return "iqn.2026-11.io.modeldisk.learner:" + learner.toLowerCase(Locale.ROOT);
+        }
+
+        ChapSecrets secrets() {
+            return secrets;
         }
 
         int queueDepth() {
@@ -290,6 +310,10 @@ public final class StripedModel implements RemoteModel {
 
         long waitTimeoutMillis() {
             return waitTimeoutMillis;
+        }
+
+        Digest digest() {
+            return digest;
         }
     }
 }
