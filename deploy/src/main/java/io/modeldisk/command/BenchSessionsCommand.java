@@ -65,7 +65,8 @@ final class BenchSessionsCommand implements Callable<Integer> {
         try (BenchShard shard = BenchShard.start(
             System.getProperty("modeldisk.command"), aggregator, modelSize.bytes())) {
             report = SessionsBench.run(shard,
-                new SessionsBench.Plan(sessions, stoppedReaders, (int) size.bytes(), queueDepth, duration));
+                new SessionsBench.Plan(sessions, stoppedReaders, (int) size.bytes(), queueDepth, duration,
+                    Long.MAX_VALUE));
         }
         System.out.print(TextReport.sessions(report));
         if (json != null) {

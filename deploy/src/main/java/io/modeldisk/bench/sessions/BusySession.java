@@ -14,6 +14,8 @@ import java.util.function.BooleanSupplier;
 
 /** A session that pushes and pulls by turns, as fast as it can. */
 final class BusySession implements IoRequest.Completion {
+    static final int TRAIN_LUN = 0;
+
     private static final int BLOCK = Pattern.LOGICAL_BLOCK_BYTES;
     private static final long TIMEOUT_SECONDS = 60;
 
@@ -46,11 +48,11 @@ final class BusySession implements IoRequest.Completion {
         return (long) requestBytes * (queueDepth + 1);
     }
 
-    /** Goes on as long as it is told to, and until all that it began has ended. */
-    void run(BooleanSupplier goOn) {
+    /** Makes so many requests, or as many as it can while it is told to go on, and waits until all have ended. */
+    void run(long requests, BooleanSupplier goOn) {
         try {
             boolean push = true;
-            while (goOn.getAsBoolean() && failure == null) {
+            for (long i = 0; i < requests && goOn.getAsBoolean() && failure == null; i++) {
                 await(1);
                 submit(push);
                 push = !push;
@@ -69,9 +71,10 @@ final class BusySession implements IoRequest.Completion {
         long lba = walk.next() / BLOCK;
         begunNanos[request.slot()] = System.nanoTime();
         if (push) {
-            request.write(0, lba, requestBytes / BLOCK, memory, 0, requestBytes);
+            request.write(TRAIN_LUN, lba, requestBytes / BLOCK, memory, 0, requestBytes);
         } else {
-            request.read(0, lba, requestBytes / BLOCK, memory, (request.slot() + 1L) * requestBytes, requestBytes);
+            request.read(TRAIN_LUN, lba, requestBytes / BLOCK, memory, (request.slot() + 1L) * requestBytes,
+                requestBytes);
         }
         session.submit(request.onCompletion(this));
     }

@@ -5,6 +5,7 @@ import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.ProcessUsage;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.SessionContext;
+import io.modeldisk.protocol.initiator.UnitReadiness;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.ModelFacts;
 import java.io.IOException;
@@ -21,6 +22,7 @@ public final class SessionsBench {
     private static final long ISID = 0x800000020000L;
     private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(2);
     private static final long SAMPLE_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long READY_NANOS = TimeUnit.SECONDS.toNanos(30);
     private static final long COMMAND_TIMEOUT_MILLIS = 60_000;
 
     private SessionsBench() {}
@@ -33,8 +35,10 @@ public final class SessionsBench {
      * @param requestBytes the size of a request
      * @param queueDepth how many requests a session has under way
      * @param seconds for how long
+     * @param requests how many each session makes, if the time is enough
      */
-    public record Plan(int sessions, int stoppedReaders, int requestBytes, int queueDepth, double seconds) {}
+    public record Plan(
+        int sessions, int stoppedReaders, int requestBytes, int queueDepth, double seconds, long requests) {}
 
     /** Runs it against a shard that holds a pattern, or any shard that is pushed zeros to. */
     public static SessionsReport run(BenchShard shard, Plan plan) throws IOException {
@@ -70,12 +74,19 @@ public final class SessionsBench {
     }
 
     private static IscsiSession login(BenchShard shard, String name, int queueDepth) throws IOException {
-        return IscsiSession.login(new SessionContext()
+        IscsiSession session = IscsiSession.login(new SessionContext()
             .portal(shard.portal())
             .targetName(ModelFacts.TARGET_PREFIX + shard.facts().model())
             .initiator(INITIATOR + name, ISID)
             .commandTimeoutMillis(COMMAND_TIMEOUT_MILLIS)
             .queueDepth(queueDepth));
+        try {
+            UnitReadiness.await(session, BusySession.TRAIN_LUN, READY_NANOS);
+            return session;
+        } catch (IOException e) {
+            session.close();
+            throw e;
+        }
     }
 
     private static SessionsReport measure(BenchShard shard, Plan plan, List<BusySession> sessions)
@@ -84,12 +95,12 @@ public final class SessionsBench {
         long end = begun + (long) (plan.seconds() * SAMPLE_NANOS);
         List<Thread> drivers = sessions.stream()
             .map(session -> Thread.ofPlatform().daemon().name("bench-session")
-                .start(() -> session.run(() -> System.nanoTime() - end < 0)))
+                .start(() -> session.run(plan.requests(), () -> System.nanoTime() - end < 0)))
             .toList();
         List<SessionsReport.Sample> samples = new ArrayList<>();
         // By then every session has the memory that it will have.
         long next = begun + Math.min(SETTLE_NANOS, (end - begun) / 2);
-        while (System.nanoTime() - end < 0) {
+        while (System.nanoTime() - end < 0 && drivers.stream().anyMatch(Thread::isAlive)) {
             while (System.nanoTime() - next < 0) {
                 LockSupport.parkNanos(next - System.nanoTime());
             }

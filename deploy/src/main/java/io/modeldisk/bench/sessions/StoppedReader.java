@@ -26,7 +26,8 @@ final class StoppedReader {
 
     StoppedReader(IscsiSession session, DataMemory memory) throws IOException {
         this.session = session;
-        session.submit(place().control(0, TEST_UNIT_READY, memory, 0, 0).onCompletion(done -> holdUp()));
+        session.submit(
+            place().control(BusySession.TRAIN_LUN, TEST_UNIT_READY, memory, 0, 0).onCompletion(done -> holdUp()));
         try {
             if (!stopped.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
                 throw new IOException("the shard does not answer within " + TIMEOUT_SECONDS + " s");
@@ -36,7 +37,8 @@ final class StoppedReader {
             throw new IOException("interrupted", e);
         }
         for (int i = 1; i < QUEUE_DEPTH; i++) {
-            session.submit(place().read(0, 0, BLOCKS, memory, 0, REQUEST_BYTES).onCompletion(done -> {}));
+            session.submit(
+                place().read(BusySession.TRAIN_LUN, 0, BLOCKS, memory, 0, REQUEST_BYTES).onCompletion(done -> {}));
         }
     }
 
