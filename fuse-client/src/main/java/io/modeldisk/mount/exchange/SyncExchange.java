@@ -1,10 +1,13 @@
 package io.modeldisk.mount.exchange;
 
 import io.modeldisk.mount.fuse.Transfer;
+import io.modeldisk.mount.trace.IterationTrace;
+import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.Cancellation;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
+import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -16,13 +19,14 @@ import org.apache.logging.log4j.Logger;
  * has are forgotten, so that the next fsync pushes the rest and nothing twice. The piece that failed is pushed again as a whole:
  * that its blocks which had arrived count once is what the shards' round numbers are for.
  */
-final class SyncExchange implements Exchange {
+final class SyncExchange implements LocalExchange {
     /** What one push call moves: large enough to keep all shards busy, a multiple of every block size. */
     static final long PUSH_BYTES = 64 << 20;
 
     private static final Logger LOG = LogManager.getLogger(SyncExchange.class);
 
     private final RemoteModel model;
+    private final IterationTrace trace;
     private final long bytes;
     private final DirtyBlocks dirty;
     private final ExchangeCounters counters = new ExchangeCounters();
@@ -33,9 +37,13 @@ final class SyncExchange implements Exchange {
     private DataMemory weights;
     private DataMemory gradient;
     private boolean unsynchronized;
+    private long iteration = 1;
+    private long computingSinceNs;
+    private volatile long pulledAtNs;
 
-    SyncExchange(RemoteModel model) {
+    SyncExchange(RemoteModel model, ExchangeSettings settings) {
         this.model = model;
+        this.trace = settings.trace();
         this.bytes = LogicalBlocks.up(model.facts().sizeBytes());
         this.dirty = new DirtyBlocks(bytes);
     }
@@ -51,6 +59,7 @@ final class SyncExchange implements Exchange {
                 gradient = DataMemory.allocate(bytes);
             }
             pull(cancellation);
+            computingSinceNs = trace.nowNs();
         } finally {
             lock.unlock(stamp);
         }
@@ -78,10 +87,27 @@ final class SyncExchange implements Exchange {
     }
 
     @Override
+    public DataMemory weights() {
+        return weights;
+    }
+
+    @Override
+    public DataMemory gradient() {
+        return gradient;
+    }
+
+    @Override
+    public void written(long offset, long lengthBytes) {
+        dirty.mark(offset, lengthBytes);
+    }
+
+    @Override
     public void synchronize(Cancellation cancellation) throws IOException {
-        long startedNs = System.nanoTime();
+        long startedNs = trace.nowNs();
         long stamp = lock.lockExclusive(cancellation);
         try {
+            trace.add(Phase.COMPUTE, iteration, computingSinceNs, startedNs);
+            computingSinceNs = startedNs;
             pushDirty(cancellation);
             boolean pushed = unsynchronized;
             if (pushed) {
@@ -89,7 +115,13 @@ final class SyncExchange implements Exchange {
                 unsynchronized = false;
             }
             pull(cancellation);
-            counters.synchronizedIn(System.nanoTime() - startedNs, pushed);
+            long endedNs = trace.nowNs();
+            trace.add(Phase.STALL, iteration, startedNs, endedNs);
+            counters.stalled(endedNs - startedNs);
+            counters.synchronizedIn(endedNs - startedNs, pushed);
+            counters.age(endedNs - pulledAtNs);
+            computingSinceNs = endedNs;
+            iteration++;
         } catch (IOException e) {
             counters.failed(e);
             throw e;
@@ -106,6 +138,17 @@ final class SyncExchange implements Exchange {
         } finally {
             lock.unlock(stamp);
         }
+    }
+
+    @Override
+    public void flush(Cancellation cancellation) {
+        // An fsync has returned only when the shards had it.
+    }
+
+    @Override
+    public WeightsInUse weightsInUse() {
+        double ageMs = (trace.nowNs() - pulledAtNs) / (double) TimeUnit.MILLISECONDS.toNanos(1);
+        return new WeightsInUse(VersionProbe.UNKNOWN, pulledAtNs == 0 ? 0 : ageMs);
     }
 
     @Override
@@ -151,7 +194,7 @@ final class SyncExchange implements Exchange {
     }
 
     private void pushDirty(Cancellation cancellation) throws IOException {
-        long startedNs = System.nanoTime();
+        long startedNs = trace.nowNs();
         long pushedBytes = 0;
         try {
             for (long from = dirty.nextDirty(0); from >= 0; from = dirty.nextDirty(from)) {
@@ -164,7 +207,9 @@ final class SyncExchange implements Exchange {
             }
         } finally {
             if (pushedBytes > 0) {
-                counters.pushed(pushedBytes, System.nanoTime() - startedNs);
+                long endedNs = trace.nowNs();
+                counters.pushed(pushedBytes, endedNs - startedNs);
+                trace.add(Phase.PUSH, iteration, startedNs, endedNs);
             }
         }
     }
@@ -176,8 +221,11 @@ final class SyncExchange implements Exchange {
     }
 
     private void pull(Cancellation cancellation) throws IOException {
-        long startedNs = System.nanoTime();
+        long startedNs = trace.nowNs();
+        pulledAtNs = startedNs;
         model.pull(0, weights, 0, bytes, cancellation);
-        counters.pulled(bytes, System.nanoTime() - startedNs);
+        long endedNs = trace.nowNs();
+        counters.pulled(bytes, endedNs - startedNs);
+        trace.add(Phase.PULL, iteration, startedNs, endedNs);
     }
 }
