@@ -3,6 +3,7 @@ package io.modeldisk.command;
 import io.modeldisk.mount.ModelMount;
 import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
 import java.io.IOException;
@@ -60,6 +61,10 @@ final class MountCommand implements Callable<Integer> {
             + "shows meanwhile. Perfetto, chrome://tracing and `modeldisk trace timeline` open it.")
     private Path trace;
 
+    @Option(names = "--digests", paramLabel = "none|crc32c", defaultValue = "none",
+        description = "crc32c: headers and data travel with checksums of their own, beyond TCP's; costs some throughput.")
+    private Digest digests;
+
     @Option(names = "--foreground", description = "Stay in the foreground until the directory is unmounted.")
     private boolean foreground;
 
@@ -77,7 +82,8 @@ final class MountCommand implements Callable<Integer> {
         ModelAddress model = ModelAddress.parse(address);
         String label = learner == null ? defaultLabel() : learner;
         StripedModel.Context connection = new StripedModel.Context(model).learner(label)
-            .waitTimeoutMillis(waitSeconds * 1000);
+            .waitTimeoutMillis(waitSeconds * 1000)
+            .digest(digests);
         ModelMount.Context context = new ModelMount.Context()
             .directory(directory)
             .exchange(ExchangeScheme.named(exchange))

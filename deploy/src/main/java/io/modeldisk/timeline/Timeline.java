@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,6 +61,8 @@ public record Timeline(List<Learner> learners, ArrayNode events) {
             JsonNode trace;
             try {
                 trace = JSON.readTree(Files.readAllBytes(file));
+            } catch (NoSuchFileException e) {
+                throw new IOException(file + ": there is no such file", e);
             } catch (JsonProcessingException e) {
                 throw new IOException(file + " is no trace of a mount: it is no JSON", e);
             }

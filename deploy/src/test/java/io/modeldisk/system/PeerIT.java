@@ -112,6 +112,22 @@ final class PeerIT {
         qemuIo(shards.unit(0), "read -P 0x44 100 17", "read -P 0x22 252k 8k", "read -P 0x33 4000000 3000001");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"crc32c", "crc32c-none", "none-crc32c", "none"})
+    void qemuIoReadsBackWhatItWroteWithHeaderDigests(String digest) throws Exception {
+        Programs.require("qemu-io", "qemu-utils, qemu-block-extra");
+        Shards shards = launch();
+        String[] parts = shards.unit(1).split("/");
+        String options = "driver=iscsi,transport=tcp,portal=%s,target=%s,lun=%s,header-digest=%s"
+            .formatted(parts[2], parts[3], parts[4], digest);
+        String output = sandbox
+            .run("qemu-io", "--image-opts", "-c", "write -P 0x11 0 8M", "-c", "write -P 0x22 252k 8k",
+                "-c", "flush", "-c", "read -P 0x11 0 252k", "-c", "read -P 0x22 252k 8k", "-c", "read -P 0 8M 1M",
+                options)
+            .succeeded();
+        assertThat(output).doesNotContain("Pattern verification failed", "failed:");
+    }
+
     @Test
     void aGradientWrittenToTheTrainUnitChangesTheRawUnitByTheLearningRate() throws Exception {
         Programs.require("qemu-io", "qemu-utils, qemu-block-extra");

@@ -37,6 +37,10 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
         return files;
     }
 
+    IterationTrace trace() {
+        return trace;
+    }
+
     /** The trace as a file has it. */
     byte[] traceJson() {
         return traceEvents.toJson();

@@ -6,6 +6,7 @@ import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.fuse.FuseSession;
 import io.modeldisk.mount.fuse.KernelBinding;
 import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -80,6 +81,11 @@ public final class ModelMount implements AutoCloseable {
     /** The phases of the last iterations, as trace events in JSON: what {@code trace.json} in the directory shows. */
     public byte[] traceJson() {
         return files.traceJson();
+    }
+
+    /** The same, as it is noted. */
+    public IterationTrace trace() {
+        return files.trace();
     }
 
     /** Completes when the model is unmounted, by this process or another; the mount is still to be closed. */

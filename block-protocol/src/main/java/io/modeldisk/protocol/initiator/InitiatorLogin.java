@@ -54,6 +54,7 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
             }
             datamover.receive(this);
         }
+        negotiation.conclude();
         return negotiation.result();
     }
 

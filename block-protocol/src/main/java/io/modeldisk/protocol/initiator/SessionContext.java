@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.initiator;
 
+import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.OperationalParameters;
 import java.net.InetSocketAddress;
 
@@ -26,6 +27,8 @@ public final class SessionContext {
     private long connectTimeoutMillis = DEFAULT_CONNECT_TIMEOUT_MILLIS;
     private long commandTimeoutMillis = DEFAULT_COMMAND_TIMEOUT_MILLIS;
     private int queueDepth = DEFAULT_QUEUE_DEPTH;
+    private Digest headerDigest = Digest.NONE;
+    private Digest dataDigest = Digest.NONE;
 
     /** Sets where the target is. */
     public SessionContext portal(InetSocketAddress address) {
@@ -73,6 +76,13 @@ public final class SessionContext {
         return this;
     }
 
+    /** Sets what must protect headers and data; none by default. A target that does not agree is not logged in to. */
+    public SessionContext digests(Digest header, Digest data) {
+        this.headerDigest = header;
+        this.dataDigest = data;
+        return this;
+    }
+
     String targetName() {
         return targetName;
     }
@@ -112,6 +122,7 @@ public final class SessionContext {
     /** What this side takes and wishes. */
     OperationalParameters parameters() {
         return new OperationalParameters(
-            false, true, FIRST_BURST_BYTES, MAX_BURST_BYTES, DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES);
+            false, true, FIRST_BURST_BYTES, MAX_BURST_BYTES, DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES, headerDigest,
+            dataDigest);
     }
 }

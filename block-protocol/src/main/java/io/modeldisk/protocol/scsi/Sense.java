@@ -32,8 +32,8 @@ public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bi
     /** NOT READY, the logical unit is not ready, cause not reportable. */
     public static final Sense NOT_READY = of(0x2, 0x04, 0x00);
 
-    /** ABORTED COMMAND, protocol service CRC error: what iSCSI says of data that is missing or out of order. */
-    public static final Sense DATA_OUT_OF_ORDER = of(0xB, 0x47, 0x05);
+    /** ABORTED COMMAND, protocol service CRC error: what iSCSI says of data that is damaged, missing or out of order. */
+    public static final Sense PROTOCOL_SERVICE_CRC_ERROR = of(0xB, 0x47, 0x05);
 
     /** ABORTED COMMAND, less or more of a write's data came than was asked for. */
     public static final Sense INCORRECT_AMOUNT_OF_DATA = of(0xB, 0x0C, 0x0D);

@@ -52,6 +52,7 @@ final class ShardClient implements AutoCloseable {
             .initiator(context.initiatorName(), isid)
             .learner(label)
             .queueDepth(context.queueDepth())
+            .digests(context.digest(), context.digest())
             .connectTimeoutMillis(context.connectTimeoutMillis())
             .commandTimeoutMillis(context.commandTimeoutMillis()));
     }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.SessionContext;
+import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -220,6 +221,7 @@ public final class StripedModel implements RemoteModel {
         private long connectTimeoutMillis = SessionContext.DEFAULT_CONNECT_TIMEOUT_MILLIS;
         private long commandTimeoutMillis = SessionContext.DEFAULT_COMMAND_TIMEOUT_MILLIS;
         private long waitTimeoutMillis = DEFAULT_WAIT_TIMEOUT_MILLIS;
+        private Digest digest = Digest.NONE;
 
         /** A connection to the model at this address. */
         public Context(ModelAddress address) {
@@ -264,6 +266,12 @@ public final class StripedModel implements RemoteModel {
             return this;
         }
 
+        /** Sets what must protect headers and data on their way. */
+        public Context digest(Digest each) {
+            this.digest = each;
+            return this;
+        }
+
         String model() {
             return address.model();
         }
@@ -290,6 +298,10 @@ public final class StripedModel implements RemoteModel {
 
         long waitTimeoutMillis() {
             return waitTimeoutMillis;
+        }
+
+        Digest digest() {
+            return digest;
         }
     }
 }

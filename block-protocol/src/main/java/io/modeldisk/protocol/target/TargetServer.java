@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.target;
 
+import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.OperationalParameters;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -399,7 +400,8 @@ public final class TargetServer implements AutoCloseable {
         /** What this side takes and wishes. */
         OperationalParameters parameters() {
             return new OperationalParameters(
-                false, true, BufferPool.CHUNK_BYTES, MAX_BURST_BYTES, DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES);
+                false, true, BufferPool.CHUNK_BYTES, MAX_BURST_BYTES, DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES,
+                Digest.NONE, Digest.NONE);
         }
 
         @Override

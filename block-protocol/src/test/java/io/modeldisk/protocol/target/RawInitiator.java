@@ -10,6 +10,7 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -28,6 +29,9 @@ public final class RawInitiator implements AutoCloseable {
     int cmdSn = 1;
     int expStatSn;
     int maxCmdSn;
+    /** Whether headers and data have digests, once {@link #loggedIn} has agreed on them. */
+    boolean headerDigests;
+    boolean dataDigests;
     private int nextTag = 100;
     private final DataInputStream in;
 
@@ -95,6 +99,8 @@ public final class RawInitiator implements AutoCloseable {
         if (reply.loginStatus() != 0 || (reply.flags() & 0x83) != 0x83) {
             throw new IOException("login failed: %04Xh".formatted(reply.loginStatus()));
         }
+        initiator.headerDigests = "CRC32C".equals(reply.text().get("HeaderDigest"));
+        initiator.dataDigests = "CRC32C".equals(reply.text().get("DataDigest"));
         return initiator;
     }
 
@@ -129,8 +135,21 @@ public final class RawInitiator implements AutoCloseable {
 
     void send(ByteBuffer header, byte[] data) throws IOException {
         header.putInt(4, header.getInt(4) & 0xFF000000 | data.length);
-        ByteBuffer all = ByteBuffer.allocate(48 + (data.length + 3 & -4));
-        sendBytes(all.put(header.array()).put(data).array());
+        sendBytes(encode(header, data));
+    }
+
+    /** A PDU's bytes, with the digests that were agreed on. */
+    byte[] encode(ByteBuffer header, byte[] data) {
+        int padded = data.length + 3 & -4;
+        ByteBuffer all = ByteBuffer.allocate(header.capacity() + 4 + padded + 4).put(header.array());
+        if (headerDigests) {
+            all.put(Crc32c.digest(header.array()));
+        }
+        all.put(data).put(new byte[padded - data.length]);
+        if (dataDigests && data.length > 0) {
+            all.put(Crc32c.digest(Arrays.copyOf(data, padded)));
+        }
+        return Arrays.copyOf(all.array(), all.position());
     }
 
     void sendBytes(byte[] bytes) throws IOException {
@@ -177,10 +196,12 @@ public final class RawInitiator implements AutoCloseable {
         byte[] header = new byte[48];
         in.readFully(header);
         ByteBuffer bhs = ByteBuffer.wrap(header);
+        checkDigest(headerDigests, header);
         int length = bhs.getInt(4) & 0xFFFFFF;
-        byte[] data = new byte[length];
-        in.readFully(data);
-        in.skipNBytes(-length & 3);
+        byte[] padded = new byte[length + 3 & -4];
+        in.readFully(padded);
+        checkDigest(dataDigests && length > 0, padded);
+        byte[] data = Arrays.copyOf(padded, length);
         Reply reply = new Reply(bhs, data);
         boolean carriesStatus = reply.opcode() != 0x31 && (reply.opcode() != 0x25 || (reply.flags() & 1) != 0)
             && (reply.opcode() != 0x20 || reply.tag() != NONE);
@@ -189,6 +210,12 @@ public final class RawInitiator implements AutoCloseable {
         }
         maxCmdSn = reply.u32(32);
         return reply;
+    }
+
+    private void checkDigest(boolean agreed, byte[] bytes) throws IOException {
+        if (agreed && !Arrays.equals(in.readNBytes(4), Crc32c.digest(bytes))) {
+            throw new IOException("a wrong digest from the target");
+        }
     }
 
     /** Receives up to the end of a command, putting Data-In together. */

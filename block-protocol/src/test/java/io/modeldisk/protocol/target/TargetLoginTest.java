@@ -150,9 +150,14 @@ class TargetLoginTest {
         DefaultTime2Retain, 3601, Reject
         DataPDUInOrder, No, Yes
         DataSequenceInOrder, No, Yes
-        HeaderDigest, 'CRC32C,None', None
-        HeaderDigest, CRC32C, Reject
-        DataDigest, CRC32C, Reject
+        HeaderDigest, 'CRC32C,None', CRC32C
+        HeaderDigest, 'None,CRC32C', None
+        HeaderDigest, 'X-crc64,CRC32C,None', CRC32C
+        HeaderDigest, CRC32C, CRC32C
+        HeaderDigest, 'crc32c,MD5', Reject
+        DataDigest, CRC32C, CRC32C
+        DataDigest, None, None
+        DataDigest, 'CRC32C,None', CRC32C
         iSCSIProtocolLevel, 2, 1
         TaskReporting, 'FastAbort,RFC3720', RFC3720
         MaxRecvDataSegmentLength, 12, Reject

@@ -10,8 +10,9 @@ import java.nio.channels.SocketChannel;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * PDUs over a socket. Reads ahead a little, so that small PDUs cost less than a system call each, while data goes straight to
- * where it belongs in one vectored call together with the header behind it.
+ * PDUs over a socket, header and data each followed by its digest if that was agreed on (RFC 7143 section 11.2). Reads ahead a
+ * little, so that small PDUs cost less than a system call each, while data goes straight to where it belongs in one vectored
+ * call together with the header behind it.
  *
  * <p>Reading is for one thread. Writing takes {@link #lock()} / {@link #unlock()}. Nothing is allocated after the start.
  */
@@ -24,9 +25,13 @@ public final class PduStream implements AutoCloseable {
     private final ByteBuffer ahead = ByteBuffer.allocateDirect(READ_AHEAD_BYTES).limit(0);
     private final ByteBuffer[] readVector = {null, ahead};
     private final ByteBuffer[] writeVector = new ByteBuffer[3];
-    private final ByteBuffer padding = ByteBuffer.allocateDirect(4);
+    private final ByteBuffer trailer = ByteBuffer.allocateDirect(2 * Integer.BYTES);
     private final ByteBuffer dropped = ByteBuffer.allocateDirect(READ_AHEAD_BYTES);
+    private final WireDigest receivedDigest = new WireDigest();
+    private final WireDigest sentDigest = new WireDigest();
     private final ReentrantLock writeLock = new ReentrantLock();
+    private volatile boolean headerDigests;
+    private volatile boolean dataDigests;
     private volatile long receivingSinceNanos;
     private volatile long lastReceivedNanos = System.nanoTime();
     private volatile long sendingSinceNanos;
@@ -39,7 +44,17 @@ public final class PduStream implements AutoCloseable {
         channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
     }
 
-    /** Waits for a header and reads it whole, with any additional header segments dropped. */
+    /** From the next PDU on, both ways, headers and data have digests or not. */
+    public void enableDigests(boolean headers, boolean data) {
+        headerDigests = headers;
+        dataDigests = data;
+    }
+
+    /**
+     * Waits for a header and reads it whole, with any additional header segments dropped.
+     *
+     * @throws IOException if the header does not match its digest: nothing in it, nor where the next one is, can be trusted
+     */
     public void readHeader(Pdu pdu) throws IOException {
         ByteBuffer header = pdu.header();
         header.clear().limit(Pdu.BHS_BYTES);
@@ -58,11 +73,29 @@ public final class PduStream implements AutoCloseable {
         long now = System.nanoTime();
         lastReceivedNanos = now;
         int ahs = pdu.ahsBytes();
-        if (ahs > 0) {
+        if (ahs > 0 || headerDigests) {
             receivingSinceNanos = now;
-            drop(ahs);
+            endHeader(header, ahs);
         }
         receivingSinceNanos = pdu.dataSegmentBytes() > 0 ? now : 0;
+        if (dataDigests) {
+            receivedDigest.begin();
+        }
+    }
+
+    private void endHeader(ByteBuffer header, int ahsBytes) throws IOException {
+        if (!headerDigests) {
+            drop(ahsBytes, false);
+            return;
+        }
+        receivedDigest.begin();
+        receivedDigest.add(header, 0, Pdu.BHS_BYTES);
+        drop(ahsBytes, true);
+        readFully(header.clear().position(Pdu.BHS_BYTES).limit(Pdu.BHS_BYTES + WireDigest.BYTES));
+        header.clear();
+        if (!receivedDigest.matches(header, Pdu.BHS_BYTES)) {
+            throw new IOException("a header from " + peer + " does not match its digest");
+        }
     }
 
     /** Reads {@code bytes} of data into memory. */
@@ -75,13 +108,24 @@ public final class PduStream implements AutoCloseable {
             int part = Math.min(left, view.capacity() - start);
             view.limit(start + part).position(start);
             readFully(view);
+            if (dataDigests) {
+                receivedDigest.add(view, start, part);
+            }
             at += part;
             left -= part;
         }
     }
 
-    /** Fills a buffer up to its limit. */
-    public void readFully(ByteBuffer to) throws IOException {
+    /** Reads data into a buffer, from its position to its limit. */
+    public void readData(ByteBuffer to) throws IOException {
+        int start = to.position();
+        readFully(to);
+        if (dataDigests) {
+            receivedDigest.add(to, start, to.position() - start);
+        }
+    }
+
+    private void readFully(ByteBuffer to) throws IOException {
         transfer(ahead, to);
         while (to.hasRemaining()) {
             ahead.clear();
@@ -96,19 +140,36 @@ public final class PduStream implements AutoCloseable {
         }
     }
 
-    /** Ends a PDU: reads the padding behind {@code dataBytes} of data. */
-    public void endData(int dataBytes) throws IOException {
-        drop(Pdu.paddingOf(dataBytes));
-        receivingSinceNanos = 0;
+    /** Reads data and drops it. */
+    public void dropData(int bytes) throws IOException {
+        drop(bytes, dataDigests);
     }
 
-    /** Reads bytes and drops them. */
-    public void drop(int bytes) throws IOException {
+    /**
+     * Ends a PDU: reads the padding behind {@code dataBytes} of data, and their digest.
+     *
+     * @return whether the data is as it was sent, as far as a digest can tell
+     */
+    public boolean endData(int dataBytes) throws IOException {
+        drop(Pdu.paddingOf(dataBytes), dataDigests);
+        boolean intact = true;
+        if (dataDigests && dataBytes > 0) {
+            readFully(dropped.clear().limit(WireDigest.BYTES));
+            intact = receivedDigest.matches(dropped, 0);
+        }
+        receivingSinceNanos = 0;
+        return intact;
+    }
+
+    private void drop(int bytes, boolean digested) throws IOException {
         int left = bytes;
         while (left > 0) {
-            dropped.clear().limit(Math.min(left, dropped.capacity()));
-            left -= dropped.remaining();
-            readFully(dropped);
+            int part = Math.min(left, dropped.capacity());
+            readFully(dropped.clear().limit(part));
+            if (digested) {
+                receivedDigest.add(dropped, 0, part);
+            }
+            left -= part;
         }
     }
 
@@ -157,17 +218,40 @@ public final class PduStream implements AutoCloseable {
 
     /** Writes a header alone; with the lock. */
     public void write(Pdu pdu) throws IOException {
-        writeVector[0] = pdu.header().clear().limit(Pdu.BHS_BYTES);
+        writeVector[0] = headerOf(pdu);
         writeAll(1);
     }
 
     /** Writes a header and its data, from position to limit, padded; with the lock. The header has the length already. */
     public void write(Pdu pdu, ByteBuffer data) throws IOException {
-        int pad = Pdu.paddingOf(data.remaining());
-        writeVector[0] = pdu.header().clear().limit(Pdu.BHS_BYTES);
+        writeVector[0] = headerOf(pdu);
         writeVector[1] = data;
-        writeVector[2] = padding.clear().limit(pad);
-        writeAll(pad == 0 ? 2 : 3);
+        writeVector[2] = trailerOf(data);
+        writeAll(trailer.hasRemaining() ? 3 : 2);
+    }
+
+    /** The bytes of a header, with its digest. */
+    private ByteBuffer headerOf(Pdu pdu) {
+        ByteBuffer header = pdu.header().clear().limit(Pdu.BHS_BYTES);
+        if (headerDigests) {
+            sentDigest.begin();
+            sentDigest.add(header);
+            sentDigest.put(header.limit(Pdu.BHS_BYTES + WireDigest.BYTES), Pdu.BHS_BYTES);
+        }
+        return header;
+    }
+
+    /** What follows data: its padding, and the digest of both. */
+    private ByteBuffer trailerOf(ByteBuffer data) {
+        int pad = Pdu.paddingOf(data.remaining());
+        trailer.clear().putInt(0, 0).limit(pad);
+        if (dataDigests && data.hasRemaining()) {
+            sentDigest.begin();
+            sentDigest.add(data);
+            sentDigest.add(trailer);
+            sentDigest.put(trailer.limit(pad + WireDigest.BYTES), pad);
+        }
+        return trailer;
     }
 
     /** Writes a header and data from memory; with the lock. */

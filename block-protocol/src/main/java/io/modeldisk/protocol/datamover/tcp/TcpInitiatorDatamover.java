@@ -3,6 +3,7 @@ package io.modeldisk.protocol.datamover.tcp;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.login.TextParameters;
 import io.modeldisk.protocol.pdu.DataInPdu;
@@ -72,6 +73,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
     @Override
     public void enable(OperationalParameters agreed) {
         parameters = agreed;
+        stream.enableDigests(agreed.headerDigest() == Digest.CRC32C, agreed.dataDigest() == Digest.CRC32C);
     }
 
     @Override
@@ -124,8 +126,8 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
                     throw new ProtocolException("a data segment of " + length + " bytes in a control PDU");
                 }
                 control.clear().limit(length);
-                stream.readFully(control);
-                stream.endData(length);
+                stream.readData(control);
+                endData(length);
                 listener.controlNotify(pdu, control.flip());
             }
         }
@@ -135,7 +137,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
         InitiatorTask task = listener.task(dataIn.initiatorTaskTag());
         if (task == null) {
             // The task was aborted: its memory may be in other use already.
-            stream.drop(length);
+            stream.dropData(length);
         } else {
             long offset = dataIn.bufferOffset();
             if (task.writes() || offset + length > task.lengthBytes()) {
@@ -144,9 +146,16 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
             }
             stream.readData(receiving.of(task.memory()), task.memoryOffset() + offset, length);
         }
-        stream.endData(length);
+        endData(length);
         if (dataIn.hasStatus()) {
             listener.controlNotify(dataIn, null);
+        }
+    }
+
+    /** At error recovery level 0 nothing that is lost can be asked for again: the session ends (RFC 7143 section 7.8). */
+    private void endData(int length) throws IOException {
+        if (!stream.endData(length)) {
+            throw new IOException("data from " + stream.peer() + " does not match its digest");
         }
     }
 

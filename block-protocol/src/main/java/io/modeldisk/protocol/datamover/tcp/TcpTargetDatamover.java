@@ -4,6 +4,7 @@ import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataTransfer;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
+import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.login.TextParameters;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -12,6 +13,7 @@ import io.modeldisk.protocol.pdu.DataOutPdu;
 import io.modeldisk.protocol.pdu.Opcode;
 import io.modeldisk.protocol.pdu.Pdu;
 import io.modeldisk.protocol.pdu.R2tPdu;
+import io.modeldisk.protocol.pdu.RejectPdu;
 import io.modeldisk.protocol.pdu.ResponsePdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
 import io.modeldisk.protocol.scsi.ScsiStatus;
@@ -54,6 +56,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
     @Override
     public void enable(OperationalParameters agreed) {
         parameters = agreed;
+        stream.enableDigests(agreed.headerDigest() == Digest.CRC32C, agreed.dataDigest() == Digest.CRC32C);
     }
 
     @Override
@@ -77,17 +80,20 @@ public final class TcpTargetDatamover implements TargetDatamover {
             transfers[transfer.slot()].begin(transfer);
         }
         if (length > 0) {
-            if (!parameters.immediateData() || length > parameters.firstBurstBytes()) {
-                throw new ProtocolException("immediate data of " + length + " bytes, agreed were "
-                    + (parameters.immediateData() ? parameters.firstBurstBytes() : 0));
+            boolean agreed = parameters.immediateData() && length <= parameters.firstBurstBytes();
+            if (!take(agreed ? transfer : null, length)) {
+                listener.discardNotify(command, RejectPdu.DATA_DIGEST_ERROR);
+                return;
             }
-            take(transfer, length);
+            if (!agreed && transfer != null) {
+                listener.dataErrorNotify(transfer, DataError.UNEXPECTED_UNSOLICITED_DATA);
+            }
         }
         listener.controlNotify(command, null);
     }
 
-    /** Reads a data segment into its transfer; what is more than the command moves is dropped. */
-    private void take(DataTransfer transfer, int length) throws IOException {
+    /** Reads a data segment into its transfer; what is more than the command moves is dropped. Answers whether it is intact. */
+    private boolean take(DataTransfer transfer, int length) throws IOException {
         int wanted = transfer == null ? 0 : Math.min(length, transfer.lengthBytes() - transfer.receivedBytes());
         int left = wanted;
         while (left > 0) {
@@ -97,31 +103,39 @@ public final class TcpTargetDatamover implements TargetDatamover {
             transfer.received(part);
             left -= part;
         }
-        stream.drop(length - wanted);
-        stream.endData(length);
+        stream.dropData(length - wanted);
+        return stream.endData(length);
     }
 
     private void receiveDataOut(Listener listener, int length) throws IOException {
         TcpTransfer state = find();
         if (state == null) {
-            // Its task was aborted, or has failed: what was asked for before still comes.
-            stream.drop(length);
-            stream.endData(length);
+            // If its task was aborted, what was asked for before still comes.
+            boolean intact = take(null, length);
+            if (!intact || !wasAskedFor()) {
+                listener.discardNotify(dataOut, intact ? RejectPdu.INVALID_PDU_FIELD : RejectPdu.DATA_DIGEST_ERROR);
+            }
             return;
         }
-        DataTransfer transfer = state.transfer;
-        DataError error = check(state, length);
-        if (error != null) {
+        if (state.error == null) {
+            state.error = check(state, length);
+        }
+        if (!take(state.error == null ? state.transfer : null, length)) {
+            state.error = state.error == null ? DataError.DIGEST : state.error;
+            listener.discardNotify(dataOut, RejectPdu.DATA_DIGEST_ERROR);
+        }
+        if (dataOut.isFinal()) {
+            endBurst(listener, state);
+        }
+    }
+
+    /** Data that is not as it must be ends its command when the last of what was asked for is here (RFC 7143 section 7.8). */
+    private void endBurst(Listener listener, TcpTransfer state) throws IOException {
+        if (state.error != null) {
             state.fetching = false;
-            stream.drop(length);
-            stream.endData(length);
-            listener.dataErrorNotify(transfer, error);
-            return;
-        }
-        boolean last = dataOut.isFinal();
-        take(transfer, length);
-        if (last && goOn(state)) {
-            listener.dataCompletionNotify(transfer);
+            listener.dataErrorNotify(state.transfer, state.error);
+        } else if (goOn(state)) {
+            listener.dataCompletionNotify(state.transfer);
         }
     }
 
@@ -135,6 +149,13 @@ public final class TcpTargetDatamover implements TargetDatamover {
         return null;
     }
 
+    /** Whether a Data-Out that is for no transfer may have been for one. */
+    private boolean wasAskedFor() {
+        int tag = dataOut.targetTransferTag();
+        int slot = TcpTransfer.slotOf(tag);
+        return tag == Pdu.RESERVED_TAG || tag >= 0 && slot < transfers.length && transfers[slot].hasGiven(tag);
+    }
+
     /** What is wrong with a Data-Out PDU, or null. */
     private DataError check(TcpTransfer state, int length) {
         DataTransfer transfer = state.transfer;
@@ -145,11 +166,20 @@ public final class TcpTargetDatamover implements TargetDatamover {
             return DataError.OUT_OF_ORDER;
         }
         if (state.unsolicited) {
-            return end > parameters.firstBurstBytes() ? DataError.UNEXPECTED_UNSOLICITED_DATA : null;
+            return checkUnsolicited(transfer, end);
         }
         boolean tooMuch = end > state.requestedBytes;
         boolean tooLittle = dataOut.isFinal() && end < state.requestedBytes;
         return tooMuch || tooLittle ? DataError.INCORRECT_AMOUNT : null;
+    }
+
+    /** Unasked data is all that there is, or the whole first burst (RFC 7143 section 4.2.5.2). */
+    private DataError checkUnsolicited(DataTransfer transfer, long end) {
+        if (end > parameters.firstBurstBytes()) {
+            return DataError.UNEXPECTED_UNSOLICITED_DATA;
+        }
+        boolean whole = end >= Math.min(parameters.firstBurstBytes(), transfer.lengthBytes());
+        return dataOut.isFinal() && !whole ? DataError.INCORRECT_AMOUNT : null;
     }
 
     private void receiveControl(Listener listener, int length) throws IOException {
@@ -158,14 +188,23 @@ public final class TcpTargetDatamover implements TargetDatamover {
                 "a data segment of " + length + " bytes with opcode %02Xh".formatted(pdu.opcode()));
         }
         control.clear().limit(length);
-        stream.readFully(control);
-        stream.endData(length);
-        listener.controlNotify(pdu, control.flip());
+        stream.readData(control);
+        if (stream.endData(length)) {
+            listener.controlNotify(pdu, control.flip());
+        } else {
+            listener.discardNotify(pdu, RejectPdu.DATA_DIGEST_ERROR);
+        }
     }
 
     @Override
-    public void expectUnsolicitedData(DataTransfer transfer) {
+    public Pdu received() {
+        return pdu;
+    }
+
+    @Override
+    public void expectUnsolicitedData(DataTransfer transfer, boolean wanted) {
         TcpTransfer state = transfers[transfer.slot()];
+        state.error = wanted ? null : DataError.UNWANTED;
         state.unsolicited = true;
         state.fetching = true;
     }
