@@ -8,6 +8,8 @@ import io.modeldisk.protocol.striping.Cancellation;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -15,7 +17,7 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Exchanges one buffer set with the shards at a time, beside the learner: one thread pushes its gradient, another pulls its
+ * Exchanges one buffer set with the shards at a time, beside the learner: some threads push its gradient, another pulls its
  * weights when the {@link PullScheduler} says so. A block is pulled after its own gradient was pushed, also where push and pull
  * go on at once, so that what is pulled is the same in full duplex as it is one after the other.
  *
@@ -24,21 +26,21 @@ import org.apache.logging.log4j.Logger;
 final class BackgroundExchange implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(BackgroundExchange.class);
     private static final long CANCELLATION_POLL_NS = TimeUnit.MILLISECONDS.toNanos(5);
-    // A pull can begin when the first of these is pushed; each costs a moment in which nothing is in flight.
-    private static final int PIECES = 32;
-    private static final long MIN_PIECE_BYTES = 4 << 20;
+    // While one piece comes to its end, the next is already on its way.
+    private static final int PUSHERS = 3;
+    // The same for pulls beside a push; without one, all is pulled at once.
+    private static final long MAX_PULL_BYTES = 8 << 20;
     private static final long CLOSE_TIMEOUT_MS = 3_000;
 
     private final RemoteModel model;
     private final long bytes;
-    private final long pieceBytes;
+    private final PushProgress progress;
     private final PullPolicy policy;
     private final PullScheduler scheduler;
     private final ExchangeCounters counters;
     private final IterationTrace trace;
     private final VersionProbe probe;
     private final boolean laterIsFresher;
-    private final Thread pusher = Thread.ofPlatform().name("modeldisk-push").daemon().unstarted(this::pushAlways);
     private final Thread puller = Thread.ofPlatform().name("modeldisk-pull").daemon().unstarted(this::pullAlways);
     private final Cancellation pushCancellation = new Cancellation();
     private final Cancellation pullCancellation = new Cancellation();
@@ -49,8 +51,10 @@ final class BackgroundExchange implements AutoCloseable {
     private BufferSet set;
     private long versionInUse = VersionProbe.UNKNOWN;
     private long iteration;
-    private long pushedTo;
+    private long exchanges;
+    private long startedNs;
     private long pushEndedNs;
+    private long pullNext;
     private boolean pushToDo;
     private boolean pullToDo;
     private boolean learnerWaits;
@@ -64,8 +68,7 @@ final class BackgroundExchange implements AutoCloseable {
         IterationTrace trace) {
         this.model = model;
         this.bytes = LogicalBlocks.up(model.facts().sizeBytes());
-        long part = (bytes / PIECES + MIN_PIECE_BYTES - 1) / MIN_PIECE_BYTES * MIN_PIECE_BYTES;
-        this.pieceBytes = Math.clamp(part, MIN_PIECE_BYTES, SyncExchange.PUSH_BYTES);
+        this.progress = new PushProgress(bytes);
         this.policy = policy;
         this.scheduler = scheduler;
         this.counters = counters;
@@ -89,13 +92,17 @@ final class BackgroundExchange implements AutoCloseable {
             }
             if (!started) {
                 started = true;
-                pusher.start();
+                for (int i = 0; i < PUSHERS; i++) {
+                    Thread.ofPlatform().name("modeldisk-push-" + i).daemon().start(this::pushAlways);
+                }
                 puller.start();
             }
             set = next;
             iteration = number;
             versionInUse = inUse;
-            pushedTo = 0;
+            exchanges++;
+            startedNs = trace.nowNs();
+            progress.begin(PUSHERS);
             pushToDo = true;
             pullToDo = true;
             learnerWaits = false;
@@ -229,44 +236,43 @@ final class BackgroundExchange implements AutoCloseable {
     }
 
     private void pushAlways() {
-        while (awaitWork(true)) {
+        long done = 0;
+        while (awaitPush(done)) {
+            done++;
             IOException failed = null;
             try {
-                push();
+                for (long at = progress.take(); at >= 0; at = progress.take()) {
+                    piecePushed(at, set.push(model, at, progress.end(at), pushCancellation));
+                }
             } catch (IOException e) {
                 failed = e;
             } catch (RuntimeException | Error e) {
                 failed = defect(e);
             }
-            ended(true, failed);
+            leavePush(failed);
         }
     }
 
-    private void push() throws IOException {
-        long startNs = trace.nowNs();
-        long pushed = 0;
-        try {
-            for (long at = 0; at < bytes; at += pieceBytes) {
-                long end = Math.min(bytes, at + pieceBytes);
-                pushed += set.push(model, at, end, pushCancellation);
-                pushedTo(end);
-            }
-            set.synchronize(model, pushCancellation);
-        } finally {
-            long endNs = trace.nowNs();
-            if (pushed > 0) {
-                counters.pushed(pushed, endNs - startNs);
-                scheduler.pushed(endNs - startNs);
-                trace.add(Phase.PUSH, iteration, startNs, endNs);
-            }
-        }
-    }
-
-    private void pushedTo(long end) {
+    /** Waits for an exchange after so many; false if there will be none. */
+    private boolean awaitPush(long done) {
         lock.lock();
         try {
-            pushedTo = end;
-            if (end == bytes) {
+            while (exchanges == done && !closed) {
+                changed.await();
+            }
+            return exchanges > done;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void piecePushed(long at, long pushed) {
+        lock.lock();
+        try {
+            if (progress.pushed(at, pushed)) {
                 pushEndedNs = trace.nowNs();
             }
             changed.signalAll();
@@ -275,8 +281,48 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
+    /** The last pusher waits until all is aggregated. */
+    private void leavePush(IOException failed) {
+        lock.lock();
+        try {
+            fail(failed, "push");
+        } finally {
+            lock.unlock();
+        }
+        boolean last = progress.leave(failed != null);
+        if (last) {
+            IOException unsynchronized = null;
+            try {
+                set.synchronize(model, pushCancellation);
+            } catch (IOException e) {
+                unsynchronized = e;
+            } catch (RuntimeException | Error e) {
+                unsynchronized = defect(e);
+            }
+            pushEnded(unsynchronized);
+        }
+    }
+
+    private void pushEnded(IOException failed) {
+        lock.lock();
+        try {
+            if (progress.pushedBytes() > 0) {
+                // What is waited for after the last byte is other learners, not the network.
+                long endNs = progress.isComplete() ? pushEndedNs : trace.nowNs();
+                counters.pushed(progress.pushedBytes(), endNs - startedNs);
+                scheduler.pushed(endNs - startedNs);
+                trace.add(Phase.PUSH, iteration, startedNs, endNs);
+            }
+            fail(failed, "push");
+            pushToDo = false;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void pullAlways() {
-        while (awaitWork(false)) {
+        while (awaitPull()) {
             IOException failed = null;
             try {
                 probeStaleness();
@@ -288,7 +334,7 @@ final class BackgroundExchange implements AutoCloseable {
             } catch (RuntimeException | Error e) {
                 failed = defect(e);
             }
-            ended(false, failed);
+            pullEnded(failed);
         }
     }
 
@@ -307,7 +353,7 @@ final class BackgroundExchange implements AutoCloseable {
                 long delayNs = pullDelayNs();
                 if (delayNs <= 0) {
                     long nowNs = trace.nowNs();
-                    boolean pushed = pushedTo == bytes;
+                    boolean pushed = progress.isComplete();
                     counters.bubble(pushed ? nowNs - pushEndedNs : 0);
                     if (pushed) {
                         trace.add(Phase.BUBBLE, iteration, pushEndedNs, nowNs);
@@ -331,7 +377,7 @@ final class BackgroundExchange implements AutoCloseable {
 
     /** How long the pull is to wait if nothing happens meanwhile. Caller holds the lock. */
     private long pullDelayNs() {
-        boolean pushed = pushedTo == bytes;
+        boolean pushed = progress.isComplete();
         return switch (policy) {
             case BESIDE_PUSH -> 0;
             case AFTER_PUSH -> pushed ? 0 : Long.MAX_VALUE;
@@ -341,50 +387,82 @@ final class BackgroundExchange implements AutoCloseable {
 
     private void pull() throws IOException {
         long startNs = trace.nowNs();
-        long version = probe.sample(startNs).version();
-        long transferNs = 0;
-        long at = 0;
-        set.pullBegins(startNs, version);
-        long beganNs = 0;
-        while (at < bytes) {
-            long to = awaitPushedBeyond(at);
-            if (to < 0) {
-                return;
-            }
-            long pieceNs = trace.nowNs();
-            beganNs = at == 0 ? pieceNs : beganNs;
-            model.pull(at, set.weights(), at, to - at, pullCancellation);
-            transferNs += trace.nowNs() - pieceNs;
-            at = to;
+        set.pullBegins(startNs, probe.sample(startNs).version());
+        pullNext = 0;
+        boolean pulled;
+        if (progress.isComplete()) {
+            pulled = pullPieces(bytes);
+        } else {
+            pulled = pullBesidePush();
         }
-        set.pullEnds();
-        counters.pulled(bytes, transferNs);
-        scheduler.pulled(transferNs);
-        trace.add(Phase.PULL, iteration, beganNs, trace.nowNs());
+        if (pulled) {
+            set.pullEnds();
+            long endNs = trace.nowNs();
+            counters.pulled(bytes, endNs - startNs);
+            scheduler.pulled(endNs - startNs);
+            trace.add(Phase.PULL, iteration, startNs, endNs);
+        }
     }
 
-    /** Up to where the gradient has been pushed, further than this; -1 if the pull is not to go on. */
-    private long awaitPushedBeyond(long at) throws IOException {
-        lock.lock();
+    /** With two threads: while one waits for the end of its piece, the other's is already on its way. */
+    private boolean pullBesidePush() throws IOException {
+        FutureTask<Boolean> other = new FutureTask<>(() -> pullPieces(MAX_PULL_BYTES));
+        Thread.ofPlatform().name("modeldisk-pull-beside").daemon().start(other);
+        boolean pulled = false;
         try {
-            while (pushedTo <= at && !isPullOff()) {
-                changed.await();
+            pulled = pullPieces(MAX_PULL_BYTES);
+        } finally {
+            if (!pulled) {
+                pullCancellation.cancel();
             }
-            return isPullOff() ? -1 : pushedTo;
+            // Whatever has happened: nobody pulls into the set any more when this returns.
+            pulled &= join(other);
+        }
+        return pulled;
+    }
+
+    private static boolean join(FutureTask<Boolean> task) throws IOException {
+        try {
+            return task.get();
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof IOException failed ? failed : defect(e.getCause());
         } catch (InterruptedException e) {
             throw interrupted();
-        } finally {
-            lock.unlock();
         }
     }
 
-    private boolean awaitWork(boolean push) {
+    /** Pulls what no other thread has taken, piece by piece as it has been pushed; false if the pull is not to go on. */
+    private boolean pullPieces(long mostBytes) throws IOException {
+        while (true) {
+            long at;
+            long end;
+            lock.lock();
+            try {
+                while (progress.pushedTo() <= pullNext && pullNext < bytes && !isPullOff()) {
+                    changed.await();
+                }
+                if (isPullOff() || pullNext == bytes) {
+                    return !isPullOff();
+                }
+                at = pullNext;
+                end = Math.min(progress.pushedTo(), at + mostBytes);
+                pullNext = end;
+            } catch (InterruptedException e) {
+                throw interrupted();
+            } finally {
+                lock.unlock();
+            }
+            model.pull(at, set.weights(), at, end - at, pullCancellation);
+        }
+    }
+
+    private boolean awaitPull() {
         lock.lock();
         try {
-            while (!(push ? pushToDo : pullToDo) && !closed) {
+            while (!pullToDo && !closed) {
                 changed.await();
             }
-            return push ? pushToDo : pullToDo;
+            return pullToDo;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
@@ -393,23 +471,27 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    private void ended(boolean push, IOException failed) {
+    private void pullEnded(IOException failed) {
         lock.lock();
         try {
-            if (push) {
-                pushToDo = false;
-            } else {
-                pullToDo = false;
+            if (!pullCancelled) {
+                fail(failed, "pull");
             }
-            if (failed != null && failure == null && !(pullCancelled && !push)) {
-                failure = failed;
-                counters.failed(failed);
-                LOG.warn("the {} of iteration {} failed, the next fsync will say so: {}", push ? "push" : "pull",
-                    iteration, failed.getMessage());
-            }
+            pullToDo = false;
             changed.signalAll();
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Keeps the first reason. Caller holds the lock. */
+    private void fail(IOException failed, String what) {
+        if (failed != null && failure == null) {
+            failure = failed;
+            counters.failed(failed);
+            LOG.warn("the {} of iteration {} failed, the next fsync will say so: {}", what, iteration,
+                failed.getMessage());
+            changed.signalAll();
         }
     }
 

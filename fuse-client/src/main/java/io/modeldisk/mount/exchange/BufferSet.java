@@ -14,7 +14,7 @@ final class BufferSet implements AutoCloseable {
     private final DirtyBlocks dirty;
     private DataMemory weights;
     private DataMemory gradient;
-    private boolean unsynchronized;
+    private volatile boolean unsynchronized;
     private boolean fresh;
     private volatile long pulledAtNs;
     private volatile long version = VersionProbe.UNKNOWN;
@@ -54,7 +54,8 @@ final class BufferSet implements AutoCloseable {
     }
 
     /**
-     * Pushes what has been written in this range, and forgets it piece by piece, so that nothing is pushed twice.
+     * Pushes what has been written in this range, and forgets it piece by piece, so that nothing is pushed twice. Several threads
+     * may push, each its own range of a multiple of 256 KiB: which blocks are dirty is noted in words of that many.
      *
      * @return how many bytes were pushed
      */
