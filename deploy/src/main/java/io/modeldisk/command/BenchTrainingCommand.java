@@ -114,7 +114,7 @@ final class BenchTrainingCommand implements Callable<Integer> {
                 ? "a model of a size of your own"
                 : known.name()) + " computes is not known");
         }
-        return new TrainingPlan(known == null ? "a model" : known.name(),
+        return new TrainingPlan(known == null ? "custom" : known.name(),
             known == null ? size.bytes() : known.bytes(),
             computeMs == null ? known.computeMs().getAsDouble() : computeMs, computation, learners, shards,
             exchanges.stream().map(Variant::parse).toList(), iterations, warmUp, through == Through.MOUNT, consistency,

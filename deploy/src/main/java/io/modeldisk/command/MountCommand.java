@@ -15,6 +15,7 @@ import java.util.concurrent.Callable;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -52,6 +53,9 @@ final class MountCommand implements Callable<Integer> {
             + "name and process number.")
     private String learner;
 
+    @Mixin
+    private LoginSecrets secrets;
+
     @Option(names = "--wait", paramLabel = "SECONDS", defaultValue = "600",
         description = "How long a read or fsync waits for other learners before it fails.")
     private long waitSeconds;
@@ -60,6 +64,10 @@ final class MountCommand implements Callable<Integer> {
         description = "Where to leave the trace at the end: what DIR/trace.json "
             + "shows meanwhile. Perfetto, chrome://tracing and `modeldisk trace timeline` open it.")
     private Path trace;
+
+    @Option(names = "--reconnect", paramLabel = "SECONDS", defaultValue = "10",
+        description = "How long a request tries to reach a shard again whose connection is lost, before it fails.")
+    private long reconnectSeconds;
 
     @Option(names = "--digests", paramLabel = "none|crc32c", defaultValue = "none",
         description = "crc32c: headers and data travel with checksums of their own, beyond TCP's; costs some throughput.")
@@ -82,7 +90,9 @@ final class MountCommand implements Callable<Integer> {
         ModelAddress model = ModelAddress.parse(address);
         String label = learner == null ? defaultLabel() : learner;
         StripedModel.Context connection = new StripedModel.Context(model).learner(label)
+            .secrets(secrets.read())
             .waitTimeoutMillis(waitSeconds * 1000)
+            .reconnectTimeoutMillis(reconnectSeconds * 1000)
             .digest(digests);
         ModelMount.Context context = new ModelMount.Context()
             .directory(directory)

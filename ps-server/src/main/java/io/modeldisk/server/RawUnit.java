@@ -1,15 +1,17 @@
 package io.modeldisk.server;
 
+import io.modeldisk.protocol.target.DiskUnit;
 import io.modeldisk.protocol.target.IoTask;
 import io.modeldisk.server.block.Block;
+import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.PieceVisitor;
 import java.lang.foreign.MemorySegment;
 
 /** LUN 1: the weights as a plain disk. A write sets them at once and is no update: it counts in no version and no round. */
-final class RawUnit extends ShardUnit {
+final class RawUnit extends ShardUnit implements DiskUnit {
     static final int LUN = 1;
 
-    private final PieceVisitor assignment = RawUnit::assign;
+    private final PieceVisitor<RawUnit> assignment = RawUnit::assign;
 
     RawUnit(ShardModel shard) {
         super(shard, LUN, "modeldisk raw");
@@ -22,12 +24,79 @@ final class RawUnit extends ShardUnit {
 
     @Override
     public boolean write(IoTask task) {
-        shard().store().visit(task, assignment);
+        shard().store().visit(task, assignment, this);
         return true;
     }
 
-    private static void assign(Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
+    private static boolean assign(
+        IoTask task, RawUnit unit, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
         MemorySegment.copy(data, dataOffset, block.writable().weights(), offset, lengthBytes);
+        return true;
+    }
+
+    @Override
+    public long firstDifference(IoTask task) {
+        Comparison comparison = new Comparison();
+        shard().store().visit(task, comparison, null);
+        return comparison.firstDifference;
+    }
+
+    /** Compares a task's data, in order, and remembers where it first differs. */
+    private static final class Comparison implements PieceVisitor<Void> {
+        private long position;
+        private long firstDifference = -1;
+
+        @Override
+        public boolean piece(
+            IoTask task, Void context, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
+            if (firstDifference < 0) {
+                long difference = MemorySegment.mismatch(data, dataOffset, dataOffset + lengthBytes,
+                    block.readable().weights(), offset, (long) offset + lengthBytes);
+                firstDifference = difference < 0 ? -1 : position + difference;
+            }
+            position += lengthBytes;
+            return false;
+        }
+    }
+
+    @Override
+    public long firstDifference(long offset, int lengthBytes, MemorySegment logicalBlock) {
+        BlockLayout layout = shard().store().layout();
+        Block block = shard().store().block(layout.blockOf(offset));
+        int start = layout.offsetInBlock(offset);
+        block.lock();
+        try {
+            MemorySegment weights = block.readable().weights();
+            for (int at = 0; at < lengthBytes; at += LOGICAL_BLOCK_BYTES) {
+                long difference = MemorySegment.mismatch(logicalBlock, 0, LOGICAL_BLOCK_BYTES,
+                    weights, start + at, (long) start + at + LOGICAL_BLOCK_BYTES);
+                if (difference >= 0) {
+                    return at + difference;
+                }
+            }
+            return -1;
+        } finally {
+            block.unlock();
+        }
+    }
+
+    @Override
+    public void fill(long offset, int lengthBytes, MemorySegment logicalBlock) {
+        BlockLayout layout = shard().store().layout();
+        Block block = shard().store().block(layout.blockOf(offset));
+        block.lock();
+        try {
+            MemorySegment range = block.writable().weights().asSlice(layout.offsetInBlock(offset), lengthBytes);
+            if (logicalBlock == null) {
+                range.fill((byte) 0);
+                return;
+            }
+            for (int at = 0; at < lengthBytes; at += LOGICAL_BLOCK_BYTES) {
+                MemorySegment.copy(logicalBlock, 0, range, at, LOGICAL_BLOCK_BYTES);
+            }
+        } finally {
+            block.unlock();
+        }
     }
 
     @Override

@@ -1,7 +1,10 @@
 package io.modeldisk.protocol.target;
 
+import io.modeldisk.protocol.access.AccessPolicy;
+import io.modeldisk.protocol.access.FailureDelays;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.login.TargetAddress;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.BindException;
@@ -10,12 +13,12 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.util.Map;
+import java.security.SecureRandom;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -31,8 +34,6 @@ import org.apache.logging.log4j.Logger;
 public final class TargetServer implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(TargetServer.class);
     private static final long TICK_NANOS = 100_000_000;
-    private static final long CLOSE_TIMEOUT_MILLIS = 10_000;
-    private static final int MAX_TSIH = 0xFFFF;
 
     private final Context context;
     private final BufferPool pool;
@@ -40,12 +41,16 @@ public final class TargetServer implements AutoCloseable {
     private final Thread acceptor;
     private final Thread watchdog;
     private final Set<TargetConnection> connections = ConcurrentHashMap.newKeySet();
-    private final Map<Nexus, TargetConnection> sessions = new ConcurrentHashMap<>();
-    private final AtomicInteger lastTsih = new AtomicInteger();
+    private final SessionTable sessions;
+    private final PendingLogins logins;
+    private final FailureDelays failureDelays = new FailureDelays(System::nanoTime);
+    private final RefusalLog refusals = new RefusalLog(System::nanoTime);
     private volatile boolean closed;
 
     private TargetServer(Context context) throws IOException {
         this.context = context;
+        this.sessions = new SessionTable(context.target, context.maxConnections);
+        this.logins = new PendingLogins(context.maxLogins);
         this.listener = bind(context.listen);
         this.pool = new BufferPool(context.bufferBytes);
         this.acceptor = Thread.ofPlatform().name("acceptor").daemon().unstarted(this::accept);
@@ -76,7 +81,7 @@ public final class TargetServer implements AutoCloseable {
             return channel;
         } catch (BindException e) {
             channel.close();
-            throw new IOException("cannot listen on " + address.getHostString() + ":" + address.getPort() + ": "
+            throw new IOException("cannot listen on " + TargetAddress.text(address) + ": "
                 + e.getMessage()
                 + "; --listen chooses another address, as HOST:PORT: a host of this machine and a port that is free",
                 e);
@@ -87,11 +92,12 @@ public final class TargetServer implements AutoCloseable {
         while (!closed) {
             try {
                 SocketChannel channel = listener.accept();
-                if (connections.size() >= context.maxConnections) {
-                    LOG.warn("connection from {} refused: there are {} already", channel.getRemoteAddress(),
-                        context.maxConnections);
+                InetSocketAddress peer = (InetSocketAddress) channel.getRemoteAddress();
+                if (peer == null || !context.access.admits(peer.getAddress())) {
+                    refusals.refused(peer, "its address is not among --allow-address");
                     channel.close();
                 } else {
+                    logins.awaitRoom();
                     serve(channel);
                 }
             } catch (ClosedChannelException e) {
@@ -113,12 +119,14 @@ public final class TargetServer implements AutoCloseable {
             throw e;
         }
         connections.add(connection);
+        logins.add(connection);
         try {
             Thread receiver = context.threadFactory.newThread(connection);
             receiver.setName("receiver " + connection);
             receiver.start();
         } catch (RuntimeException | OutOfMemoryError e) {
             connections.remove(connection);
+            logins.remove(connection);
             connection.close();
             throw new IOException("no thread to serve it: " + e, e);
         }
@@ -135,43 +143,32 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    /** A session has logged in: one of the same nexus that is still there is replaced (RFC 7143 section 6.3.5). */
-    void established(TargetConnection connection) throws IOException {
-        TargetConnection replaced = sessions.put(connection.nexus(), connection);
-        if (replaced != null) {
-            LOG.info("the session of {} is replaced by a new one", replaced);
-            replaced.close();
-            awaitEnd(replaced);
-        }
-        context.target.nexusEstablished(connection.nexus());
+    /** Takes in a session whose login is about to succeed. */
+    Session establish(Session wanted) throws IOException {
+        return sessions.establish(wanted);
     }
 
-    private static void awaitEnd(TargetConnection connection) throws IOException {
-        try {
-            if (!connection.awaitEnd(CLOSE_TIMEOUT_MILLIS)) {
-                throw new IOException("the old session of " + connection + " does not end");
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
-        }
+    /** A connection's login has succeeded. */
+    void loggedIn(TargetConnection connection) {
+        logins.remove(connection);
     }
 
-    /** A connection has ended; if it had a normal session, that is lost. */
-    void ended(TargetConnection connection, Nexus nexus, boolean hadSession, boolean loggedOut) {
+    /** A connection has ended; if it had a session, that is over. */
+    void ended(TargetConnection connection, boolean loggedOut) {
+        logins.remove(connection);
         connections.remove(connection);
-        if (hadSession) {
-            sessions.remove(nexus, connection);
-            context.target.nexusLost(nexus, loggedOut);
+        Session session = connection.session();
+        if (session != null) {
+            sessions.ended(session, loggedOut);
         }
     }
 
-    /** Ends the tasks of every session but one on a unit, or on all units if {@code unit} is null. */
-    void endTasksOfOthers(TargetConnection but, LogicalUnit unit) {
+    /** Does something to every session but one. */
+    void forOtherSessions(TargetConnection but, Consumer<FullFeaturePhase> action) {
         connections.forEach(connection -> {
             FullFeaturePhase phase = connection.phase();
             if (phase != null && connection != but) {
-                phase.endTasksBusy(unit);
+                action.accept(phase);
             }
         });
     }
@@ -186,12 +183,12 @@ public final class TargetServer implements AutoCloseable {
 
     /** How many chunks are kept for new sessions and for large writes when sessions want deeper queues. */
     int poolReserve() {
-        int newSessions = Math.max(0, context.maxConnections - connections.size());
+        int newSessions = Math.max(0, context.maxConnections - sessions.count());
         return newSessions * context.initialCommands + TaskSlot.MAX_CHUNKS;
     }
 
-    int nextTsih() {
-        return 1 + lastTsih.getAndIncrement() % MAX_TSIH;
+    FailureDelays failureDelays() {
+        return failureDelays;
     }
 
     /** Where the server listens; with the port that the system chose if 0 was asked for. */
@@ -203,7 +200,7 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    /** How many connections there are. */
+    /** How many connections there are, those that have not logged in yet among them. */
     public int connectionCount() {
         return connections.size();
     }
@@ -225,7 +222,7 @@ public final class TargetServer implements AutoCloseable {
             acceptor.join();
             connections.forEach(TargetConnection::close);
             for (TargetConnection connection : connections) {
-                awaitEnd(connection);
+                SessionTable.awaitEnd(connection);
             }
             LockSupport.unpark(watchdog);
             watchdog.join();
@@ -245,8 +242,11 @@ public final class TargetServer implements AutoCloseable {
         /** The memory for data on its way in, shared by all sessions. */
         public static final long DEFAULT_BUFFER_BYTES = 256L << 20;
 
-        /** How many connections there may be. */
+        /** How many connections there may be that have logged in, a session each. */
         public static final int DEFAULT_MAX_CONNECTIONS = 256;
+
+        /** How many connections there may be that have not logged in. */
+        public static final int DEFAULT_MAX_LOGINS = 64;
 
         /** The deepest queue of commands of one session. */
         public static final int DEFAULT_MAX_COMMANDS = 32;
@@ -273,12 +273,16 @@ public final class TargetServer implements AutoCloseable {
         private Target target;
         private long bufferBytes = DEFAULT_BUFFER_BYTES;
         private int maxConnections = DEFAULT_MAX_CONNECTIONS;
+        private int maxLogins = DEFAULT_MAX_LOGINS;
+        private AccessPolicy access = AccessPolicy.THIS_MACHINE;
+        private Portals portals = Portals.ONE;
         private int maxCommands = DEFAULT_MAX_COMMANDS;
         private int initialCommands = DEFAULT_INITIAL_COMMANDS;
         private long waitBoundMillis = DEFAULT_WAIT_BOUND_MILLIS;
         private long loginTimeoutSeconds = DEFAULT_LOGIN_TIMEOUT_SECONDS;
         private long transferTimeoutSeconds = DEFAULT_TRANSFER_TIMEOUT_SECONDS;
         private long pingIntervalSeconds = DEFAULT_PING_INTERVAL_SECONDS;
+        private final SecureRandom random = new SecureRandom();
         private ThreadFactory threadFactory = Thread.ofPlatform().daemon().factory();
 
         /** Sets where to listen; port 0 lets the system choose one. */
@@ -299,7 +303,30 @@ public final class TargetServer implements AutoCloseable {
             return this;
         }
 
-        /** Sets how many connections there may be. */
+        /** Sets who may use the target; without it, everybody on this machine and nobody else. */
+        public Context access(AccessPolicy policy) {
+            this.access = policy;
+            return this;
+        }
+
+        /** Who may use the target. */
+        public AccessPolicy access() {
+            return access;
+        }
+
+        /** Sets where the parts of the target are; without it, it is all here. */
+        public Context portals(Portals parts) {
+            this.portals = parts;
+            return this;
+        }
+
+        /** Sets how many connections there may be that have not logged in yet; more wait to be accepted. */
+        public Context maxLogins(int connections) {
+            this.maxLogins = connections;
+            return this;
+        }
+
+        /** Sets how many connections there may be that have logged in. */
         public Context maxConnections(int connections) {
             this.maxConnections = connections;
             return this;
@@ -345,7 +372,9 @@ public final class TargetServer implements AutoCloseable {
             if (target == null) {
                 throw new IllegalArgumentException("there is no target to serve");
             }
+            access.checkListen(listen);
             atLeast("maxConnections", maxConnections, 1);
+            atLeast("maxLogins", maxLogins, 1);
             atLeast("maxCommands", maxCommands, initialCommands);
             atLeast("waitBoundMillis", waitBoundMillis, 1);
             atLeast("loginTimeoutSeconds", loginTimeoutSeconds, 1);
@@ -367,6 +396,14 @@ public final class TargetServer implements AutoCloseable {
 
         Target target() {
             return target;
+        }
+
+        Portals portals() {
+            return portals;
+        }
+
+        SecureRandom random() {
+            return random;
         }
 
         int maxCommands() {
@@ -406,9 +443,13 @@ public final class TargetServer implements AutoCloseable {
 
         @Override
         public String toString() {
-            return "listen=" + listen.getHostString() + ":" + listen.getPort()
+            return "listen=" + TargetAddress.text(listen)
                 + " bufferBytes=" + bufferBytes
                 + " maxConnections=" + maxConnections
+                + " maxLogins=" + maxLogins
+                + " " + access
+                + " portals=" + portals.all().stream().map(TargetAddress::text).toList()
+                + " portalGroupTag=" + portals.ownTag()
                 + " maxCommands=" + maxCommands
                 + " waitBoundMillis=" + waitBoundMillis
                 + " loginTimeoutSeconds=" + loginTimeoutSeconds

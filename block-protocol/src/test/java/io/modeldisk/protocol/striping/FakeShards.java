@@ -1,12 +1,17 @@
 package io.modeldisk.protocol.striping;
 
+import io.modeldisk.protocol.pdu.TaskManagementRequestPdu;
 import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.CdbUsage;
+import io.modeldisk.protocol.scsi.RoundCdb;
+import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.target.IoTask;
 import io.modeldisk.protocol.target.LogicalUnit;
 import io.modeldisk.protocol.target.LogicalUnitIdentity;
 import io.modeldisk.protocol.target.Nexus;
 import io.modeldisk.protocol.target.Pin;
+import io.modeldisk.protocol.target.RawInitiator;
 import io.modeldisk.protocol.target.Target;
 import io.modeldisk.protocol.target.TargetServer;
 import java.io.IOException;
@@ -56,6 +61,14 @@ final class FakeShards implements AutoCloseable {
         return new ModelAddress(servers.stream().map(TargetServer::localAddress).toList(), MODEL);
     }
 
+    /** Another initiator resets all units of a shard. */
+    void reset(int shard) throws IOException {
+        try (RawInitiator other = new RawInitiator(servers.get(shard).localAddress())) {
+            other.login(1, 3, "InitiatorName=iqn.test:other", "TargetName=" + ModelFacts.TARGET_PREFIX + MODEL);
+            other.manage(TaskManagementRequestPdu.TARGET_WARM_RESET, RawInitiator.NONE);
+        }
+    }
+
     /** Kills a shard's server and starts another at the same address, with the same weights. */
     void restart(int shard) throws IOException {
         int port = servers.get(shard).localAddress().getPort();
@@ -77,6 +90,7 @@ final class FakeShards implements AutoCloseable {
         volatile boolean parking;
         /** The round at which a learner joins, the earliest at first. */
         volatile long joinRound = 1;
+        volatile long membership = 1;
         volatile byte[] page;
         private final DataMemory memory;
         private final List<LogicalUnit> units;
@@ -174,12 +188,14 @@ final class FakeShards implements AutoCloseable {
             }
 
             @Override
-            public byte[] vendorCommand(Nexus nexus, Cdb cdb) {
-                if (cdb.opcode() != JoinCommand.OPCODE) {
-                    return null;
-                }
+            public List<CdbUsage> vendorCommands() {
+                return List.of(JoinCommand.USAGE, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE);
+            }
+
+            @Override
+            public byte[] vendorCommand(Nexus nexus, Cdb cdb) throws ScsiException {
                 joinRound = Math.max(joinRound, JoinCommand.earliestRound(cdb));
-                return JoinCommand.data(joinRound);
+                return JoinCommand.data(joinRound, membership);
             }
 
             @Override

@@ -98,9 +98,19 @@ final class OverlapExchange implements LocalExchange {
 
     @Override
     public void read(long offset, int lengthBytes, Transfer transfer) throws IOException {
+        while (!readWhole(offset, lengthBytes, transfer)) {
+            refresh(transfer.cancellation());
+        }
+    }
+
+    /** Answers a read unless a pull for a reader has failed half-way; a learner never gets such a set. */
+    private boolean readWhole(long offset, int lengthBytes, Transfer transfer) throws IOException {
         long stamp = lock.lockShared(transfer.cancellation());
         try {
-            transfer.reply(active.weights(), offset, lengthBytes);
+            if (active.isFresh()) {
+                transfer.reply(active.weights(), offset, lengthBytes);
+            }
+            return active.isFresh();
         } finally {
             lock.unlock(stamp);
         }

@@ -16,8 +16,9 @@ import org.apache.logging.log4j.Logger;
  * returns.
  *
  * <p>A gradient that was not fsynced is never pushed. An fsync that fails has pushed some pieces of it and not others; those it
- * has are forgotten, so that the next fsync pushes the rest and nothing twice. The piece that failed is pushed again as a whole:
- * that its blocks which had arrived count once is what the shards' round numbers are for.
+ * has are forgotten, so that the next fsync pushes the rest and nothing twice. The piece that failed is pushed again as a whole,
+ * and is the same push (see {@link RemoteModel#push}): its blocks that had arrived count once. A pull that fails leaves some
+ * weights of before: the next read pulls again first.
  */
 final class SyncExchange implements LocalExchange {
     /** What one push call moves: large enough to keep all shards busy, a multiple of every block size. */
@@ -40,6 +41,7 @@ final class SyncExchange implements LocalExchange {
     private long iteration = 1;
     private long computingSinceNs;
     private volatile long pulledAtNs;
+    private boolean halfPulled;
 
     SyncExchange(RemoteModel model, ExchangeSettings settings) {
         this.model = model;
@@ -67,9 +69,19 @@ final class SyncExchange implements LocalExchange {
 
     @Override
     public void read(long offset, int lengthBytes, Transfer transfer) throws IOException {
+        while (!readWhole(offset, lengthBytes, transfer)) {
+            refresh(transfer.cancellation());
+        }
+    }
+
+    /** Answers a read unless the weights are half of before. */
+    private boolean readWhole(long offset, int lengthBytes, Transfer transfer) throws IOException {
         long stamp = lock.lockShared(transfer.cancellation());
         try {
-            transfer.reply(weights, offset, lengthBytes);
+            if (!halfPulled) {
+                transfer.reply(weights, offset, lengthBytes);
+            }
+            return !halfPulled;
         } finally {
             lock.unlock(stamp);
         }
@@ -223,7 +235,9 @@ final class SyncExchange implements LocalExchange {
     private void pull(Cancellation cancellation) throws IOException {
         long startedNs = trace.nowNs();
         pulledAtNs = startedNs;
+        halfPulled = true;
         model.pull(0, weights, 0, bytes, cancellation);
+        halfPulled = false;
         long endedNs = trace.nowNs();
         counters.pulled(bytes, endedNs - startedNs);
         trace.add(Phase.PULL, iteration, startedNs, endedNs);

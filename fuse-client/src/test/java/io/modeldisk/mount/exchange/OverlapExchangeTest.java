@@ -245,6 +245,17 @@ final class OverlapExchangeTest {
     }
 
     @Test
+    void noReaderSeesWeightsThatAreHalfPulled() throws IOException {
+        open();
+        exchange.abandon();
+        model.fill(9);
+        model.failPullAfter(0);
+        assertThatThrownBy(() -> exchange.refresh(Cancellation.NONE)).hasMessageContaining("shard 0");
+        assertThat(read(SIZE - 1)).isEqualTo(9);
+        assertThat(read(0)).isEqualTo(9);
+    }
+
+    @Test
     void theWeightsInUseGetOlder() throws IOException {
         open();
         double age = exchange.weightsInUse().ageMs();
