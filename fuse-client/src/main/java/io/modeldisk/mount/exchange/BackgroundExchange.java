@@ -8,8 +8,6 @@ import io.modeldisk.protocol.striping.Cancellation;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -28,8 +26,6 @@ final class BackgroundExchange implements AutoCloseable {
     private static final long CANCELLATION_POLL_NS = TimeUnit.MILLISECONDS.toNanos(5);
     // While one piece comes to its end, the next is already on its way.
     private static final int PUSHERS = 3;
-    // The same for pulls beside a push; without one, all is pulled at once.
-    private static final long MAX_PULL_BYTES = 8 << 20;
     private static final long CLOSE_TIMEOUT_MS = 3_000;
 
     private final RemoteModel model;
@@ -54,7 +50,6 @@ final class BackgroundExchange implements AutoCloseable {
     private long exchanges;
     private long startedNs;
     private long pushEndedNs;
-    private long pullNext;
     private boolean pushToDo;
     private boolean pullToDo;
     private boolean learnerWaits;
@@ -172,6 +167,7 @@ final class BackgroundExchange implements AutoCloseable {
         lock.lock();
         try {
             pullCancelled = true;
+            progress.stop();
             pullCancellation.cancel();
             changed.signalAll();
         } finally {
@@ -286,6 +282,9 @@ final class BackgroundExchange implements AutoCloseable {
         lock.lock();
         try {
             fail(failed, "push");
+            if (failed != null) {
+                progress.stop();
+            }
         } finally {
             lock.unlock();
         }
@@ -349,7 +348,7 @@ final class BackgroundExchange implements AutoCloseable {
     private boolean awaitPullStart() throws IOException {
         lock.lock();
         try {
-            while (!isPullOff()) {
+            while (!progress.isStopped()) {
                 long delayNs = pullDelayNs();
                 if (delayNs <= 0) {
                     long nowNs = trace.nowNs();
@@ -370,11 +369,6 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Caller holds the lock. */
-    private boolean isPullOff() {
-        return pullCancelled || failure != null || closed;
-    }
-
     /** How long the pull is to wait if nothing happens meanwhile. Caller holds the lock. */
     private long pullDelayNs() {
         boolean pushed = progress.isComplete();
@@ -388,71 +382,12 @@ final class BackgroundExchange implements AutoCloseable {
     private void pull() throws IOException {
         long startNs = trace.nowNs();
         set.pullBegins(startNs, probe.sample(startNs).version());
-        pullNext = 0;
-        boolean pulled;
-        if (progress.isComplete()) {
-            pulled = pullPieces(bytes);
-        } else {
-            pulled = pullBesidePush();
-        }
-        if (pulled) {
+        if (new WeightsPull(model, set.weights(), bytes, progress, pullCancellation).run()) {
             set.pullEnds();
             long endNs = trace.nowNs();
             counters.pulled(bytes, endNs - startNs);
             scheduler.pulled(endNs - startNs);
             trace.add(Phase.PULL, iteration, startNs, endNs);
-        }
-    }
-
-    /** With two threads: while one waits for the end of its piece, the other's is already on its way. */
-    private boolean pullBesidePush() throws IOException {
-        FutureTask<Boolean> other = new FutureTask<>(() -> pullPieces(MAX_PULL_BYTES));
-        Thread.ofPlatform().name("modeldisk-pull-beside").daemon().start(other);
-        boolean pulled = false;
-        try {
-            pulled = pullPieces(MAX_PULL_BYTES);
-        } finally {
-            if (!pulled) {
-                pullCancellation.cancel();
-            }
-            // Whatever has happened: nobody pulls into the set any more when this returns.
-            pulled &= join(other);
-        }
-        return pulled;
-    }
-
-    private static boolean join(FutureTask<Boolean> task) throws IOException {
-        try {
-            return task.get();
-        } catch (ExecutionException e) {
-            throw e.getCause() instanceof IOException failed ? failed : defect(e.getCause());
-        } catch (InterruptedException e) {
-            throw interrupted();
-        }
-    }
-
-    /** Pulls what no other thread has taken, piece by piece as it has been pushed; false if the pull is not to go on. */
-    private boolean pullPieces(long mostBytes) throws IOException {
-        while (true) {
-            long at;
-            long end;
-            lock.lock();
-            try {
-                while (progress.pushedTo() <= pullNext && pullNext < bytes && !isPullOff()) {
-                    changed.await();
-                }
-                if (isPullOff() || pullNext == bytes) {
-                    return !isPullOff();
-                }
-                at = pullNext;
-                end = Math.min(progress.pushedTo(), at + mostBytes);
-                pullNext = end;
-            } catch (InterruptedException e) {
-                throw interrupted();
-            } finally {
-                lock.unlock();
-            }
-            model.pull(at, set.weights(), at, end - at, pullCancellation);
         }
     }
 

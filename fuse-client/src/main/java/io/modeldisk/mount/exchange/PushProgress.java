@@ -1,5 +1,6 @@
 package io.modeldisk.mount.exchange;
 
+import java.io.InterruptedIOException;
 import java.util.Arrays;
 
 /** The pieces of a push that several threads share: which is next, and up to where all have been pushed. Thread-safe. */
@@ -16,6 +17,7 @@ final class PushProgress {
     private long pushedBytes;
     private int atWork;
     private boolean failed;
+    private boolean stopped;
 
     /** Pieces of so many bytes; all is pushed, until {@link #begin}. */
     PushProgress(long bytes) {
@@ -34,6 +36,30 @@ final class PushProgress {
         pushedBytes = 0;
         atWork = threads;
         failed = false;
+        stopped = false;
+    }
+
+    /** Who waits for a piece waits no more. */
+    synchronized void stop() {
+        stopped = true;
+        notifyAll();
+    }
+
+    synchronized boolean isStopped() {
+        return stopped;
+    }
+
+    /** Waits until more is done than up to here; answers up to where, or -1 if it was stopped. */
+    synchronized long awaitBeyond(long at) throws InterruptedIOException {
+        try {
+            while (pushedTo <= at && !stopped) {
+                wait();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("the thread was interrupted");
+        }
+        return stopped ? -1 : pushedTo;
     }
 
     /** Where the next piece begins; -1 if there is none, or if another has failed. */
@@ -63,6 +89,7 @@ final class PushProgress {
         while (pushedTo < bytes && ended[(int) (pushedTo / pieceBytes)]) {
             pushedTo = end(pushedTo);
         }
+        notifyAll();
         return pushedTo == bytes;
     }
 
@@ -70,11 +97,6 @@ final class PushProgress {
     synchronized boolean leave(boolean hasFailed) {
         failed |= hasFailed;
         return --atWork == 0;
-    }
-
-    /** Up to where every piece is done. */
-    synchronized long pushedTo() {
-        return pushedTo;
     }
 
     /** Whether every piece is done. */
