@@ -11,8 +11,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code modeldisk bench}: what measures modeldisk, each beside something that everybody knows. */
-@Command(name = "bench", mixinStandardHelpOptions = true, subcommands = {BenchProtocolCommand.class,
-    BenchTrainingCommand.class},
+@Command(name = "bench", mixinStandardHelpOptions = true,
+    subcommands = {BenchProtocolCommand.class, BenchSessionsCommand.class, BenchAggregatorCommand.class,
+        BenchTrainingCommand.class},
     description = {
         "Measures modeldisk on this machine, beside what the machine can do without it, in the same run."})
 final class BenchCommand implements Runnable {
@@ -21,7 +22,8 @@ final class BenchCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "what is to be measured? bench protocol, or bench training");
+        throw new ParameterException(spec.commandLine(),
+            "what is to be measured? bench protocol, bench sessions, bench aggregator, or bench training");
     }
 
     /** The floor's other end, for a shard on another machine. */

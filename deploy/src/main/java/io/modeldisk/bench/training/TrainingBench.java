@@ -1,7 +1,7 @@
 package io.modeldisk.bench.training;
 
-import io.modeldisk.bench.protocol.ChildProcess;
 import io.modeldisk.bench.report.TrainingResult;
+import io.modeldisk.bench.shard.ChildProcess;
 import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.mount.trace.TraceEvents;
 import io.modeldisk.protocol.striping.ModelAddress;
