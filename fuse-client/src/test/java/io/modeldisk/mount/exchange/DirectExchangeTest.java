@@ -63,6 +63,6 @@ final class DirectExchangeTest {
 
     @Test
     void anUnknownSchemeNamesThoseThereAre() {
-        assertThatThrownBy(() -> ExchangeScheme.named("fast")).hasMessage("exchange=fast must be one of direct, sync");
+        assertThatThrownBy(() -> ExchangeScheme.named("fast")).hasMessage("exchange=fast must be one of direct, sync, overlap");
     }
 }
