@@ -63,6 +63,7 @@ final class DirectExchangeTest {
 
     @Test
     void anUnknownSchemeNamesThoseThereAre() {
-        assertThatThrownBy(() -> ExchangeScheme.named("fast")).hasMessage("exchange=fast must be one of direct, sync, overlap");
+        assertThatThrownBy(() -> ExchangeScheme.named("fast"))
+            .hasMessage("exchange=fast must be one of direct, sync, overlap");
     }
 }
