@@ -9,5 +9,7 @@ public enum DataError {
     /** Less or more data than was asked for. */
     INCORRECT_AMOUNT,
     /** More data came unasked than was agreed on. */
-    UNEXPECTED_UNSOLICITED_DATA
+    UNEXPECTED_UNSOLICITED_DATA,
+    /** The command's steering tag names no memory of this session, or not enough of it. */
+    WRONG_MEMORY
 }

@@ -104,8 +104,10 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
             return;
         }
         setup.window().count();
-        if (arriving != null) {
-            runner.start(arriving, command.isFinal());
+        TaskSlot task = arriving;
+        arriving = null;
+        if (task != null) {
+            runner.start(task, command.isFinal());
         } else if (!commandIgnored) {
             runner.refuse(command, ScsiStatus.TASK_SET_FULL);
         }
@@ -189,7 +191,12 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
 
     @Override
     public void dataErrorNotify(DataTransfer transfer, DataError error) throws IOException {
-        runner.failData(setup.window().slot(transfer.slot()), error);
+        TaskSlot task = setup.window().slot(transfer.slot());
+        if (task == arriving) {
+            runner.refuse(task, error);
+        } else {
+            runner.failData(task, error);
+        }
     }
 
     @Override

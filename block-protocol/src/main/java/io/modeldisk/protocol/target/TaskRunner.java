@@ -119,11 +119,7 @@ final class TaskRunner {
 
     /** The data of a task is not as it must be: the command ends, the session goes on. Called by the receiver. */
     void failData(TaskSlot task, DataError error) throws IOException {
-        Sense sense = switch (error) {
-            case DIGEST, OUT_OF_ORDER -> Sense.PROTOCOL_SERVICE_CRC_ERROR;
-            case INCORRECT_AMOUNT -> Sense.INCORRECT_AMOUNT_OF_DATA;
-            case UNEXPECTED_UNSOLICITED_DATA -> Sense.UNEXPECTED_UNSOLICITED_DATA;
-        };
+        Sense sense = senseOf(error);
         LOG.info("a write of {} fails: {}", task.nexus().learner(), sense);
         synchronized (task) {
             task.dataFailure = sense;
@@ -133,6 +129,20 @@ final class TaskRunner {
             }
         }
         fail(task, sense);
+    }
+
+    /** A command that was begun fails when it starts, for its own data. */
+    void refuse(TaskSlot task, DataError error) {
+        refusal = senseOf(error);
+    }
+
+    private static Sense senseOf(DataError error) {
+        return switch (error) {
+            case DIGEST, OUT_OF_ORDER -> Sense.PROTOCOL_SERVICE_CRC_ERROR;
+            case INCORRECT_AMOUNT -> Sense.INCORRECT_AMOUNT_OF_DATA;
+            case UNEXPECTED_UNSOLICITED_DATA -> Sense.UNEXPECTED_UNSOLICITED_DATA;
+            case WRONG_MEMORY -> Sense.DATA_OFFSET_ERROR;
+        };
     }
 
     private void fail(TaskSlot task, Sense reason) throws IOException {
@@ -316,6 +326,8 @@ final class TaskRunner {
             free(task, false);
         } else {
             task.resume();
+            // The responder has it: the initiator hears that it is over when its memory is not touched any more.
+            window.awaitEnd(task);
         }
     }
 
