@@ -8,6 +8,8 @@ public enum DataError {
     OUT_OF_ORDER,
     /** Less or more data than was asked for. */
     INCORRECT_AMOUNT,
+    /** None is; but its command had failed before it came. */
+    UNWANTED,
     /** More data came unasked than was agreed on. */
     UNEXPECTED_UNSOLICITED_DATA,
     /** The command's steering tag names no memory of this session, or not enough of it. */

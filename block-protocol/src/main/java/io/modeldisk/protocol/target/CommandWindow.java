@@ -74,8 +74,8 @@ final class CommandWindow implements TargetDatamover.Numbering {
     }
 
     /**
-     * Takes a request's number into account, and for a SCSI command a slot: {@link #taken()}. The number of a command counts
-     * when its immediate data is there: {@link #count()}.
+     * Looks at a request's number, and takes a slot for a SCSI command: {@link #taken()}. The number counts when it is known that
+     * the request is not rejected: {@link #count()}.
      */
     synchronized Order arrived(RequestPdu request, boolean needsSlot) {
         taken = null;
@@ -94,13 +94,10 @@ final class CommandWindow implements TargetDatamover.Numbering {
             }
         }
         uncounted = !request.immediate();
-        if (!needsSlot) {
-            count();
-        }
         return Order.TAKE;
     }
 
-    /** The command that has arrived is whole. */
+    /** The request that has arrived is taken. */
     synchronized void count() {
         if (uncounted) {
             uncounted = false;
@@ -108,10 +105,21 @@ final class CommandWindow implements TargetDatamover.Numbering {
         }
     }
 
-    /** The command that has arrived is not whole, and is taken for one that never came (RFC 7143 section 7.3). */
+    /** The command that has arrived is rejected, and so taken for one that never came (RFC 7143 section 7.3). */
     synchronized void discard(TaskSlot slot) {
-        uncounted = false;
         free[freeCount++] = slot;
+    }
+
+    /**
+     * A function that was numbered {@code before} aborts a command that has not come: if that is the next one, it counts as come
+     * (RFC 7143 section 11.5.1). Answers whether it does.
+     */
+    synchronized boolean plug(int cmdSn, int before) {
+        if (cmdSn != expCmdSn || before - cmdSn <= 0 || maxCmdSn - cmdSn < 0) {
+            return false;
+        }
+        expCmdSn++;
+        return true;
     }
 
     /** The slot for the command that has arrived; null if an immediate command has taken the last. For the receiving thread. */

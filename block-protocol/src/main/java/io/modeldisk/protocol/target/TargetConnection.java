@@ -96,7 +96,8 @@ final class TargetConnection implements Runnable {
         nexus = login.nexus();
         datamover.enable(login.result());
         FullFeaturePhase.Setup setup = new FullFeaturePhase.Setup(
-            context.target(), datamover, window, server.pool(), login.result(), login.isDiscovery(), localAddress);
+            context.target(), datamover, window, server.pool(), login.result(), login.isDiscovery(), localAddress,
+            login.cid());
         phase = new FullFeaturePhase(setup, this);
         if (!login.isDiscovery()) {
             server.established(this);

@@ -44,6 +44,7 @@ final class TargetLogin implements TargetDatamover.Listener {
     private boolean done;
     private int stage;
     private long isid;
+    private int cid;
     private String initiatorName;
     private boolean discovery;
 
@@ -70,6 +71,11 @@ final class TargetLogin implements TargetDatamover.Listener {
         return negotiation.result();
     }
 
+    /** The number that the initiator gave this connection. */
+    int cid() {
+        return cid;
+    }
+
     boolean isDiscovery() {
         return discovery;
     }
@@ -91,8 +97,8 @@ final class TargetLogin implements TargetDatamover.Listener {
     }
 
     @Override
-    public void dataDigestErrorNotify(Pdu pdu) {
-        throw new IllegalStateException("no digests during login");
+    public void discardNotify(Pdu pdu, int reason) {
+        throw new IllegalStateException("neither digests nor transfers during login");
     }
 
     @Override
@@ -164,6 +170,7 @@ final class TargetLogin implements TargetDatamover.Listener {
             throw new LoginException("a login that starts in stage " + stage);
         }
         isid = request.isid();
+        cid = request.cid();
         if (!window.open(initialCommands)) {
             throw new LoginException(LoginStatus.OUT_OF_RESOURCES, "no memory for another session");
         }

@@ -2,7 +2,6 @@ package io.modeldisk.protocol.target;
 
 import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataTransfer;
-import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Pdu;
@@ -33,7 +32,6 @@ final class TaskRunner {
     private final ByteBuffer sense = ByteBuffer.allocateDirect(SENSE_LENGTH_BYTES + Sense.ENCODED_BYTES);
 
     private byte[] parameterData;
-    private Sense refusal;
 
     TaskRunner(FullFeaturePhase.Setup setup) {
         this.setup = setup;
@@ -46,13 +44,15 @@ final class TaskRunner {
     DataTransfer begin(TaskSlot task, ScsiCommandPdu command) {
         task.begin(command);
         parameterData = null;
-        refusal = null;
         try {
+            if (command.reads() && command.writes()) {
+                throw new ScsiException(Sense.INVALID_OPCODE, "a bidirectional command");
+            }
             parameterData = commands.decode(task, Pdu.decodeLun(command.lunField()));
         } catch (ScsiException e) {
             refuse(task, e);
         }
-        boolean takesData = refusal == null && task.kind == TaskSlot.Kind.WRITE && command.writes();
+        boolean takesData = task.refusal == null && task.kind == TaskSlot.Kind.WRITE && command.writes();
         if (task.kind == TaskSlot.Kind.WRITE && !command.writes()
             || task.kind == TaskSlot.Kind.READ && !command.reads()) {
             task.moveBytes = 0;
@@ -63,7 +63,7 @@ final class TaskRunner {
 
     private void refuse(TaskSlot task, ScsiException e) {
         LOG.debug("{}: {}", task.nexus(), e.getMessage());
-        refusal = e.sense();
+        task.refusal = e.sense();
     }
 
     /** The command that was begun is discarded: it was never there. */
@@ -75,8 +75,13 @@ final class TaskRunner {
 
     /** The command is here, with its immediate data; more comes unasked unless {@code dataFinal}. */
     void start(TaskSlot task, boolean dataFinal) throws IOException {
-        if (refusal != null) {
-            fail(task, refusal);
+        if (!dataFinal && setup.parameters().initialR2t()) {
+            task.refusal = Sense.UNEXPECTED_UNSOLICITED_DATA;
+        }
+        if (task.refusal != null && dataFinal) {
+            fail(task, task.refusal);
+        } else if (task.refusal != null) {
+            awaitUnwantedData(task);
         } else if (parameterData != null) {
             returnParameters(task, parameterData);
         } else if (task.transfer.isComplete()) {
@@ -87,17 +92,22 @@ final class TaskRunner {
     }
 
     private void fetch(TaskSlot task, boolean dataFinal) throws IOException {
-        if (!dataFinal && setup.parameters().initialR2t()) {
-            throw new ProtocolException("unsolicited data announced, but InitialR2T=Yes was agreed on");
-        }
         task.waitsForData = true;
         task.waitingSinceNanos = System.nanoTime();
         if (!dataFinal) {
-            datamover.expectUnsolicitedData(task.transfer);
+            datamover.expectUnsolicitedData(task.transfer, true);
         }
         if (setup.pool().takeOrWait(task)) {
             request(task);
         }
+    }
+
+    /** No status goes out before the data that was announced has come (RFC 7143 section 11.4.2). */
+    private void awaitUnwantedData(TaskSlot task) {
+        task.waitsForData = true;
+        task.fetching = true;
+        task.waitingSinceNanos = System.nanoTime();
+        datamover.expectUnsolicitedData(task.transfer, false);
     }
 
     /** Asks for a task's data unless it has ended before; the lock lets its end see one or the other. */
@@ -119,7 +129,7 @@ final class TaskRunner {
 
     /** The data of a task is not as it must be: the command ends, the session goes on. Called by the receiver. */
     void failData(TaskSlot task, DataError error) throws IOException {
-        Sense sense = senseOf(error);
+        Sense sense = senseOf(task, error);
         LOG.info("a write of {} fails: {}", task.nexus().learner(), sense);
         synchronized (task) {
             task.dataFailure = sense;
@@ -133,11 +143,12 @@ final class TaskRunner {
 
     /** A command that was begun fails when it starts, for its own data. */
     void refuse(TaskSlot task, DataError error) {
-        refusal = senseOf(error);
+        task.refusal = senseOf(task, error);
     }
 
-    private static Sense senseOf(DataError error) {
+    private static Sense senseOf(TaskSlot task, DataError error) {
         return switch (error) {
+            case UNWANTED -> task.refusal;
             case DIGEST, OUT_OF_ORDER -> Sense.PROTOCOL_SERVICE_CRC_ERROR;
             case INCORRECT_AMOUNT -> Sense.INCORRECT_AMOUNT_OF_DATA;
             case UNEXPECTED_UNSOLICITED_DATA -> Sense.UNEXPECTED_UNSOLICITED_DATA;
@@ -232,7 +243,7 @@ final class TaskRunner {
                 int part = Math.min(pin.lengthBytes(), task.moveBytes - position);
                 boolean last = position + part == task.moveBytes;
                 if (last) {
-                    window.ending();
+                    ending(task);
                 }
                 datamover.putData(task.transfer, position, pin.memory(), pin.offset(), part, last, task.residual);
                 position += part;
@@ -253,7 +264,7 @@ final class TaskRunner {
         MemorySegment scratch = task.memory().slab(task.scratchOffset());
         MemorySegment.copy(data, 0, scratch, ValueLayout.JAVA_BYTE,
             DataMemory.offsetInSlab(task.scratchOffset()), length);
-        window.ending();
+        ending(task);
         datamover.putData(task.transfer, 0, task.memory(), task.scratchOffset(), length, true, task.residual);
         free(task, true);
     }
@@ -261,9 +272,15 @@ final class TaskRunner {
     /** Ends a task with a SCSI Response. */
     private void finish(TaskSlot task, int status, Sense reason) throws IOException {
         int dataPdus = datamover.dataPduCount(task.transfer);
-        window.ending();
+        ending(task);
         respond(task.transfer.initiatorTaskTag(), status, reason, task.residual, dataPdus);
         free(task, true);
+    }
+
+    /** The task's status is about to go out. */
+    private void ending(TaskSlot task) {
+        task.ending = true;
+        window.ending();
     }
 
     private void respond(int tag, int status, Sense reason, long residual, int dataPdus) throws IOException {
@@ -297,6 +314,17 @@ final class TaskRunner {
         } else {
             window.giveAborted(task);
         }
+    }
+
+    /** Whether a task has this tag and no status yet. */
+    boolean isActive(int initiatorTaskTag) {
+        for (int i = 0; i < window.slotCount(); i++) {
+            TaskSlot task = window.slot(i);
+            if (task.isActive() && !task.ending && task.transfer.initiatorTaskTag() == initiatorTaskTag) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Aborts the task with this tag; answers whether there was one. */

@@ -48,6 +48,10 @@ final class TaskSlot implements IoTask {
     /** What was wrong with its data; null as long as nothing was. */
     volatile Sense dataFailure;
     volatile boolean expired;
+    /** Its status goes out: the initiator may use its tag again. */
+    volatile boolean ending;
+    /** Why it fails whatever comes; null if nothing is known. */
+    Sense refusal;
     /** Since when it waits for data or for its logical unit, as {@link System#nanoTime()}; 0 if it does not wait. */
     volatile long waitingSinceNanos;
     volatile boolean waitsForData;
@@ -81,6 +85,8 @@ final class TaskSlot implements IoTask {
         aborted = false;
         dataFailure = null;
         expired = false;
+        ending = false;
+        refusal = null;
         waitingSinceNanos = 0;
         waitsForData = false;
         fetching = false;

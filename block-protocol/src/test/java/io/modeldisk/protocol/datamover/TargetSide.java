@@ -149,8 +149,8 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
     }
 
     @Override
-    public void dataDigestErrorNotify(Pdu pdu) {
-        throw new IllegalStateException("there are no digests");
+    public void discardNotify(Pdu pdu, int reason) {
+        throw new IllegalStateException("nothing here is to be discarded");
     }
 
     /** Aborts all that is held: asks for the data, and does not want it any more. */

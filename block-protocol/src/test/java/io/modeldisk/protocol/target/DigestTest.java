@@ -43,7 +43,7 @@ class DigestTest {
 
     private RawInitiator login(String header, String data) throws IOException {
         return serving.loginAs("iqn.test:" + header + data, "HeaderDigest=" + header, "DataDigest=" + data,
-            "InitialR2T=No", "ImmediateData=Yes", "MaxRecvDataSegmentLength=5000");
+            "InitialR2T=No", "ImmediateData=Yes", "FirstBurstLength=16384", "MaxRecvDataSegmentLength=5000");
     }
 
     @AfterEach
@@ -73,9 +73,9 @@ class DigestTest {
             int tag = initiator.command(WRITE_MORE_FOLLOWS, RawInitiator.write(3, 6), bytes.length,
                 Arrays.copyOf(bytes, 1001));
             initiator.dataOut(tag, NONE, 0, 1001, Arrays.copyOfRange(bytes, 1001, 2003), false);
-            initiator.dataOut(tag, NONE, 1, 2003, Arrays.copyOfRange(bytes, 2003, BLOCK), true);
+            initiator.dataOut(tag, NONE, 1, 2003, Arrays.copyOfRange(bytes, 2003, 16384), true);
             Reply r2t = initiator.receive();
-            initiator.dataOut(tag, r2t.u32(20), 0, BLOCK, Arrays.copyOfRange(bytes, BLOCK, bytes.length), true);
+            initiator.dataOut(tag, r2t.u32(20), 0, 16384, Arrays.copyOfRange(bytes, 16384, bytes.length), true);
             assertThat(initiator.end(tag).status()).isZero();
             assertThat(initiator.run(READ, RawInitiator.read(3, 6), bytes.length, EMPTY).data()).isEqualTo(bytes);
             assertThat(initiator.ping(Arrays.copyOf(bytes, 77)).data()).isEqualTo(Arrays.copyOf(bytes, 77));

@@ -113,9 +113,10 @@ public final class ShmTargetDatamover implements TargetDatamover {
     }
 
     private void receiveCommand(Listener listener, int length) throws IOException {
-        if (length > 0 || !command.isFinal()) {
+        boolean moreToCome = command.writes() && !command.isFinal();
+        if (length > 0 || moreToCome) {
             throw new ProtocolException("a command over shared memory with " + length + " bytes of immediate data"
-                + (command.isFinal() ? "" : " and more to come"));
+                + (moreToCome ? " and more to come" : ""));
         }
         DataTransfer transfer = listener.placeImmediateData(command);
         if (transfer != null && !locate(transfer)) {
@@ -135,8 +136,13 @@ public final class ShmTargetDatamover implements TargetDatamover {
     }
 
     @Override
-    public void expectUnsolicitedData(DataTransfer transfer) {
+    public void expectUnsolicitedData(DataTransfer transfer, boolean wanted) {
         throw new IllegalStateException("all data is there when its command is");
+    }
+
+    @Override
+    public Pdu received() {
+        return pdu;
     }
 
     @Override

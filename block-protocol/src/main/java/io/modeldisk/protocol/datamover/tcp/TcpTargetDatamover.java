@@ -13,6 +13,7 @@ import io.modeldisk.protocol.pdu.DataOutPdu;
 import io.modeldisk.protocol.pdu.Opcode;
 import io.modeldisk.protocol.pdu.Pdu;
 import io.modeldisk.protocol.pdu.R2tPdu;
+import io.modeldisk.protocol.pdu.RejectPdu;
 import io.modeldisk.protocol.pdu.ResponsePdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
 import io.modeldisk.protocol.scsi.ScsiStatus;
@@ -79,13 +80,13 @@ public final class TcpTargetDatamover implements TargetDatamover {
             transfers[transfer.slot()].begin(transfer);
         }
         if (length > 0) {
-            if (!parameters.immediateData() || length > parameters.firstBurstBytes()) {
-                throw new ProtocolException("immediate data of " + length + " bytes, agreed were "
-                    + (parameters.immediateData() ? parameters.firstBurstBytes() : 0));
-            }
-            if (!take(transfer, length)) {
-                listener.dataDigestErrorNotify(command);
+            boolean agreed = parameters.immediateData() && length <= parameters.firstBurstBytes();
+            if (!take(agreed ? transfer : null, length)) {
+                listener.discardNotify(command, RejectPdu.DATA_DIGEST_ERROR);
                 return;
+            }
+            if (!agreed && transfer != null) {
+                listener.dataErrorNotify(transfer, DataError.UNEXPECTED_UNSOLICITED_DATA);
             }
         }
         listener.controlNotify(command, null);
@@ -109,9 +110,10 @@ public final class TcpTargetDatamover implements TargetDatamover {
     private void receiveDataOut(Listener listener, int length) throws IOException {
         TcpTransfer state = find();
         if (state == null) {
-            // Its task was aborted: what was asked for before still comes.
-            if (!take(null, length)) {
-                listener.dataDigestErrorNotify(dataOut);
+            // If its task was aborted, what was asked for before still comes.
+            boolean intact = take(null, length);
+            if (!intact || !wasAskedFor()) {
+                listener.discardNotify(dataOut, intact ? RejectPdu.INVALID_PDU_FIELD : RejectPdu.DATA_DIGEST_ERROR);
             }
             return;
         }
@@ -120,7 +122,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
         }
         if (!take(state.error == null ? state.transfer : null, length)) {
             state.error = state.error == null ? DataError.DIGEST : state.error;
-            listener.dataDigestErrorNotify(dataOut);
+            listener.discardNotify(dataOut, RejectPdu.DATA_DIGEST_ERROR);
         }
         if (dataOut.isFinal()) {
             endBurst(listener, state);
@@ -147,6 +149,13 @@ public final class TcpTargetDatamover implements TargetDatamover {
         return null;
     }
 
+    /** Whether a Data-Out that is for no transfer may have been for one. */
+    private boolean wasAskedFor() {
+        int tag = dataOut.targetTransferTag();
+        int slot = TcpTransfer.slotOf(tag);
+        return tag == Pdu.RESERVED_TAG || tag >= 0 && slot < transfers.length && transfers[slot].hasGiven(tag);
+    }
+
     /** What is wrong with a Data-Out PDU, or null. */
     private DataError check(TcpTransfer state, int length) {
         DataTransfer transfer = state.transfer;
@@ -157,11 +166,20 @@ public final class TcpTargetDatamover implements TargetDatamover {
             return DataError.OUT_OF_ORDER;
         }
         if (state.unsolicited) {
-            return end > parameters.firstBurstBytes() ? DataError.UNEXPECTED_UNSOLICITED_DATA : null;
+            return checkUnsolicited(transfer, end);
         }
         boolean tooMuch = end > state.requestedBytes;
         boolean tooLittle = dataOut.isFinal() && end < state.requestedBytes;
         return tooMuch || tooLittle ? DataError.INCORRECT_AMOUNT : null;
+    }
+
+    /** Unasked data is all that there is, or the whole first burst (RFC 7143 section 4.2.5.2). */
+    private DataError checkUnsolicited(DataTransfer transfer, long end) {
+        if (end > parameters.firstBurstBytes()) {
+            return DataError.UNEXPECTED_UNSOLICITED_DATA;
+        }
+        boolean whole = end >= Math.min(parameters.firstBurstBytes(), transfer.lengthBytes());
+        return dataOut.isFinal() && !whole ? DataError.INCORRECT_AMOUNT : null;
     }
 
     private void receiveControl(Listener listener, int length) throws IOException {
@@ -174,13 +192,19 @@ public final class TcpTargetDatamover implements TargetDatamover {
         if (stream.endData(length)) {
             listener.controlNotify(pdu, control.flip());
         } else {
-            listener.dataDigestErrorNotify(pdu);
+            listener.discardNotify(pdu, RejectPdu.DATA_DIGEST_ERROR);
         }
     }
 
     @Override
-    public void expectUnsolicitedData(DataTransfer transfer) {
+    public Pdu received() {
+        return pdu;
+    }
+
+    @Override
+    public void expectUnsolicitedData(DataTransfer transfer, boolean wanted) {
         TcpTransfer state = transfers[transfer.slot()];
+        state.error = wanted ? null : DataError.UNWANTED;
         state.unsolicited = true;
         state.fetching = true;
     }

@@ -37,6 +37,16 @@ final class TcpTransfer {
         error = null;
     }
 
+    /** Whether a tag for this transfer's slot was ever given out. */
+    boolean hasGiven(int tag) {
+        return generation - (tag >>> SLOT_BITS) >= 0;
+    }
+
+    /** The slot that a tag is for. */
+    static int slotOf(int tag) {
+        return tag & (1 << SLOT_BITS) - 1;
+    }
+
     int targetTransferTag() {
         return (generation & GENERATION_MASK) << SLOT_BITS | transfer.slot();
     }
