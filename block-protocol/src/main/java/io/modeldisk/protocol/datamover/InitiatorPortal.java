@@ -16,7 +16,7 @@ public interface InitiatorPortal {
      * @param numbering gives out the numbers of the session's requests
      * @param queueDepth how many commands are in flight at most
      * @param timeoutMillis how long that may take
-     * @throws IOException if there is no answer, or none in time, in words
+     * @throws IOException if there is no answer, or none in time, in words that say so of the target
      */
     InitiatorDatamover connect(InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMillis)
         throws IOException;

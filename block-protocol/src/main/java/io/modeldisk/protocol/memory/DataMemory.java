@@ -60,10 +60,12 @@ public final class DataMemory implements AutoCloseable {
      * @throws IOException if the machine has not so much, or has no such memory, in words
      */
     public static DataMemory allocateShareable(long bytes) throws IOException {
-        Arena arena = Arena.ofShared();
         MemorySegment[] slabs = new MemorySegment[slabsFor(bytes)];
         int[] descriptors = new int[slabs.length];
+        Arena arena = Arena.ofShared();
         try {
+            SharedMemory.ensureAvailability();
+            SharedMemory.ensureRoom(bytes);
             for (int i = 0; i < slabs.length; i++) {
                 SharedMemory.Slab slab = SharedMemory.create(slabBytes(i, bytes), arena);
                 slabs[i] = slab.segment();

@@ -4,6 +4,10 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Memory that another process of this host can map: a memfd (memfd_create(2)) whose size is sealed, so that no process can make
@@ -14,6 +18,8 @@ public final class SharedMemory {
     private static final String CAUSE = MemoryCalls.missing();
 
     private static final long STAT_BLOCK_BYTES = 512;
+    private static final Path MEMORY_INFORMATION = Path.of("/proc/meminfo");
+    private static final Pattern AVAILABLE = Pattern.compile("MemAvailable: +([0-9]{1,15}) kB");
 
     private SharedMemory() {}
 
@@ -40,6 +46,20 @@ public final class SharedMemory {
 
     /** A mapping and the descriptor that names it. */
     record Slab(MemorySegment segment, int descriptor) {}
+
+    /**
+     * Checks that the machine has so much memory left: asked for more, it would not refuse but kill processes.
+     *
+     * @throws IOException in words if it has not
+     */
+    static void ensureRoom(long bytes) throws IOException {
+        for (String line : Files.readAllLines(MEMORY_INFORMATION)) {
+            Matcher available = AVAILABLE.matcher(line);
+            if (available.matches() && bytes > Long.parseLong(available.group(1)) << 10) {
+                throw new IOException("the machine has " + (Long.parseLong(available.group(1)) << 10) + " available");
+            }
+        }
+    }
 
     /** Makes zeroed memory, all of it there at once; it and its descriptor go with the arena. */
     static Slab create(long bytes, Arena arena) throws IOException {

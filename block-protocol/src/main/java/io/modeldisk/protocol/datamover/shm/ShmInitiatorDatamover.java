@@ -31,7 +31,7 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
     private final Pdu pdu = new Pdu(Pdu.newHeader());
     private final CountDownLatch closed = new CountDownLatch(1);
     private boolean greeted;
-    private boolean held;
+    private volatile boolean held;
 
     ShmInitiatorDatamover(UnixSocket socket, String peer, Numbering numbering) {
         this.stream = new FrameStream(socket, peer);
@@ -133,7 +133,11 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
     public void close() {
         if (closed.getCount() > 0) {
             closed.countDown();
-            stream.finish(CLOSE_NANOS);
+            if (held) {
+                stream.finish(CLOSE_NANOS);
+            } else {
+                stream.stop();
+            }
             stream.close();
         }
     }

@@ -45,7 +45,7 @@ public record ShmInitiatorPortal(Path path) implements InitiatorPortal {
         try {
             socket = UnixSocket.connect(path, timeoutMillis);
         } catch (NobodyListensException e) {
-            throw new IOException("it does not answer over shared memory at " + e.getMessage()
+            throw new IOException("does not answer over shared memory at " + e.getMessage()
                 + "; is `modeldisk serve --datamover shm` running on this host, as the same user?", e);
         }
         try {

@@ -28,7 +28,7 @@ public record TcpInitiatorPortal(InetSocketAddress address) implements Initiator
     public InitiatorDatamover connect(InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMillis)
         throws IOException {
         if (address.isUnresolved()) {
-            throw new IOException("there is no such host");
+            throw new IOException("is on a host that is not known");
         }
         SocketChannel channel = SocketChannel.open();
         try {
@@ -36,10 +36,10 @@ public record TcpInitiatorPortal(InetSocketAddress address) implements Initiator
             return new TcpInitiatorDatamover(channel, numbering, queueDepth);
         } catch (ConnectException | SocketTimeoutException e) {
             channel.close();
-            throw new IOException("it does not answer: " + e.getMessage() + "; is `modeldisk serve` running there?", e);
+            throw new IOException("does not answer: " + e.getMessage() + "; is `modeldisk serve` running there?", e);
         } catch (IOException e) {
             channel.close();
-            throw new IOException("it cannot be reached: " + e.getMessage(), e);
+            throw new IOException("cannot be reached: " + e.getMessage(), e);
         }
     }
 }

@@ -143,7 +143,8 @@ final class ShmSafetyTest {
     @Test
     void fileThatIsNoMemoryIsRefused() throws IOException {
         peer.send(Frame.REGISTER, TAG, near.descriptor());
-        assertThatThrownBy(() -> target.receive(engine)).isInstanceOf(IOException.class).hasMessageContaining("no memfd");
+        assertThatThrownBy(() -> target.receive(engine)).isInstanceOf(IOException.class)
+            .hasMessageContaining("no memfd");
     }
 
     @Test
