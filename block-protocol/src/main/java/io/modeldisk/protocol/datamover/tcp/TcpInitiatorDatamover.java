@@ -3,7 +3,6 @@ package io.modeldisk.protocol.datamover.tcp;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.datamover.ProtocolException;
-import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.login.TextParameters;
 import io.modeldisk.protocol.pdu.DataInPdu;
@@ -28,6 +27,8 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
     private static final long POLL_MILLIS = 200;
 
     private final PduStream stream;
+    private final PduReader reader;
+    private final PduWriter writer;
     private final Numbering numbering;
 
     private final ByteBuffer received = Pdu.newHeader();
@@ -60,6 +61,8 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
      */
     public TcpInitiatorDatamover(SocketChannel channel, Numbering numbering, int queueDepth) throws IOException {
         this.stream = new PduStream(channel);
+        this.reader = stream.reader();
+        this.writer = stream.writer();
         this.numbering = numbering;
         // One for each command, one for an aborted command that had the same place, and the one that is being served.
         int places = 2 * queueDepth + 1;
@@ -73,45 +76,45 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
     @Override
     public void enable(OperationalParameters agreed) {
         parameters = agreed;
-        stream.enableDigests(agreed.headerDigest() == Digest.CRC32C, agreed.dataDigest() == Digest.CRC32C);
+        stream.enable(agreed);
     }
 
     @Override
     public void sendCommand(ScsiCommandPdu command, InitiatorTask task) throws IOException {
         int immediate = task.writes() ? parameters.immediateBytes(task.lengthBytes()) : 0;
-        stream.lock();
+        writer.lock();
         try {
             command.dataSegmentBytes(immediate);
             numbering.stamp(command);
             if (immediate == 0) {
-                stream.write(command);
+                writer.write(command);
             } else {
-                stream.write(command, sending.of(task.memory()), task.memoryOffset(), immediate);
+                writer.write(command, sending.of(task.memory()), task.memoryOffset(), immediate);
             }
         } finally {
-            stream.unlock();
+            writer.unlock();
         }
     }
 
     @Override
     public void sendControl(RequestPdu request, ByteBuffer data) throws IOException {
-        stream.lock();
+        writer.lock();
         try {
             numbering.stamp(request);
             if (data == null) {
-                stream.write(request);
+                writer.write(request);
             } else {
                 request.dataSegmentBytes(data.remaining());
-                stream.write(request, data);
+                writer.write(request, data);
             }
         } finally {
-            stream.unlock();
+            writer.unlock();
         }
     }
 
     @Override
     public void receive(Listener listener) throws IOException {
-        stream.readHeader(pdu);
+        reader.readHeader(pdu);
         int length = pdu.dataSegmentBytes();
         if (length > parameters.ownDataSegmentBytes()) {
             throw new ProtocolException(
@@ -126,7 +129,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
                     throw new ProtocolException("a data segment of " + length + " bytes in a control PDU");
                 }
                 control.clear().limit(length);
-                stream.readData(control);
+                reader.readData(control);
                 endData(length);
                 listener.controlNotify(pdu, control.flip());
             }
@@ -137,14 +140,14 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
         InitiatorTask task = listener.task(dataIn.initiatorTaskTag());
         if (task == null) {
             // The task was aborted: its memory may be in other use already.
-            stream.dropData(length);
+            reader.dropData(length);
         } else {
             long offset = dataIn.bufferOffset();
             if (task.writes() || offset + length > task.lengthBytes()) {
                 throw new ProtocolException(stream.peer() + " sends data from " + offset + " to " + (offset + length)
                     + " for a command that reads " + (task.writes() ? 0 : task.lengthBytes()));
             }
-            stream.readData(receiving.of(task.memory()), task.memoryOffset() + offset, length);
+            reader.readData(receiving.of(task.memory()), task.memoryOffset() + offset, length);
         }
         endData(length);
         if (dataIn.hasStatus()) {
@@ -154,7 +157,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
 
     /** At error recovery level 0 nothing that is lost can be asked for again: the session ends (RFC 7143 section 7.8). */
     private void endData(int length) throws IOException {
-        if (!stream.endData(length)) {
+        if (!reader.endData(length)) {
             throw new IOException("data from " + stream.peer() + " does not match its digest");
         }
     }
@@ -202,7 +205,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
             int part = Math.min(request.bytes - done, parameters.peerDataSegmentBytes());
             int offset = request.offset + done;
             done += part;
-            stream.lock();
+            writer.lock();
             try {
                 // Looked up with the lock held: an aborted task's place may serve another command at any moment.
                 InitiatorTask task = listener.task(request.initiatorTaskTag);
@@ -212,22 +215,22 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
                 dataOut.begin(request.initiatorTaskTag, request.targetTransferTag, task.lunField(),
                     numbering.expStatSn());
                 dataOut.data(dataSn, offset, part, done == request.bytes);
-                stream.write(dataOut, sending.of(task.memory()), task.memoryOffset() + offset, part);
+                writer.write(dataOut, sending.of(task.memory()), task.memoryOffset() + offset, part);
             } finally {
-                stream.unlock();
+                writer.unlock();
             }
         }
     }
 
     @Override
     public void awaitEndedTasks() {
-        stream.lock();
-        stream.unlock();
+        writer.lock();
+        writer.unlock();
     }
 
     @Override
     public long sendingSinceNanos() {
-        return stream.sendingSinceNanos();
+        return writer.sendingSinceNanos();
     }
 
     @Override

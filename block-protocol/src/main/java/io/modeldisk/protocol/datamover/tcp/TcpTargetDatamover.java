@@ -4,7 +4,6 @@ import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataTransfer;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
-import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.login.TextParameters;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -25,6 +24,8 @@ import java.util.Arrays;
 /** The target's end of a TCP connection. One R2T is outstanding for a task at a time; data comes in order. */
 public final class TcpTargetDatamover implements TargetDatamover {
     private final PduStream stream;
+    private final PduReader reader;
+    private final PduWriter writer;
     private final Numbering numbering;
     private final TcpTransfer[] transfers;
 
@@ -48,6 +49,8 @@ public final class TcpTargetDatamover implements TargetDatamover {
      */
     public TcpTargetDatamover(SocketChannel channel, Numbering numbering, int slots) throws IOException {
         this.stream = new PduStream(channel);
+        this.reader = stream.reader();
+        this.writer = stream.writer();
         this.numbering = numbering;
         this.transfers = new TcpTransfer[slots];
         Arrays.setAll(transfers, _ -> new TcpTransfer());
@@ -56,12 +59,12 @@ public final class TcpTargetDatamover implements TargetDatamover {
     @Override
     public void enable(OperationalParameters agreed) {
         parameters = agreed;
-        stream.enableDigests(agreed.headerDigest() == Digest.CRC32C, agreed.dataDigest() == Digest.CRC32C);
+        stream.enable(agreed);
     }
 
     @Override
     public void receive(Listener listener) throws IOException {
-        stream.readHeader(pdu);
+        reader.readHeader(pdu);
         int length = pdu.dataSegmentBytes();
         if (length > parameters.ownDataSegmentBytes()) {
             throw new ProtocolException("a data segment of " + length + " bytes, the limit is "
@@ -99,12 +102,12 @@ public final class TcpTargetDatamover implements TargetDatamover {
         while (left > 0) {
             int position = transfer.receivedBytes();
             int part = Math.min(left, transfer.contiguousBytes(position));
-            stream.readData(receiving.of(transfer.memory()), transfer.address(position), part);
+            reader.readData(receiving.of(transfer.memory()), transfer.address(position), part);
             transfer.received(part);
             left -= part;
         }
-        stream.dropData(length - wanted);
-        return stream.endData(length);
+        reader.dropData(length - wanted);
+        return reader.endData(length);
     }
 
     private void receiveDataOut(Listener listener, int length) throws IOException {
@@ -188,8 +191,8 @@ public final class TcpTargetDatamover implements TargetDatamover {
                 "a data segment of " + length + " bytes with opcode %02Xh".formatted(pdu.opcode()));
         }
         control.clear().limit(length);
-        stream.readData(control);
-        if (stream.endData(length)) {
+        reader.readData(control);
+        if (reader.endData(length)) {
             listener.controlNotify(pdu, control.flip());
         } else {
             listener.discardNotify(pdu, RejectPdu.DATA_DIGEST_ERROR);
@@ -243,14 +246,14 @@ public final class TcpTargetDatamover implements TargetDatamover {
         int bytes = Math.min(state.grantedBytes - from, parameters.maxBurstBytes());
         state.requestedBytes = from + bytes;
         state.nextDataSn = 0;
-        stream.lock();
+        writer.lock();
         try {
             r2t.begin(transfer.initiatorTaskTag(), state.targetTransferTag(), state.r2tCount++, from, bytes);
             r2t.lunField(transfer.lunField());
             numbering.stamp(r2t, false);
-            stream.write(r2t);
+            writer.write(r2t);
         } finally {
-            stream.unlock();
+            writer.unlock();
         }
     }
 
@@ -271,7 +274,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
         long residual)
         throws IOException {
         TcpTransfer state = transfers[transfer.slot()];
-        stream.lock();
+        writer.lock();
         try {
             ByteBuffer[] views = sending.of(memory);
             int done = 0;
@@ -286,46 +289,52 @@ public final class TcpTargetDatamover implements TargetDatamover {
                     dataIn.withStatus(ScsiStatus.GOOD, residual);
                 }
                 numbering.stamp(dataIn, end);
-                stream.write(dataIn, views, memoryOffset + done, part);
+                if (reader.goesOn()) {
+                    writer.hold(dataIn, views, memoryOffset + done, part);
+                } else {
+                    writer.write(dataIn, views, memoryOffset + done, part);
+                }
                 state.sequenceBytes = endOfSequence ? 0 : state.sequenceBytes + part;
                 done += part;
             }
         } finally {
-            stream.unlock();
+            writer.unlock();
         }
     }
 
     @Override
     public void sendControl(ResponsePdu response, ByteBuffer data, boolean carriesStatus) throws IOException {
-        stream.lock();
+        writer.lock();
         try {
             if (data != null) {
                 response.dataSegmentBytes(data.remaining());
             }
             numbering.stamp(response, carriesStatus);
-            if (data == null) {
-                stream.write(response);
+            if (data != null) {
+                writer.write(response, data);
+            } else if (response.opcode() == Opcode.SCSI_RESPONSE && reader.goesOn()) {
+                writer.hold(response);
             } else {
-                stream.write(response, data);
+                writer.write(response);
             }
         } finally {
-            stream.unlock();
+            writer.unlock();
         }
     }
 
     @Override
     public long receivingSinceNanos() {
-        return stream.receivingSinceNanos();
+        return reader.receivingSinceNanos();
     }
 
     @Override
     public long lastReceivedNanos() {
-        return stream.lastReceivedNanos();
+        return reader.lastReceivedNanos();
     }
 
     @Override
     public long sendingSinceNanos() {
-        return stream.sendingSinceNanos();
+        return writer.sendingSinceNanos();
     }
 
     @Override
