@@ -13,6 +13,7 @@ import java.util.concurrent.Callable;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -44,6 +45,9 @@ final class MountCommand implements Callable<Integer> {
             + "name and process number.")
     private String learner;
 
+    @Mixin
+    private LoginSecrets secrets;
+
     @Option(names = "--wait", paramLabel = "SECONDS", defaultValue = "600",
         description = "How long a read or fsync waits for other learners before it fails.")
     private long waitSeconds;
@@ -67,6 +71,7 @@ final class MountCommand implements Callable<Integer> {
         ModelAddress model = ModelAddress.parse(address);
         String label = learner == null ? defaultLabel() : learner;
         StripedModel.Context connection = new StripedModel.Context(model).learner(label)
+            .secrets(secrets.read())
             .waitTimeoutMillis(waitSeconds * 1000)
             .digest(digests);
         ModelMount.Context context = new ModelMount.Context()

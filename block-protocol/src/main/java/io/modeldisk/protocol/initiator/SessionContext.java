@@ -4,6 +4,8 @@ import io.modeldisk.protocol.datamover.InitiatorPortal;
 import io.modeldisk.protocol.datamover.tcp.TcpInitiatorPortal;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.login.TargetAddress;
+import io.modeldisk.protocol.login.chap.ChapSecrets;
 import java.net.InetSocketAddress;
 
 /** What a session needs to know. */
@@ -27,6 +29,7 @@ public final class SessionContext {
     private String initiatorName;
     private long isid;
     private String learner;
+    private ChapSecrets secrets;
     private long connectTimeoutMillis = DEFAULT_CONNECT_TIMEOUT_MILLIS;
     private long commandTimeoutMillis = DEFAULT_COMMAND_TIMEOUT_MILLIS;
     private int queueDepth = DEFAULT_QUEUE_DEPTH;
@@ -61,6 +64,12 @@ public final class SessionContext {
     /** Sets the learner's label; without one the session has none. */
     public SessionContext learner(String label) {
         this.learner = label;
+        return this;
+    }
+
+    /** Sets the names and secrets of CHAP; without them, or with null, the session does not authenticate. */
+    public SessionContext secrets(ChapSecrets known) {
+        this.secrets = known;
         return this;
     }
 
@@ -108,8 +117,12 @@ public final class SessionContext {
         return learner;
     }
 
+    ChapSecrets secrets() {
+        return secrets;
+    }
+
     String portalText() {
-        return portal.getHostString() + ":" + portal.getPort();
+        return TargetAddress.text(portal);
     }
 
     InitiatorPortal over() {

@@ -75,6 +75,7 @@ public final class OperationalNegotiation {
     private String answer(String key, String value) {
         return switch (key) {
             case Key.INITIATOR_NAME, Key.INITIATOR_ALIAS, Key.TARGET_NAME, Key.SESSION_TYPE, Key.AUTH_METHOD -> null;
+            case Key.CHAP_A, Key.CHAP_I, Key.CHAP_C, Key.CHAP_N, Key.CHAP_R -> null;
             case Key.HEADER_DIGEST -> answerDigest(value, digest -> headerDigest = digest);
             case Key.DATA_DIGEST -> answerDigest(value, digest -> dataDigest = digest);
             case Key.TASK_REPORTING -> oneOf(value, "RFC3720");
@@ -167,8 +168,10 @@ public final class OperationalNegotiation {
             String key = pair.getKey();
             String value = pair.getValue();
             switch (key) {
-                case Key.INITIAL_R2T -> initialR2t = own.initialR2t() || value.equals(Key.YES);
-                case Key.IMMEDIATE_DATA -> immediateData = own.immediateData() && value.equals(Key.YES);
+                case Key.INITIAL_R2T -> initialR2t = own.initialR2t() || accepted(key, value);
+                case Key.IMMEDIATE_DATA -> immediateData = own.immediateData() && accepted(key, value);
+                case Key.MAX_CONNECTIONS, Key.MAX_OUTSTANDING_R2T -> acceptedOnly(key, value, "1");
+                case Key.ERROR_RECOVERY_LEVEL -> acceptedOnly(key, value, "0");
                 case Key.MAX_BURST_LENGTH -> maxBurstBytes = accepted(key, value, own.maxBurstBytes());
                 case Key.FIRST_BURST_LENGTH -> firstBurstBytes = accepted(key, value, own.firstBurstBytes());
                 case Key.MAX_RECV_DATA_SEGMENT_LENGTH -> peerDataSegmentBytes = accepted(key, value, MAX_LENGTH_BYTES);
@@ -178,6 +181,19 @@ public final class OperationalNegotiation {
                     // The others were offered with a value that leaves the target no choice.
                 }
             }
+        }
+    }
+
+    private static boolean accepted(String key, String value) throws LoginException {
+        if (!isBoolean(value)) {
+            throw new LoginException("the target answered " + key + "=" + value + ", which is neither Yes nor No");
+        }
+        return value.equals(Key.YES);
+    }
+
+    private static void acceptedOnly(String key, String value, String offered) throws LoginException {
+        if (!value.equals(offered)) {
+            throw new LoginException("the target answered " + key + "=" + value + ", offered was " + offered);
         }
     }
 
@@ -236,13 +252,7 @@ public final class OperationalNegotiation {
         return value ? Key.YES : Key.NO;
     }
 
-    /** A number in decimal or hexadecimal within bounds, or -1. */
     private static int number(String value, int least, int most) {
-        try {
-            long number = Long.decode(value);
-            return number >= least && number <= most ? (int) number : -1;
-        } catch (NumberFormatException e) {
-            return -1;
-        }
+        return (int) TextConstant.number(value, least, most);
     }
 }

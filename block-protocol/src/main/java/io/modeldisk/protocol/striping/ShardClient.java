@@ -51,6 +51,7 @@ final class ShardClient implements AutoCloseable {
             .targetName(ModelFacts.TARGET_PREFIX + context.model())
             .initiator(context.initiatorName(), isid)
             .learner(label)
+            .secrets(context.secrets())
             .queueDepth(context.queueDepth())
             .digests(context.digest(), context.digest())
             .connectTimeoutMillis(context.connectTimeoutMillis())

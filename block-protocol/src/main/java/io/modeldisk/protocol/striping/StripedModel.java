@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.login.Digest;
+import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -216,6 +217,7 @@ public final class StripedModel implements RemoteModel {
 
         private final ModelAddress address;
         private String learner = "learner";
+        private ChapSecrets secrets;
         private int queueDepth = SessionContext.DEFAULT_QUEUE_DEPTH;
         private int concurrentCalls = DEFAULT_CONCURRENT_CALLS;
         private long connectTimeoutMillis = SessionContext.DEFAULT_CONNECT_TIMEOUT_MILLIS;
@@ -239,6 +241,12 @@ public final class StripedModel implements RemoteModel {
                     + "' must be 1 to 48 letters, digits, dots, colons or hyphens");
             }
             this.learner = label;
+            return this;
+        }
+
+        /** Sets the names and secrets of CHAP to log in with; without them, or with null, no session authenticates. */
+        public Context secrets(ChapSecrets known) {
+            this.secrets = known;
             return this;
         }
 
@@ -282,6 +290,10 @@ public final class StripedModel implements RemoteModel {
 
         String initiatorName() {
             return "iqn.2026-11.io.modeldisk.learner:" + learner.toLowerCase(Locale.ROOT);
+        }
+
+        ChapSecrets secrets() {
+            return secrets;
         }
 
         int queueDepth() {

@@ -21,6 +21,7 @@ import io.modeldisk.protocol.pdu.TextResponsePdu;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.List;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -45,7 +46,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         BufferPool pool,
         OperationalParameters parameters,
         boolean discovery,
-        String localAddress,
+        List<String> targetAddresses,
         int cid) {}
 
     private final Setup setup;
@@ -67,7 +68,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         this.connection = connection;
         this.runner = new TaskRunner(setup);
         this.exchange = new TextExchange(
-            data -> TargetDirectory.answer(setup.target(), setup.localAddress(), setup.discovery(), data));
+            data -> TargetDirectory.answer(setup.target(), setup.targetAddresses(), setup.discovery(), data));
     }
 
     boolean isLoggedOut() {

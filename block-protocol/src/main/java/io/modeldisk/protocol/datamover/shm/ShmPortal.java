@@ -106,6 +106,11 @@ public final class ShmPortal implements TargetPortal {
     }
 
     @Override
+    public InetSocketAddress localAddress() {
+        return address;
+    }
+
+    @Override
     public IncomingConnection accept() throws IOException {
         while (!closed) {
             UnixSocket accepted = awaitConnection();

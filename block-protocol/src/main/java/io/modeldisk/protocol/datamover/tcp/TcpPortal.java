@@ -3,6 +3,8 @@ package io.modeldisk.protocol.datamover.tcp;
 import io.modeldisk.protocol.datamover.IncomingConnection;
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.datamover.TargetPortal;
+import io.modeldisk.protocol.login.TargetAddress;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.BindException;
@@ -42,14 +44,14 @@ public final class TcpPortal implements TargetPortal {
             return new TcpPortal(channel);
         } catch (BindException e) {
             channel.close();
-            throw new IOException("cannot listen on " + address.getHostString() + ":" + address.getPort() + ": "
+            throw new IOException("cannot listen on " + TargetAddress.text(address) + ": "
                 + e.getMessage()
                 + "; --listen chooses another address, as HOST:PORT: a host of this machine and a port that is free",
                 e);
         }
     }
 
-    /** Where it listens; with the port that the system chose if 0 was asked for. */
+    @Override
     public InetSocketAddress localAddress() {
         try {
             return (InetSocketAddress) listener.getLocalAddress();
@@ -67,8 +69,11 @@ public final class TcpPortal implements TargetPortal {
     public IncomingConnection accept() throws IOException {
         SocketChannel channel = listener.accept();
         try {
-            return new Incoming(channel, (InetSocketAddress) channel.getLocalAddress(),
-                ((InetSocketAddress) channel.getRemoteAddress()).getAddress());
+            InetSocketAddress peer = (InetSocketAddress) channel.getRemoteAddress();
+            if (peer == null) {
+                throw new EOFException("a connection was gone before it was taken");
+            }
+            return new Incoming(channel, (InetSocketAddress) channel.getLocalAddress(), peer.getAddress());
         } catch (IOException | RuntimeException e) {
             channel.close();
             throw e;
@@ -95,8 +100,7 @@ public final class TcpPortal implements TargetPortal {
 
     @Override
     public String toString() {
-        InetSocketAddress address = localAddress();
-        return address.getHostString() + ":" + address.getPort();
+        return TargetAddress.text(localAddress());
     }
 
     @Override

@@ -33,7 +33,8 @@ public final class TcpTargetDatamover implements TargetDatamover {
     private final Pdu pdu = new Pdu(received);
     private final ScsiCommandPdu command = new ScsiCommandPdu(received);
     private final DataOutPdu dataOut = new DataOutPdu(received);
-    private final ByteBuffer control = ByteBuffer.allocateDirect(TextParameters.MAX_TEXT_BYTES);
+    /** Before the login no more than a default data segment; who cannot log in shall not cost much. */
+    private ByteBuffer control = ByteBuffer.allocateDirect(OperationalParameters.DEFAULTS.ownDataSegmentBytes());
 
     private final DataInPdu dataIn = new DataInPdu(Pdu.newHeader());
     private final R2tPdu r2t = new R2tPdu(Pdu.newHeader());
@@ -59,6 +60,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
     @Override
     public void enable(OperationalParameters agreed) {
         parameters = agreed;
+        control = ByteBuffer.allocateDirect(TextParameters.MAX_TEXT_BYTES);
         stream.enable(agreed);
     }
 

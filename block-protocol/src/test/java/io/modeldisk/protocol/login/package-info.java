@@ -1,0 +1,2 @@
+/** Tests of the text of logins. */
+package io.modeldisk.protocol.login;
