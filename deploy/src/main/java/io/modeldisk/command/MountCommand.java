@@ -2,6 +2,7 @@ package io.modeldisk.command;
 
 import io.modeldisk.mount.ModelMount;
 import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
@@ -56,6 +57,14 @@ final class MountCommand implements Callable<Integer> {
         description = "crc32c: headers and data travel with checksums of their own, beyond TCP's; costs some throughput.")
     private Digest digests;
 
+    @Option(names = "--datamover", paramLabel = "NAME", defaultValue = "auto",
+        description = "How data moves: tcp; shm: through memory shared with a shard on this host; auto: shm where a shard offers "
+            + "it, else tcp, and says why.")
+    private String datamover;
+
+    @Mixin
+    private SocketDirectory sockets;
+
     @Option(names = "--foreground", description = "Stay in the foreground until the directory is unmounted.")
     private boolean foreground;
 
@@ -73,7 +82,9 @@ final class MountCommand implements Callable<Integer> {
         StripedModel.Context connection = new StripedModel.Context(model).learner(label)
             .secrets(secrets.read())
             .waitTimeoutMillis(waitSeconds * 1000)
-            .digest(digests);
+            .digest(digests)
+            .datamover(Route.Wish.named(datamover))
+            .socketDirectory(sockets.directory());
         ModelMount.Context context = new ModelMount.Context()
             .directory(directory)
             .exchange(ExchangeScheme.named(exchange))
@@ -87,6 +98,9 @@ final class MountCommand implements Callable<Integer> {
                 remote.facts().model(), ByteCount.format(remote.facts().sizeBytes()),
                 StatusCommand.counted(remote.facts().shards(), "shard"), remote.facts().consistency(),
                 directory, context.exchange().schemeName(), label);
+            for (int i = 0; i < model.shards().size(); i++) {
+                System.out.printf("shard %d: datamover %s%n", i, remote.routes().get(i));
+            }
             Background.detachIfBackground(log);
             mount.unmounted().join();
         }

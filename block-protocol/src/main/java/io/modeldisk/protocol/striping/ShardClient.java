@@ -2,7 +2,9 @@ package io.modeldisk.protocol.striping;
 
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.SessionContext;
+import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiOpcode;
 import io.modeldisk.protocol.scsi.ScsiStatus;
@@ -29,16 +31,30 @@ final class ShardClient implements AutoCloseable {
 
     private final StripedModel.Context context;
     private final InetSocketAddress portal;
-    private final DataMemory scratch = DataMemory.allocate(PAGE_BYTES);
+    private final Route route;
+    private final DataMemory scratch;
     private IscsiSession observer;
     private IscsiSession learner;
     private boolean joined;
     /** Whether the learner's session is the one that has said JOIN. */
     private boolean agreed;
 
-    ShardClient(StripedModel.Context context, InetSocketAddress portal) {
+    ShardClient(StripedModel.Context context, InetSocketAddress portal) throws IOException {
         this.context = context;
         this.portal = portal;
+        this.route = Route.choose(context.datamover(), portal, ModelFacts.TARGET_PREFIX + context.model(),
+            context.socketDirectory(), context.digest() != Digest.NONE);
+        this.scratch = allocate(PAGE_BYTES);
+    }
+
+    /** The datamover that is used for this shard, and why. */
+    Route route() {
+        return route;
+    }
+
+    /** Memory that this shard's sessions can move data to and from. */
+    DataMemory allocate(long bytes) throws IOException {
+        return route.portal().needsShareableMemory() ? DataMemory.allocateShareable(bytes) : DataMemory.allocate(bytes);
     }
 
     String address() {
@@ -48,6 +64,7 @@ final class ShardClient implements AutoCloseable {
     private IscsiSession login(long isid, String label) throws IOException {
         return IscsiSession.login(new SessionContext()
             .portal(portal)
+            .over(route.portal())
             .targetName(ModelFacts.TARGET_PREFIX + context.model())
             .initiator(context.initiatorName(), isid)
             .learner(label)

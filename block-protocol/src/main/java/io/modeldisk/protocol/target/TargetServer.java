@@ -274,7 +274,7 @@ public final class TargetServer implements AutoCloseable {
         private static final int MAX_BURST_BYTES = 4 << 20;
 
         private InetSocketAddress listen = new InetSocketAddress("127.0.0.1", DEFAULT_PORT);
-        private List<TargetPortal.Opener> datamovers = List.of((address, _) -> TcpPortal.listen(address));
+        private List<TargetPortal.Opener> datamovers = List.of(new TcpPortal.Opener());
         private Target target;
         private long bufferBytes = DEFAULT_BUFFER_BYTES;
         private int maxConnections = DEFAULT_MAX_CONNECTIONS;
@@ -461,6 +461,7 @@ public final class TargetServer implements AutoCloseable {
         @Override
         public String toString() {
             return "listen=" + TargetAddress.text(listen)
+                + " datamovers=" + datamovers
                 + " bufferBytes=" + bufferBytes
                 + " maxConnections=" + maxConnections
                 + " maxLogins=" + maxLogins

@@ -14,6 +14,11 @@ public final class MappingLimits {
     private final long totalBytes;
     private final AtomicLong mappedBytes = new AtomicLong();
 
+    /** The default limits. */
+    public MappingLimits() {
+        this(DEFAULT_CONNECTION_BYTES, DEFAULT_TOTAL_BYTES);
+    }
+
     /** Limits in bytes, each more than 0. */
     public MappingLimits(long connectionBytes, long totalBytes) {
         if (connectionBytes <= 0 || totalBytes <= 0) {

@@ -25,6 +25,28 @@ public final class ShmPortal implements TargetPortal {
     /** The datamover's name. */
     public static final String NAME = "shm";
 
+    /**
+     * Listens at a target's {@linkplain SocketPath path} in a directory.
+     *
+     * @param directory is made if there is none
+     * @param limits how much initiators' memory is mapped
+     */
+    public record Opener(Path directory, MappingLimits limits) implements TargetPortal.Opener {
+        @Override
+        public TargetPortal open(InetSocketAddress address, String targetName) throws IOException {
+            if (address.getPort() == 0) {
+                throw new IOException(
+                    "the socket for shared memory is named after the target's port, which may not be 0");
+            }
+            return listen(SocketPath.of(directory, targetName, address.getPort()), address, limits);
+        }
+
+        @Override
+        public String toString() {
+            return NAME + ":" + directory;
+        }
+    }
+
     private static final Logger LOG = LogManager.getLogger(ShmPortal.class);
     private static final long PROBE_MILLIS = 1000;
     private static final int WAIT_MILLIS = 500;

@@ -19,6 +19,19 @@ public final class TcpPortal implements TargetPortal {
     /** The datamover's name. */
     public static final String NAME = "tcp";
 
+    /** Listens at the target's address. */
+    public record Opener() implements TargetPortal.Opener {
+        @Override
+        public TargetPortal open(InetSocketAddress address, String targetName) throws IOException {
+            return listen(address);
+        }
+
+        @Override
+        public String toString() {
+            return NAME;
+        }
+    }
+
     private static final int BACKLOG = 512;
 
     private final ServerSocketChannel listener;
