@@ -266,8 +266,13 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     }
 
     /** Ends this session's tasks on a unit, or on all units if {@code unit} is null, for another session. */
-    void endTasksBusy(LogicalUnit unit) {
-        runner.endBusy(unit);
+    void abortForOther(LogicalUnit unit) {
+        runner.abortForOther(unit);
+    }
+
+    /** A unit, or all if {@code unit} is null, was reset. */
+    void tellOfReset(LogicalUnit unit) {
+        runner.tellOfReset(unit);
     }
 
     /** Bounds every wait. */

@@ -16,6 +16,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -271,8 +272,8 @@ final class TargetConnection implements Runnable {
         return (session == null ? "(not logged in)" : session.nexus().learner()) + "@" + datamover.peer();
     }
 
-    /** Ends the tasks of every other session on a unit, or on all units if {@code unit} is null. */
-    void endTasksOfOthers(LogicalUnit unit) {
-        server.endTasksOfOthers(this, unit);
+    /** Does something to every session but this one. */
+    void forOtherSessions(Consumer<FullFeaturePhase> action) {
+        server.forOtherSessions(this, action);
     }
 }

@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -164,12 +165,12 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    /** Ends the tasks of every session but one on a unit, or on all units if {@code unit} is null. */
-    void endTasksOfOthers(TargetConnection but, LogicalUnit unit) {
+    /** Does something to every session but one. */
+    void forOtherSessions(TargetConnection but, Consumer<FullFeaturePhase> action) {
         connections.forEach(connection -> {
             FullFeaturePhase phase = connection.phase();
             if (phase != null && connection != but) {
-                phase.endTasksBusy(unit);
+                action.accept(phase);
             }
         });
     }

@@ -26,6 +26,7 @@ final class TaskRunner {
     private final FullFeaturePhase.Setup setup;
     private final TargetDatamover datamover;
     private final CommandWindow window;
+    private final UnitAttentions attentions;
     private final ScsiCommands commands;
     private final ReentrantLock responseLock = new ReentrantLock();
     private final ScsiResponsePdu response = new ScsiResponsePdu(Pdu.newHeader());
@@ -37,7 +38,8 @@ final class TaskRunner {
         this.setup = setup;
         this.datamover = setup.datamover();
         this.window = setup.window();
-        this.commands = new ScsiCommands(setup.target());
+        this.attentions = new UnitAttentions(setup.target());
+        this.commands = new ScsiCommands(setup.target(), attentions);
     }
 
     /** Decodes a command; answers where its immediate data goes. */
@@ -52,8 +54,8 @@ final class TaskRunner {
         } catch (ScsiException e) {
             refuse(task, e);
         }
-        boolean takesData = task.refusal == null && task.kind == TaskSlot.Kind.WRITE && command.writes();
-        if (task.kind == TaskSlot.Kind.WRITE && !command.writes()
+        boolean takesData = task.refusal == null && task.kind.takesData() && command.writes();
+        if (task.kind.takesData() && !command.writes()
             || task.kind == TaskSlot.Kind.READ && !command.reads()) {
             task.moveBytes = 0;
         }
@@ -182,9 +184,9 @@ final class TaskRunner {
                 free(task, false);
                 return;
             }
-            if (task.expired) {
+            if (task.expired || task.abortedByOther) {
                 task.unit.forget(task);
-                finish(task, ScsiStatus.BUSY, null);
+                finishUndone(task, task.abortedByOther ? ScsiStatus.TASK_ABORTED : ScsiStatus.BUSY, null);
                 return;
             }
             try {
@@ -193,14 +195,22 @@ final class TaskRunner {
                 }
             } catch (ScsiException e) {
                 LOG.debug("{}: {}", task.nexus(), e.getMessage());
-                fail(task, e.sense());
+                finishUndone(task, ScsiStatus.CHECK_CONDITION, e.sense());
                 return;
             } catch (RuntimeException e) {
                 LOG.error("a task of {} failed", task.nexus(), e);
-                finish(task, ScsiStatus.CHECK_CONDITION, Sense.INTERNAL_TARGET_FAILURE);
+                finishUndone(task, ScsiStatus.CHECK_CONDITION, Sense.INTERNAL_TARGET_FAILURE);
                 return;
             }
         } while (!task.park(System.nanoTime()));
+    }
+
+    /** Ends a task that did not do what it should: of a read nothing was moved, of a write all that was to come has come. */
+    private void finishUndone(TaskSlot task, int status, Sense reason) throws IOException {
+        if (!task.kind.takesData()) {
+            task.residual = -task.expectedBytes;
+        }
+        finish(task, status, reason);
     }
 
     /** Tries once; answers whether the task has ended. */
@@ -221,6 +231,13 @@ final class TaskRunner {
             }
             case SYNCHRONIZE -> {
                 if (!unit.synchronizeCache(task)) {
+                    return false;
+                }
+                finish(task, ScsiStatus.GOOD, null);
+            }
+            case COMPARE, WRITE_AND_COMPARE, COMPARE_SAME, WRITE_SAME -> {
+                DiskCommands.run(task);
+                if (task.isToEndEarly()) {
                     return false;
                 }
                 finish(task, ScsiStatus.GOOD, null);
@@ -258,7 +275,7 @@ final class TaskRunner {
         int length = (int) Math.min(data.length, task.expectedBytes);
         task.residual = data.length - task.expectedBytes;
         if (length == 0) {
-            finish(task, ScsiStatus.GOOD, null);
+            finish(task, task.goodStatus, null);
             return;
         }
         MemorySegment scratch = task.memory().slab(task.scratchOffset());
@@ -370,17 +387,22 @@ final class TaskRunner {
     }
 
     /**
-     * Ends all tasks on a unit, or all if {@code unit} is null, because another session wants it: with BUSY, since an initiator
-     * that did not ask for it would wait for a status. One that waits for data ends when that is there. From any thread.
+     * Ends all tasks on a unit, or all if {@code unit} is null, because another session wants it: with TASK ABORTED, as the TAS
+     * bit of the Control mode page says. One that waits for data ends when that is there. From any thread.
      */
-    void endBusy(LogicalUnit unit) {
+    void abortForOther(LogicalUnit unit) {
         for (int i = 0; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);
             if (task.isActive() && task.unit != null && (unit == null || task.unit == unit)) {
-                task.expired = true;
+                task.abortedByOther = true;
                 task.resume();
             }
         }
+    }
+
+    /** A unit, or all if {@code unit} is null, was reset: this session's initiator is told. From any thread. */
+    void tellOfReset(LogicalUnit unit) {
+        attentions.establish(unit, UnitAttentions.Condition.RESET);
     }
 
     /** Bounds the waits; answers whether announced data is overdue. */

@@ -4,6 +4,7 @@ import io.modeldisk.protocol.target.Crc32c;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -34,14 +35,25 @@ final class ScriptedTarget implements AutoCloseable {
 
     /** Takes the login, with these answers. */
     void acceptLogin(String... answers) throws IOException {
-        socket = listener.accept();
-        socket.setSoTimeout(10_000);
-        in = new DataInputStream(socket.getInputStream());
+        accept();
         ByteBuffer request = receive();
         byte[] text = (String.join("\0", answers) + "\0").getBytes(StandardCharsets.UTF_8);
         send(pdu(0x23, 0x87).putLong(8, request.getLong(8) | 1), text);
         headerDigests = List.of(answers).contains("HeaderDigest=CRC32C");
         dataDigests = List.of(answers).contains("DataDigest=CRC32C");
+    }
+
+    /** Takes a connection. */
+    void accept() throws IOException {
+        socket = listener.accept();
+        socket.setSoTimeout(10_000);
+        in = new DataInputStream(socket.getInputStream());
+    }
+
+    /** Sends no more, and waits until the initiator does neither. */
+    void drain() throws IOException {
+        socket.shutdownOutput();
+        in.transferTo(OutputStream.nullOutputStream());
     }
 
     static ByteBuffer pdu(int opcode, int flags) {

@@ -1,2 +1,2 @@
-/** Tests of the text of logins. */
+/** Tests of the login's text keys. */
 package io.modeldisk.protocol.login;

@@ -20,7 +20,7 @@ public final class RawInitiator implements AutoCloseable {
     static final int WRITE = 0xA0;
     static final int WRITE_MORE_FOLLOWS = 0x20;
     static final int NO_DATA = 0x80;
-    static final int NONE = 0xFFFFFFFF;
+    public static final int NONE = 0xFFFFFFFF;
     static final byte[] EMPTY = {};
 
     private static final int PATIENCE_MILLIS = 10_000;
@@ -36,7 +36,7 @@ public final class RawInitiator implements AutoCloseable {
     private final DataInputStream in;
 
     /** A PDU from the target. */
-    record Reply(ByteBuffer header, byte[] data) {
+    public record Reply(ByteBuffer header, byte[] data) {
         int opcode() {
             return header.get(0) & 0x3F;
         }
@@ -78,17 +78,37 @@ public final class RawInitiator implements AutoCloseable {
         int senseCode() {
             return (sense[4] & 0xF) << 16 | (sense[14] & 0xFF) << 8 | sense[15] & 0xFF;
         }
+
+        /** The sense-key specific bytes: what is wrong with the CDB, as 0xCF0002 for bit 7 of byte 2. */
+        int fieldPointer() {
+            return ByteBuffer.wrap(sense).getInt(2 + 14) & 0xFFFFFF;
+        }
+
+        /** The INFORMATION field, if it is valid; -1 if it is not. */
+        int information() {
+            return (sense[2] & 0x80) == 0 ? -1 : ByteBuffer.wrap(sense).getInt(2 + 3);
+        }
     }
 
-    RawInitiator(InetSocketAddress address) throws IOException {
+    public RawInitiator(InetSocketAddress address) throws IOException {
         socket.setTcpNoDelay(true);
         socket.connect(address, PATIENCE_MILLIS);
         socket.setSoTimeout(PATIENCE_MILLIS);
         in = new DataInputStream(socket.getInputStream());
     }
 
-    /** One that is in full-feature phase, with these keys beyond the names. */
+    /** One that is in full-feature phase, with these keys beyond the names, and knows of LUN 0 that it is new. */
     static RawInitiator loggedIn(TargetServer server, String name, String... keys) throws IOException {
+        RawInitiator initiator = justLoggedIn(server, name, keys);
+        End attention = initiator.run(NO_DATA, cdb(0), 0, EMPTY);
+        if (attention.status() != 2 || attention.senseCode() != 0x62900) {
+            throw new IOException("no unit attention after the login: " + attention);
+        }
+        return initiator;
+    }
+
+    /** One that is in full-feature phase and has sent nothing yet. */
+    static RawInitiator justLoggedIn(TargetServer server, String name, String... keys) throws IOException {
         RawInitiator initiator = new RawInitiator(server.localAddress());
         String[] all = new String[keys.length + 3];
         all[0] = "InitiatorName=" + name;
@@ -109,7 +129,7 @@ public final class RawInitiator implements AutoCloseable {
     }
 
     /** Sends a Login Request and answers the response; a transit to {@code next} unless that is negative. */
-    Reply login(int stage, int next, String... pairs) throws IOException {
+    public Reply login(int stage, int next, String... pairs) throws IOException {
         send(loginHeader(stage, next), text(pairs));
         return receive();
     }
@@ -176,7 +196,7 @@ public final class RawInitiator implements AutoCloseable {
     }
 
     /** Sends a task management function, immediate; answers its response code. */
-    int manage(int function, int referencedTag) throws IOException {
+    public int manage(int function, int referencedTag) throws IOException {
         int tag = newTag();
         send(request(0x42, 0x80 | function, tag).putInt(20, referencedTag), EMPTY);
         Reply reply = receive();

@@ -16,7 +16,7 @@ import org.HdrHistogram.Histogram;
 
 /** Requests of one kind, as many under way as the queue is deep, until the load is moved. For one thread, and one use. */
 final class RequestStream implements IoRequest.Completion {
-    private static final int TRAIN_LUN = 0;
+    static final int TRAIN_LUN = 0;
     private static final int BLOCK = Pattern.LOGICAL_BLOCK_BYTES;
     private static final long TIMEOUT_SECONDS = 30;
     private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);

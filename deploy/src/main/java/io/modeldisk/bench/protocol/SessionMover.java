@@ -6,10 +6,12 @@ import io.modeldisk.bench.load.Mover;
 import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.SessionContext;
+import io.modeldisk.protocol.initiator.UnitReadiness;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.ModelFacts;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -19,6 +21,7 @@ import org.HdrHistogram.Histogram;
 public final class SessionMover implements Mover {
     private static final String INITIATOR = "iqn.2026-11.io.modeldisk:bench";
     private static final long ISID = 0x800000020000L;
+    private static final long READY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final InetSocketAddress portal;
     private final ModelFacts facts;
@@ -54,6 +57,7 @@ public final class SessionMover implements Mover {
                 .targetName(ModelFacts.TARGET_PREFIX + facts.model())
                 .initiator(INITIATOR, ISID)
                 .queueDepth(depth));
+            UnitReadiness.await(session, RequestStream.TRAIN_LUN, READY_NANOS);
             sessionDepth = depth;
         }
         return session;

@@ -29,10 +29,10 @@ final class PduReader {
     private final InputStream arrived;
     private final String peer;
     private final PduWriter writer;
-    private final ByteBuffer ahead = ByteBuffer.allocateDirect(SMALL_READ_AHEAD_BYTES).limit(0);
-    private final ByteBuffer[] readVector = {null, ahead};
+    private final ByteBuffer[] readVector = new ByteBuffer[2];
     private final ByteBuffer dropped = ByteBuffer.allocateDirect(READ_AHEAD_BYTES);
     private final WireDigest digest = new WireDigest();
+    private ByteBuffer ahead = ByteBuffer.allocateDirect(READ_AHEAD_BYTES).limit(0);
     private boolean headerDigests;
     private boolean dataDigests;
     private int readAheadBytes = READ_AHEAD_BYTES;
@@ -52,10 +52,11 @@ final class PduReader {
         this.writer = writer;
     }
 
-    /** From the next PDU on, headers and data have digests or not. */
-    void enableDigests(boolean headers, boolean data) {
+    /** From the next PDU on, headers and data have digests or not. Only from here on is there memory for many PDUs. */
+    void enable(boolean headers, boolean data) {
         headerDigests = headers;
         dataDigests = data;
+        ahead = ByteBuffer.allocateDirect(SMALL_READ_AHEAD_BYTES).put(ahead).flip();
     }
 
     /**
@@ -87,7 +88,7 @@ final class PduReader {
             endHeader(header, ahs);
         }
         int dataBytes = pdu.dataSegmentBytes();
-        readAheadBytes = dataBytes < LARGE_DATA_BYTES ? SMALL_READ_AHEAD_BYTES : READ_AHEAD_BYTES;
+        readAheadBytes = dataBytes < LARGE_DATA_BYTES ? ahead.capacity() : READ_AHEAD_BYTES;
         receivingSinceNanos = dataBytes > 0 ? now : 0;
         if (dataDigests) {
             digest.begin();
@@ -175,6 +176,7 @@ final class PduReader {
             sendHeld();
             ahead.clear().limit(readAheadBytes);
             readVector[0] = to;
+            readVector[1] = ahead;
             long count;
             try {
                 count = channel.read(readVector, 0, 2);

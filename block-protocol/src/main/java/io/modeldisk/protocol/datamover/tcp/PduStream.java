@@ -27,8 +27,8 @@ final class PduStream implements AutoCloseable {
     void enable(OperationalParameters agreed) {
         boolean headers = agreed.headerDigest() == Digest.CRC32C;
         boolean data = agreed.dataDigest() == Digest.CRC32C;
-        writer.enableDigests(headers, data);
-        reader.enableDigests(headers, data);
+        writer.enable(headers, data);
+        reader.enable(headers, data);
     }
 
     PduReader reader() {

@@ -25,12 +25,12 @@ final class PduWriter {
     private static final long HELD_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
 
     private final SocketChannel channel;
-    private final ByteBuffer held = ByteBuffer.allocateDirect(HELD_BYTES);
     /** What was held, a header, its data, and what follows that. */
-    private final ByteBuffer[] vector = {held, null, null, null};
+    private final ByteBuffer[] vector = new ByteBuffer[4];
     private final ByteBuffer trailer = ByteBuffer.allocateDirect(2 * Integer.BYTES);
     private final WireDigest digest = new WireDigest();
     private final ReentrantLock lock = new ReentrantLock();
+    private ByteBuffer held = ByteBuffer.allocateDirect(0);
     private boolean headerDigests;
     private boolean dataDigests;
     private volatile boolean holding;
@@ -42,11 +42,12 @@ final class PduWriter {
         this.channel = channel;
     }
 
-    /** From the next PDU on, headers and data have digests or not. */
-    void enableDigests(boolean headers, boolean data) {
+    /** From the next PDU on, headers and data have digests or not. Only from here on is there memory to hold PDUs back. */
+    void enable(boolean headers, boolean data) {
         lock.lock();
         headerDigests = headers;
         dataDigests = data;
+        held = ByteBuffer.allocateDirect(HELD_BYTES);
         lock.unlock();
     }
 
@@ -164,7 +165,7 @@ final class PduWriter {
 
     /** Writes the first {@code buffers} of the vector, but what was held only if anything was. */
     private void writeAll(int buffers) throws IOException {
-        held.flip();
+        vector[0] = held.flip();
         int first = held.hasRemaining() ? 0 : 1;
         try {
             while (first < buffers) {

@@ -17,15 +17,12 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The initiator's end of a TCP connection. Data-In goes straight to the task's memory; an R2T is answered by a thread of its
  * own, so that the receiving thread never waits for a peer that waits for it.
  */
 public final class TcpInitiatorDatamover implements InitiatorDatamover {
-    private static final long POLL_MILLIS = 200;
-
     private final PduStream stream;
     private final PduReader reader;
     private final PduWriter writer;
@@ -43,6 +40,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
 
     private final ArrayBlockingQueue<DataRequest> requests;
     private final ArrayBlockingQueue<DataRequest> spareRequests;
+    private final DataRequest stop = new DataRequest();
     private OperationalParameters parameters = OperationalParameters.DEFAULTS;
     private volatile boolean closed;
 
@@ -187,8 +185,8 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
     public void serveRequestsForData(Listener listener) throws IOException {
         while (!closed) {
             try {
-                DataRequest request = requests.poll(POLL_MILLIS, TimeUnit.MILLISECONDS);
-                if (request != null) {
+                DataRequest request = requests.take();
+                if (request != stop) {
                     sendData(listener, request);
                     spareRequests.add(request);
                 }
@@ -236,6 +234,8 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
     @Override
     public void close() {
         closed = true;
+        // If there is no room the sender has work, and sees that it is closed before it waits.
+        requests.offer(stop);
         stream.close();
     }
 }
