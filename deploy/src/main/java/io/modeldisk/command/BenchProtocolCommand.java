@@ -1,11 +1,13 @@
 package io.modeldisk.command;
 
+import io.modeldisk.bench.floor.MemoryFloor;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.bench.protocol.ProtocolBench;
 import io.modeldisk.bench.protocol.ThroughputPlan;
 import io.modeldisk.bench.report.TextReport;
 import io.modeldisk.bench.report.ThroughputResult;
+import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -46,6 +48,11 @@ final class BenchProtocolCommand implements Callable<Integer> {
         description = "What the shard does with a push; null drops it.")
     private String aggregators;
 
+    @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp",
+        description = "tcp, shm, or both in the same run. With shm, a memory copy and the aggregators alone are measured "
+            + "too: what shared memory could reach.")
+    private List<String> datamovers;
+
     @Option(names = "--pairs", paramLabel = "N", defaultValue = "5",
         description = "How often each is measured, in turn with the floor.")
     private int pairs;
@@ -76,6 +83,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         ThroughputPlan plan = new ThroughputPlan(directions, requestBytes(), queueDepths, pairs, runMillis());
         ProtocolBench.Context context = new ProtocolBench.Context().modeldisk(System.getProperty("modeldisk.command"))
+            .datamovers(datamovers.stream().map(Route.Wish::named).toList())
             .modelBytes(modelSize.bytes()).aggregators(List.of(aggregators.split(",")))
             .progress(step -> System.err.println(step));
         if (running != null) {
@@ -84,6 +92,9 @@ final class BenchProtocolCommand implements Callable<Integer> {
         List<ThroughputResult> results = new ProtocolBench(context).throughput(plan);
         show("");
         System.out.print(TextReport.throughput(results));
+        if (datamovers.contains("shm")) {
+            System.out.print(MemoryFloor.report(modelSize.bytes(), aggregators.split(NEXT_NAME)));
+        }
         return 0;
     }
 

@@ -2,6 +2,9 @@ package io.modeldisk.bench.protocol;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.shm.SocketPath;
+import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.Cancellation;
 import io.modeldisk.protocol.striping.ModelAddress;
@@ -31,7 +34,7 @@ final class BenchShard implements AutoCloseable {
     /** Starts a shard on loopback, and fills it with the pattern. */
     static BenchShard start(String modeldisk, String aggregator, long modelBytes) throws IOException {
         ChildProcess process = ChildProcess.start(modeldisk, "serve", "--model", "bench", "--size",
-            Long.toString(modelBytes), "--listen", "127.0.0.1:0", "--aggregator", aggregator);
+            Long.toString(modelBytes), "--listen", "127.0.0.1:0", "--aggregator", aggregator, "--datamover", "tcp,shm");
         try {
             BenchShard shard = new BenchShard(process,
                 ModelAddress.parse("modeldisk://" + process.address() + "/bench"));
@@ -61,6 +64,12 @@ final class BenchShard implements AutoCloseable {
 
     InetSocketAddress portal() {
         return portal;
+    }
+
+    /** The way to it over a datamover. */
+    InitiatorPortal over(Route.Wish datamover) {
+        return Route.choose(datamover, portal, ModelFacts.TARGET_PREFIX + facts().model(),
+            SocketPath.defaultDirectory(), false).portal();
     }
 
     ModelFacts facts() {

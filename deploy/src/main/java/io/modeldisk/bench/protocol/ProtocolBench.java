@@ -5,6 +5,7 @@ import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
 import io.modeldisk.bench.report.TextReport;
 import io.modeldisk.bench.report.ThroughputResult;
+import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -51,12 +52,23 @@ public final class ProtocolBench {
         throws IOException {
         String aggregator = shard.facts().aggregator();
         boolean sgd = aggregator.startsWith("sgd");
+        for (Route.Wish datamover : context.datamovers) {
+            measure(shard, datamover, floorPortal, plan, aggregator, sgd, results);
+        }
+    }
+
+    private void measure(
+        BenchShard shard, Route.Wish datamover, InetSocketAddress floorPortal, ThroughputPlan plan, String aggregator,
+        boolean sgd, List<ThroughputResult> results)
+        throws IOException {
+        String name = datamover == Route.Wish.TCP ? aggregator : aggregator + " over " + datamover;
         long buffers = Math.max(plan.bufferBytes(), 2L * WARM_UP_DEPTH * WARM_UP_BYTES);
         long before = shard.movedBytes();
         try (
             FloorClient floor = FloorClient.connect(floorPortal, buffers);
-            SessionMover protocol = new SessionMover(shard.portal(), shard.facts(), buffers, shard.isOwn())) {
-            context.progress.accept("warming up: " + aggregator);
+            SessionMover protocol = new SessionMover(shard.portal(), shard.over(datamover), shard.facts(), buffers,
+                shard.isOwn())) {
+            context.progress.accept("warming up: " + name);
             PairedRuns warmUp = new PairedRuns(1, WARM_UP_MILLIS);
             for (Direction direction : plan.directions()) {
                 warmUp.measure(aggregator, new Load(direction, WARM_UP_BYTES, WARM_UP_DEPTH, 1), floor,
@@ -64,8 +76,8 @@ public final class ProtocolBench {
             }
             PairedRuns runs = new PairedRuns(plan.pairs(), plan.runMillis());
             for (Load load : plan.loads()) {
-                context.progress.accept(TextReport.describe(aggregator, load));
-                results.add(runs.measure(aggregator, load, floor,
+                context.progress.accept(TextReport.describe(name, load));
+                results.add(runs.measure(name, load, floor,
                     sgd && load.direction().pushes() ? floor.withSgd() : null, protocol));
             }
             checkArrived(shard, protocol.movedBytes(), shard.movedBytes() - before);
@@ -85,6 +97,7 @@ public final class ProtocolBench {
         private String modeldisk;
         private long modelBytes;
         private List<String> aggregators = List.of();
+        private List<Route.Wish> datamovers = List.of(Route.Wish.TCP);
         private ModelAddress runningShard;
         private InetSocketAddress runningFloor;
         private Consumer<String> progress = step -> {};
@@ -104,6 +117,12 @@ public final class ProtocolBench {
         /** Sets for which aggregators a shard is started, one after the other. */
         public Context aggregators(List<String> specifications) {
             this.aggregators = List.copyOf(specifications);
+            return this;
+        }
+
+        /** Sets over which datamovers a session moves what it moves, one after the other; TCP alone by default. */
+        public Context datamovers(List<Route.Wish> wishes) {
+            this.datamovers = List.copyOf(wishes);
             return this;
         }
 
