@@ -115,6 +115,7 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
             reason = e.toString();
         } finally {
             fail(reason);
+            datamover.release();
             ended.countDown();
         }
     }

@@ -185,7 +185,7 @@ final class ShmServerTest {
         return Files.readAllLines(Path.of("/proc/self/maps")).stream().filter(line -> line.contains("memfd:")).count();
     }
 
-    /** A connection that dies like a killed process's: at any moment, without a word. */
+    /** A connection that dies like a killed process's: at any moment, without a word; some end in order. */
     private void connectAndDie(int moment) throws Exception {
         InitiatorPortal[] used = {new ShmInitiatorPortal(socket())};
         InitiatorDatamover[] datamover = new InitiatorDatamover[1];
@@ -216,7 +216,9 @@ final class ShmServerTest {
                 session.submit(acquire(session).write(0, 0, 256, memory, (long) i * MIB / 2, MIB)
                     .onCompletion(_ -> {}));
             }
-            datamover[0].close();
+            if (moment % 3 > 0) {
+                datamover[0].close();
+            }
         }
     }
 
@@ -233,7 +235,7 @@ final class ShmServerTest {
     }
 
     @Test
-    void nothingIsLeftOfAThousandConnectionsThatDied() throws Exception {
+    void nothingIsLeftOfAThousandConnections() throws Exception {
         for (int i = 0; i < 20; i++) {
             connectAndDie(i);
         }
