@@ -56,6 +56,10 @@ final class MountCommand implements Callable<Integer> {
         description = "How long a read or fsync waits for other learners before it fails.")
     private long waitSeconds;
 
+    @Option(names = "--reconnect", paramLabel = "SECONDS", defaultValue = "10",
+        description = "How long a request tries to reach a shard again whose connection is lost, before it fails.")
+    private long reconnectSeconds;
+
     @Option(names = "--digests", paramLabel = "none|crc32c", defaultValue = "none",
         description = "crc32c: headers and data travel with checksums of their own, beyond TCP's; costs some throughput.")
     private Digest digests;
@@ -85,6 +89,7 @@ final class MountCommand implements Callable<Integer> {
         StripedModel.Context connection = new StripedModel.Context(model).learner(label)
             .secrets(secrets.read())
             .waitTimeoutMillis(waitSeconds * 1000)
+            .reconnectTimeoutMillis(reconnectSeconds * 1000)
             .digest(digests)
             .datamover(Route.Wish.named(datamover))
             .socketDirectory(sockets.directory());

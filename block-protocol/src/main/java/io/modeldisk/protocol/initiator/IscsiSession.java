@@ -351,6 +351,18 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
         datamover.awaitEndedTasks();
     }
 
+    /** Ends without a farewell, as if the connection was lost: to the target its learner is one that may come back. */
+    public void disconnect() {
+        datamover.close();
+        try {
+            if (!ended.await(LOGOUT_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS)) {
+                LOG.warn("the threads of the session with {} do not end", context.portalText());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /** Logs out and ends, in bounded time. */
     @Override
     public void close() {
