@@ -53,8 +53,8 @@ final class ShmIT {
                 import os, struct, sys
                 fd = os.open(sys.argv[1], os.O_RDWR)
                 old = struct.unpack('<f', os.pread(fd, 4, 4 << 20))[0]
-                for at in range(0, 8 << 20, 1 << 20):
-                    os.pwrite(fd, struct.pack('<f', 0.5) * (1 << 18), at)
+                for at in range(0, 8 << 20, 1 << 18):
+                    os.pwrite(fd, struct.pack('<f', 0.5) * (1 << 16), at)
                 os.fsync(fd)
                 new = struct.unpack('<f', os.pread(fd, 4, 4 << 20))[0]
                 assert new == old - 0.5, (old, new)

@@ -56,7 +56,8 @@ public final class ProtocolBench {
             "--model-size", Long.toString(context.modelBytes))) {
             InetSocketAddress portal = ModelAddress.parsePortal(floor.address(), 0);
             for (String aggregator : context.aggregators) {
-                try (BenchShard shard = BenchShard.start(context.modeldisk, aggregator, context.modelBytes)) {
+                try (BenchShard shard = BenchShard.start(context.modeldisk, aggregator, context.modelBytes,
+                    !context.datamovers.equals(List.of(Route.Wish.TCP)))) {
                     measure(shard, portal);
                 }
             }

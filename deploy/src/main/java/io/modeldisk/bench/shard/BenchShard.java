@@ -31,10 +31,17 @@ public final class BenchShard implements AutoCloseable {
             .learner("bench-observer-" + ProcessHandle.current().pid()));
     }
 
-    /** Starts a shard on loopback, and fills it with the pattern. */
+    /** Starts a shard on loopback, over TCP, and fills it with the pattern. */
     public static BenchShard start(String modeldisk, String aggregator, long modelBytes) throws IOException {
+        return start(modeldisk, aggregator, modelBytes, false);
+    }
+
+    /** Starts a shard on loopback, over TCP and if that is wanted shared memory too, and fills it with the pattern. */
+    public static BenchShard start(String modeldisk, String aggregator, long modelBytes, boolean sharesMemory)
+        throws IOException {
         ChildProcess process = ChildProcess.start(modeldisk, "serve", "--model", "bench", "--size",
-            Long.toString(modelBytes), "--listen", "127.0.0.1:0", "--aggregator", aggregator, "--datamover", "tcp,shm");
+            Long.toString(modelBytes), "--listen", "127.0.0.1:0", "--aggregator", aggregator, "--datamover",
+            sharesMemory ? "tcp,shm" : "tcp");
         try {
             BenchShard shard = new BenchShard(process,
                 ModelAddress.parse("modeldisk://" + process.address() + "/bench"));
