@@ -1,0 +1,59 @@
+package io.modeldisk.aggregator;
+
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** Each aggregator folds a gradient into a block. What {@code null} takes is the price of the call. */
+@State(Scope.Thread)
+@OutputTimeUnit(TimeUnit.SECONDS)
+@Warmup(iterations = 2, time = 1)
+@Measurement(iterations = 3, time = 1)
+@Fork(2)
+public class AggregatorBenchmark {
+    private final Aggregator sgd = Aggregators.parse("sgd:lr=0.1");
+    private final Aggregator sum = Aggregators.parse("sum");
+    private final Aggregator assign = Aggregators.parse("assign");
+    private final Aggregator discard = Aggregators.parse("null");
+
+    private static void aggregate(Aggregator aggregator, Gradient gradient, Gigabytes folded) {
+        aggregator.aggregate(gradient.block(), 0, gradient.values(), 0, gradient.bytes, 1);
+        folded.add(gradient.bytes);
+    }
+
+    /** Weights minus a tenth of the gradient. */
+    @Benchmark
+    public void sgd(Gradient gradient, Gigabytes folded) {
+        aggregate(sgd, gradient, folded);
+    }
+
+    /** Weights plus gradient. */
+    @Benchmark
+    public void sum(Gradient gradient, Gigabytes folded) {
+        aggregate(sum, gradient, folded);
+    }
+
+    /** Weights are the gradient. */
+    @Benchmark
+    public void assign(Gradient gradient, Gigabytes folded) {
+        aggregate(assign, gradient, folded);
+    }
+
+    /** The aggregator {@code null}. */
+    @Benchmark
+    public void discard(Gradient gradient, Gigabytes folded) {
+        aggregate(discard, gradient, folded);
+    }
+
+    /** To compare with: a copy of the same size. */
+    @Benchmark
+    public void memcpy(Gradient gradient, Gigabytes copied) {
+        gradient.copy();
+        copied.add(gradient.bytes);
+    }
+}

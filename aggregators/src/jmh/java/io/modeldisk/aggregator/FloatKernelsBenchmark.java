@@ -1,0 +1,45 @@
+package io.modeldisk.aggregator;
+
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** Each kernel over a gradient and a block. */
+@OutputTimeUnit(TimeUnit.SECONDS)
+@Warmup(iterations = 2, time = 1)
+@Measurement(iterations = 3, time = 1)
+@Fork(2)
+public class FloatKernelsBenchmark {
+    private static final float FACTOR = 1 / 3f;
+
+    /** {@code weights += gradient}. */
+    @Benchmark
+    public void add(Gradient gradient, Gigabytes moved) {
+        FloatKernels.add(gradient.block().weights(), 0, gradient.values(), 0, gradient.bytes);
+        moved.add(gradient.bytes);
+    }
+
+    /** {@code weights += factor * gradient}. */
+    @Benchmark
+    public void scaledAdd(Gradient gradient, Gigabytes moved) {
+        FloatKernels.scaledAdd(gradient.block().weights(), 0, gradient.values(), 0, gradient.bytes, FACTOR);
+        moved.add(gradient.bytes);
+    }
+
+    /** {@code weights = factor * gradient}. */
+    @Benchmark
+    public void scaledCopy(Gradient gradient, Gigabytes moved) {
+        FloatKernels.scaledCopy(gradient.block().weights(), 0, gradient.values(), 0, gradient.bytes, FACTOR);
+        moved.add(gradient.bytes);
+    }
+
+    /** To compare with: a copy of the same size. */
+    @Benchmark
+    public void memcpy(Gradient gradient, Gigabytes copied) {
+        gradient.copy();
+        copied.add(gradient.bytes);
+    }
+}

@@ -1,0 +1,2 @@
+/** What digests cost. */
+package io.modeldisk.protocol.datamover.tcp;

@@ -1,0 +1,2 @@
+/** What it takes to decode a CDB. */
+package io.modeldisk.protocol.scsi;
