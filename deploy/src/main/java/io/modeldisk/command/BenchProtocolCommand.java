@@ -1,5 +1,6 @@
 package io.modeldisk.command;
 
+import io.modeldisk.bench.floor.MemoryFloor;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.bench.protocol.LatencyPlan;
@@ -9,6 +10,7 @@ import io.modeldisk.bench.report.JsonReport;
 import io.modeldisk.bench.report.Plot;
 import io.modeldisk.bench.report.ProtocolReport;
 import io.modeldisk.bench.report.TextReport;
+import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -59,6 +61,11 @@ final class BenchProtocolCommand implements Callable<Integer> {
     @Option(names = "--aggregators", paramLabel = "NAME[:OPTIONS]", defaultValue = "null,sgd:lr=0.1",
         description = "What the shard does with a push; null drops it.")
     private String aggregators;
+
+    @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp",
+        description = "tcp, shm, or both in the same run. With shm, a memory copy and the aggregators alone are measured "
+            + "too: what shared memory could reach.")
+    private List<String> datamovers;
 
     @Option(names = "--pairs", paramLabel = "N", defaultValue = "5",
         description = "How often each is measured, in turn with the floor.")
@@ -112,6 +119,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
             Plot.check(plot);
         }
         ProtocolBench.Context context = new ProtocolBench.Context().modeldisk(System.getProperty("modeldisk.command"))
+            .datamovers(datamovers.stream().map(Route.Wish::named).toList())
             .modelBytes(modelSize.bytes()).aggregators(List.of(aggregators.split(",")))
             .progress(step -> System.err.println(step));
         if (running != null) {
@@ -120,6 +128,9 @@ final class BenchProtocolCommand implements Callable<Integer> {
         ProtocolReport report = new ProtocolBench(context).run(throughput, latency);
         show("");
         print(report);
+        if (datamovers.contains("shm")) {
+            System.out.print(MemoryFloor.report(modelSize.bytes(), aggregators.split(NEXT_NAME)));
+        }
         if (json != null) {
             JsonReport.write(report, json);
         }

@@ -3,6 +3,7 @@ package io.modeldisk.command;
 import io.modeldisk.mount.ModelMount;
 import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
@@ -11,7 +12,10 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 import picocli.CommandLine.Command;
@@ -73,6 +77,14 @@ final class MountCommand implements Callable<Integer> {
         description = "crc32c: headers and data travel with checksums of their own, beyond TCP's; costs some throughput.")
     private Digest digests;
 
+    @Option(names = "--datamover", paramLabel = "NAME", defaultValue = "auto",
+        description = "How data moves: tcp; shm: through memory shared with a shard on this host; auto: shm where a shard offers "
+            + "it, else tcp, and says why.")
+    private String datamover;
+
+    @Mixin
+    private SocketDirectory sockets;
+
     @Option(names = "--foreground", description = "Stay in the foreground until the directory is unmounted.")
     private boolean foreground;
 
@@ -93,7 +105,9 @@ final class MountCommand implements Callable<Integer> {
             .secrets(secrets.read())
             .waitTimeoutMillis(waitSeconds * 1000)
             .reconnectTimeoutMillis(reconnectSeconds * 1000)
-            .digest(digests);
+            .digest(digests)
+            .datamover(Route.Wish.named(datamover))
+            .socketDirectory(sockets.directory());
         ModelMount.Context context = new ModelMount.Context()
             .directory(directory)
             .exchange(ExchangeScheme.named(exchange))
@@ -108,15 +122,25 @@ final class MountCommand implements Callable<Integer> {
             LOG.info("effective configuration:\n{}", context);
             Thread stopper = new Thread(() -> stop(mount), "stop");
             Runtime.getRuntime().addShutdownHook(stopper);
-            System.out.printf("ready: model %s (%s, %s, %s) mounted on %s, exchange %s, learner %s%n",
+            System.out.printf("ready: model %s (%s, %s, %s) mounted on %s, exchange %s, datamover %s, learner %s%n",
                 remote.facts().model(), ByteCount.format(remote.facts().sizeBytes()),
                 StatusCommand.counted(remote.facts().shards(), "shard"), remote.facts().consistency(),
-                directory, context.exchange().schemeName(), label);
+                directory, context.exchange().schemeName(), describe(remote.routes()), label);
             Background.detachIfBackground(log);
             mount.unmounted().join();
             leaveTrace(mount);
         }
         return 0;
+    }
+
+    /** The datamovers of all shards: one for all of them if it is the same. */
+    private static String describe(List<Route> routes) {
+        Route first = routes.getFirst();
+        if (routes.size() == 1 || routes.stream().allMatch(first::equals)) {
+            return first.toString();
+        }
+        return IntStream.range(0, routes.size()).mapToObj(i -> routes.get(i) + " for shard " + i)
+            .collect(Collectors.joining(", "));
     }
 
     private void stop(ModelMount mount) {

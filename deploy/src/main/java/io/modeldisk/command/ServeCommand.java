@@ -124,6 +124,9 @@ final class ServeCommand implements Callable<Integer> {
     private List<String> peers = List.of();
 
     @Mixin
+    private ServeDatamovers datamovers;
+
+    @Mixin
     private ServeLimits limits;
 
     @Spec
@@ -178,7 +181,7 @@ final class ServeCommand implements Callable<Integer> {
             .access(access())
             .portals(
                 peers.stream().map(peer -> ModelAddress.parsePortal(peer, TargetServer.Context.DEFAULT_PORT)).toList())
-            .network(limits.apply(new TargetServer.Context().bufferBytes(buffers.bytes())));
+            .network(limits.apply(datamovers.apply(new TargetServer.Context().bufferBytes(buffers.bytes()))));
         return addSource(context);
     }
 
@@ -204,9 +207,10 @@ final class ServeCommand implements Callable<Integer> {
     private static String ready(ParameterServer server) {
         ModelFacts facts = server.shard().facts();
         InetSocketAddress address = server.localAddress();
-        return "ready: shard %d/%d of model %s on %s, %s in %d blocks of %s, %s, %s".formatted(
+        return "ready: shard %d/%d of model %s on %s, %s in %d blocks of %s, %s, %s%s".formatted(
             facts.shard(), facts.shards(), facts.model(), TargetAddress.text(address),
             ByteCount.format(facts.bytesOfShard()), facts.blocksOfShard(), ByteCount.format(facts.blockSizeBytes()),
-            facts.aggregator(), facts.consistency());
+            facts.aggregator(), facts.consistency(),
+            server.sharesMemoryAt() == null ? "" : ", shared memory at " + server.sharesMemoryAt());
     }
 }

@@ -9,6 +9,7 @@ import io.modeldisk.mount.fuse.FuseFileSystem;
 import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.TraceEvents;
+import java.io.IOException;
 import java.util.List;
 
 /** The files of a mounted model, and what they use. */
@@ -20,11 +21,11 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     private final TraceEvents traceEvents;
     private final List<MountedFile> files;
 
-    ModelFiles(ModelMount.Context context) {
+    ModelFiles(ModelMount.Context context) throws IOException {
+        this.weights = new WeightsFile(context.remoteModel());
         this.trace = ExchangeSettings.systemTrace();
         this.exchange = context.exchange().create(context.remoteModel(), new ExchangeSettings(context.pull(), trace));
         this.model = new ModelFile(context.remoteModel(), exchange);
-        this.weights = new WeightsFile(context.remoteModel());
         StatusReport report = new StatusReport(context, exchange, model);
         this.traceEvents = new TraceEvents(trace, context.learner(), context.remoteModel().facts().model(),
             context.exchange().schemeName());

@@ -3,6 +3,8 @@ package io.modeldisk.server;
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.login.TargetAddress;
+import io.modeldisk.protocol.datamover.TargetPortal;
+import io.modeldisk.protocol.datamover.shm.ShmPortal;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.ModelFacts;
 import io.modeldisk.protocol.target.Portals;
@@ -48,6 +50,12 @@ public final class ParameterServer implements AutoCloseable {
             }
 
             @Override
+            public String sharesMemoryAt() {
+                return server.portals().stream().filter(portal -> portal.datamover().equals(ShmPortal.NAME))
+                    .map(TargetPortal::toString).findFirst().orElse(null);
+            }
+
+            @Override
             public void close() {
                 server.close();
             }
@@ -72,6 +80,11 @@ public final class ParameterServer implements AutoCloseable {
     /** Where it listens: the port is the real one if 0 was asked for. */
     public InetSocketAddress localAddress() {
         return network.localAddress();
+    }
+
+    /** Where it shares memory with learners on this host: the socket; null if it does not. */
+    public String sharesMemoryAt() {
+        return network.sharesMemoryAt();
     }
 
     /** The shard it serves. */

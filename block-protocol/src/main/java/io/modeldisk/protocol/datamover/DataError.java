@@ -11,5 +11,7 @@ public enum DataError {
     /** None is; but its command had failed before it came. */
     UNWANTED,
     /** More data came unasked than was agreed on. */
-    UNEXPECTED_UNSOLICITED_DATA
+    UNEXPECTED_UNSOLICITED_DATA,
+    /** The command's steering tag names no memory of this session, or not enough of it. */
+    WRONG_MEMORY
 }

@@ -108,4 +108,7 @@ public interface TargetDatamover extends AutoCloseable {
     /** Connection_Terminate: ends every call in progress with an exception; any thread. */
     @Override
     void close();
+
+    /** After {@link #close}, when no thread uses it any more and no task has memory of it: gives back what it holds. */
+    default void release() {}
 }

@@ -1,5 +1,7 @@
 package io.modeldisk.protocol.initiator;
 
+import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.tcp.TcpInitiatorPortal;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.login.TargetAddress;
@@ -22,6 +24,7 @@ public final class SessionContext {
     private static final int DATA_SEGMENT_BYTES = 1 << 20;
 
     private InetSocketAddress portal;
+    private InitiatorPortal over;
     private String targetName;
     private String initiatorName;
     private long isid;
@@ -36,6 +39,12 @@ public final class SessionContext {
     /** Sets where the target is. */
     public SessionContext portal(InetSocketAddress address) {
         this.portal = address;
+        return this;
+    }
+
+    /** Sets the datamover and its way to the target; TCP to the portal by default. */
+    public SessionContext over(InitiatorPortal way) {
+        this.over = way;
         return this;
     }
 
@@ -116,8 +125,8 @@ public final class SessionContext {
         return TargetAddress.text(portal);
     }
 
-    InetSocketAddress portal() {
-        return portal;
+    InitiatorPortal over() {
+        return over == null ? new TcpInitiatorPortal(portal) : over;
     }
 
     long connectTimeoutMillis() {

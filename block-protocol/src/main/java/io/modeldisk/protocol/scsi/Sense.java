@@ -50,6 +50,9 @@ public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bi
     /** ABORTED COMMAND, less or more of a write's data came than was asked for. */
     public static final Sense INCORRECT_AMOUNT_OF_DATA = of(0xB, 0x0C, 0x0D);
 
+    /** ABORTED COMMAND, the memory that a command names is not there, or not enough of it. */
+    public static final Sense DATA_OFFSET_ERROR = of(0xB, 0x4B, 0x05);
+
     /** ABORTED COMMAND, more data came unasked than was agreed on. */
     public static final Sense UNEXPECTED_UNSOLICITED_DATA = of(0xB, 0x0C, 0x0C);
 

@@ -2,7 +2,9 @@ package io.modeldisk.protocol.striping;
 
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.SessionContext;
+import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiCommand;
 import io.modeldisk.protocol.scsi.ScsiStatus;
@@ -34,7 +36,8 @@ final class ShardClient implements AutoCloseable {
 
     private final StripedModel.Context context;
     private final InetSocketAddress portal;
-    private final DataMemory scratch = DataMemory.allocate(PAGE_BYTES);
+    private final Route route;
+    private final DataMemory scratch;
     private IscsiSession observer;
     private IscsiSession learner;
     /** What the shard has answered last, null before; and the membership that its user knows of, 0 for none. */
@@ -42,9 +45,22 @@ final class ShardClient implements AutoCloseable {
     private long membership;
     private boolean agreed;
 
-    ShardClient(StripedModel.Context context, InetSocketAddress portal) {
+    ShardClient(StripedModel.Context context, InetSocketAddress portal) throws IOException {
         this.context = context;
         this.portal = portal;
+        this.route = Route.choose(context.datamover(), portal, ModelFacts.TARGET_PREFIX + context.model(),
+            context.socketDirectory(), context.digest() != Digest.NONE);
+        this.scratch = allocate(PAGE_BYTES);
+    }
+
+    /** The datamover that is used for this shard, and why. */
+    Route route() {
+        return route;
+    }
+
+    /** Memory that this shard's sessions can move data to and from. */
+    DataMemory allocate(long bytes) throws IOException {
+        return route.portal().needsShareableMemory() ? DataMemory.allocateShareable(bytes) : DataMemory.allocate(bytes);
     }
 
     String address() {
@@ -54,6 +70,7 @@ final class ShardClient implements AutoCloseable {
     private IscsiSession login(long isid, String label) throws IOException {
         return IscsiSession.login(new SessionContext()
             .portal(portal)
+            .over(route.portal())
             .targetName(ModelFacts.TARGET_PREFIX + context.model())
             .initiator(context.initiatorName(), isid)
             .learner(label)

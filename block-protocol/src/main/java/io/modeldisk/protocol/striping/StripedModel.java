@@ -3,11 +3,15 @@ package io.modeldisk.protocol.striping;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import io.modeldisk.protocol.datamover.shm.SocketPath;
+import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -56,8 +60,10 @@ public final class StripedModel implements RemoteModel {
      */
     public static StripedModel connect(Context context) throws IOException {
         List<ShardClient> shards = new ArrayList<>();
-        context.address.shards().forEach(portal -> shards.add(new ShardClient(context, portal)));
         try {
+            for (InetSocketAddress portal : context.address.shards()) {
+                shards.add(new ShardClient(context, portal));
+            }
             ModelFacts first = null;
             for (int i = 0; i < shards.size(); i++) {
                 ModelFacts facts = ModelFacts.fromJson(shards.get(i).vitalPage(ModelFacts.VPD_PAGE));
@@ -74,6 +80,22 @@ public final class StripedModel implements RemoteModel {
     @Override
     public ModelFacts facts() {
         return facts;
+    }
+
+    /** Memory that every shard's sessions can use. */
+    @Override
+    public DataMemory allocate(long bytes) throws IOException {
+        for (ShardClient shard : shards) {
+            if (shard.route().portal().needsShareableMemory()) {
+                return shard.allocate(bytes);
+            }
+        }
+        return DataMemory.allocate(bytes);
+    }
+
+    /** Which datamover is used for each shard, and why. */
+    public List<Route> routes() {
+        return shards.stream().map(ShardClient::route).toList();
     }
 
     @Override
@@ -250,6 +272,8 @@ public final class StripedModel implements RemoteModel {
         private long waitTimeoutMillis = DEFAULT_WAIT_TIMEOUT_MILLIS;
         private long reconnectTimeoutMillis = DEFAULT_RECONNECT_TIMEOUT_MILLIS;
         private Digest digest = Digest.NONE;
+        private Route.Wish datamover = Route.Wish.TCP;
+        private Path socketDirectory = SocketPath.defaultDirectory();
 
         /** A connection to the model at this address. */
         public Context(ModelAddress address) {
@@ -310,6 +334,26 @@ public final class StripedModel implements RemoteModel {
         public Context digest(Digest each) {
             this.digest = each;
             return this;
+        }
+
+        /** Sets which datamover is wanted; TCP by default. */
+        public Context datamover(Route.Wish wish) {
+            this.datamover = wish;
+            return this;
+        }
+
+        /** Sets where the sockets of shards on this host are that share memory. */
+        public Context socketDirectory(Path directory) {
+            this.socketDirectory = directory;
+            return this;
+        }
+
+        Route.Wish datamover() {
+            return datamover;
+        }
+
+        Path socketDirectory() {
+            return socketDirectory;
         }
 
         String model() {

@@ -142,6 +142,21 @@ final class CommandWindow implements TargetDatamover.Numbering {
         }
     }
 
+    /** Waits until a task of another thread has ended, or the connection has. */
+    synchronized void awaitEnd(TaskSlot task) {
+        boolean interrupted = false;
+        while (task.isActive() && !connectionEnded) {
+            try {
+                wait();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /** The connection ends: a status that is going out may never be out, so nobody waits for it any more. */
     synchronized void connectionEnds() {
         connectionEnded = true;

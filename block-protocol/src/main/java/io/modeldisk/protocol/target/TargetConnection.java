@@ -1,8 +1,8 @@
 package io.modeldisk.protocol.target;
 
+import io.modeldisk.protocol.datamover.IncomingConnection;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
-import io.modeldisk.protocol.datamover.tcp.TcpTargetDatamover;
 import io.modeldisk.protocol.login.LoginException;
 import io.modeldisk.protocol.pdu.NopInPdu;
 import io.modeldisk.protocol.pdu.Pdu;
@@ -11,7 +11,6 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.ClosedChannelException;
-import java.nio.channels.SocketChannel;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -51,13 +50,13 @@ final class TargetConnection implements Runnable {
     private volatile boolean closed;
     private boolean pinged;
 
-    TargetConnection(TargetServer server, SocketChannel channel) throws IOException {
+    TargetConnection(TargetServer server, IncomingConnection incoming) throws IOException {
         this.server = server;
         this.context = server.context();
         this.window = new CommandWindow(this, server.pool(), context.maxCommands(), server.poolReserve());
-        this.datamover = new TcpTargetDatamover(channel, window, context.maxCommands());
-        this.localAddress = (InetSocketAddress) channel.getLocalAddress();
-        this.peerAddress = ((InetSocketAddress) channel.getRemoteAddress()).getAddress();
+        this.datamover = incoming.open(window, context.maxCommands());
+        this.localAddress = incoming.localAddress();
+        this.peerAddress = incoming.peerAddress();
         this.schedule = new ArrayBlockingQueue<>(SCHEDULE_FACTOR * context.maxCommands() + 2);
     }
 
@@ -141,6 +140,7 @@ final class TargetConnection implements Runnable {
         if (phase != null) {
             phase.abandonAll();
         }
+        datamover.release();
         window.close();
         server.ended(this, phase != null && phase.isLoggedOut());
         ended.countDown();
@@ -254,6 +254,13 @@ final class TargetConnection implements Runnable {
         closed = true;
         datamover.close();
         window.connectionEnds();
+    }
+
+    /** Ends a connection that no thread has begun to serve. */
+    void abandon() {
+        close();
+        datamover.release();
+        ended.countDown();
     }
 
     boolean awaitEnd(long timeoutMillis) throws InterruptedException {

@@ -2,18 +2,19 @@ package io.modeldisk.protocol.target;
 
 import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.access.FailureDelays;
+import io.modeldisk.protocol.datamover.IncomingConnection;
+import io.modeldisk.protocol.datamover.TargetPortal;
+import io.modeldisk.protocol.datamover.tcp.TcpPortal;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.login.TargetAddress;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.BindException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.StandardSocketOptions;
 import java.nio.channels.ClosedChannelException;
-import java.nio.channels.ServerSocketChannel;
-import java.nio.channels.SocketChannel;
 import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
@@ -23,7 +24,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * An iSCSI target server over TCP (RFC 7143): accepts connections for one target and serves each until it ends.
+ * An iSCSI target server (RFC 7143): accepts connections for one target, over TCP or other datamovers, and serves each until it
+ * ends.
  *
  * <pre>{@code
  * try (TargetServer server = TargetServer.launch(new TargetServer.Context().listen(address).target(target))) { … }
@@ -37,8 +39,8 @@ public final class TargetServer implements AutoCloseable {
 
     private final Context context;
     private final BufferPool pool;
-    private final ServerSocketChannel listener;
-    private final Thread acceptor;
+    private final List<TargetPortal> portals;
+    private final List<Thread> acceptors = new ArrayList<>();
     private final Thread watchdog;
     private final Set<TargetConnection> connections = ConcurrentHashMap.newKeySet();
     private final SessionTable sessions;
@@ -51,9 +53,12 @@ public final class TargetServer implements AutoCloseable {
         this.context = context;
         this.sessions = new SessionTable(context.target, context.maxConnections);
         this.logins = new PendingLogins(context.maxLogins);
-        this.listener = bind(context.listen);
+        this.portals = open(context);
         this.pool = new BufferPool(context.bufferBytes);
-        this.acceptor = Thread.ofPlatform().name("acceptor").daemon().unstarted(this::accept);
+        for (TargetPortal portal : portals) {
+            acceptors.add(Thread.ofPlatform().name("acceptor " + portal.datamover()).daemon()
+                .unstarted(() -> accept(portal)));
+        }
         this.watchdog = Thread.ofPlatform().name("connection-watchdog").daemon().unstarted(this::watch);
     }
 
@@ -65,40 +70,37 @@ public final class TargetServer implements AutoCloseable {
      */
     public static TargetServer launch(Context context) throws IOException {
         TargetServer server = new TargetServer(context.conclude());
-        server.acceptor.start();
+        server.acceptors.forEach(Thread::start);
         server.watchdog.start();
         return server;
     }
 
-    private static ServerSocketChannel bind(InetSocketAddress address) throws IOException {
-        if (address.isUnresolved()) {
-            throw new IOException("cannot listen on " + address.getHostString() + ": there is no such host");
-        }
-        ServerSocketChannel channel = ServerSocketChannel.open();
+    private static List<TargetPortal> open(Context context) throws IOException {
+        List<TargetPortal> opened = new ArrayList<>();
+        InetSocketAddress address = context.listen;
         try {
-            channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
-            channel.bind(address, 512);
-            return channel;
-        } catch (BindException e) {
-            channel.close();
-            throw new IOException("cannot listen on " + TargetAddress.text(address) + ": "
-                + e.getMessage()
-                + "; --listen chooses another address, as HOST:PORT: a host of this machine and a port that is free",
-                e);
+            for (TargetPortal.Opener opener : context.datamovers) {
+                opened.add(opener.open(address, context.target.name()));
+                address = opened.getLast().localAddress();
+            }
+            return List.copyOf(opened);
+        } catch (IOException | RuntimeException e) {
+            opened.forEach(TargetPortal::close);
+            throw e;
         }
     }
 
-    private void accept() {
+    private void accept(TargetPortal portal) {
         while (!closed) {
             try {
-                SocketChannel channel = listener.accept();
-                InetSocketAddress peer = (InetSocketAddress) channel.getRemoteAddress();
-                if (peer == null || !context.access.admits(peer.getAddress())) {
-                    refusals.refused(peer, "its address is not among --allow-address");
-                    channel.close();
-                } else {
+                IncomingConnection incoming = portal.accept();
+                InetAddress peer = incoming.peerAddress();
+                if (context.access.admits(peer)) {
                     logins.awaitRoom();
-                    serve(channel);
+                    serve(incoming);
+                } else {
+                    refusals.refused(peer, "its address is not among --allow-address");
+                    incoming.close();
                 }
             } catch (ClosedChannelException e) {
                 return;
@@ -110,13 +112,13 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    private void serve(SocketChannel channel) throws IOException {
+    private void serve(IncomingConnection incoming) throws IOException {
         TargetConnection connection;
         try {
-            connection = new TargetConnection(this, channel);
-        } catch (IOException e) {
-            channel.close();
-            throw e;
+            connection = new TargetConnection(this, incoming);
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            incoming.close();
+            throw new IOException("a connection cannot be served: " + e, e);
         }
         connections.add(connection);
         logins.add(connection);
@@ -127,7 +129,7 @@ public final class TargetServer implements AutoCloseable {
         } catch (RuntimeException | OutOfMemoryError e) {
             connections.remove(connection);
             logins.remove(connection);
-            connection.close();
+            connection.abandon();
             throw new IOException("no thread to serve it: " + e, e);
         }
         if (closed) {
@@ -191,13 +193,14 @@ public final class TargetServer implements AutoCloseable {
         return failureDelays;
     }
 
-    /** Where the server listens; with the port that the system chose if 0 was asked for. */
+    /** Where the server listens, or would over TCP; with the port that the system chose if 0 was asked for. */
     public InetSocketAddress localAddress() {
-        try {
-            return (InetSocketAddress) listener.getLocalAddress();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return portals.getLast().localAddress();
+    }
+
+    /** Where initiators reach it, for each datamover. */
+    public List<TargetPortal> portals() {
+        return portals;
     }
 
     /** How many connections there are, those that have not logged in yet among them. */
@@ -218,8 +221,10 @@ public final class TargetServer implements AutoCloseable {
         }
         closed = true;
         try {
-            listener.close();
-            acceptor.join();
+            portals.forEach(TargetPortal::close);
+            for (Thread acceptor : acceptors) {
+                acceptor.join();
+            }
             connections.forEach(TargetConnection::close);
             for (TargetConnection connection : connections) {
                 SessionTable.awaitEnd(connection);
@@ -273,6 +278,7 @@ public final class TargetServer implements AutoCloseable {
         private static final int MAX_BURST_BYTES = 4 << 20;
 
         private InetSocketAddress listen = new InetSocketAddress("127.0.0.1", DEFAULT_PORT);
+        private List<TargetPortal.Opener> datamovers = List.of(new TcpPortal.Opener());
         private Target target;
         private long bufferBytes = DEFAULT_BUFFER_BYTES;
         private int maxConnections = DEFAULT_MAX_CONNECTIONS;
@@ -291,6 +297,15 @@ public final class TargetServer implements AutoCloseable {
         /** Sets where to listen; port 0 lets the system choose one. */
         public Context listen(InetSocketAddress address) {
             this.listen = address;
+            return this;
+        }
+
+        /**
+         * Sets over which datamovers to serve; TCP alone by default. They are opened one after the other, and where the first
+         * chooses a port the others hear of it.
+         */
+        public Context datamovers(List<TargetPortal.Opener> openers) {
+            this.datamovers = List.copyOf(openers);
             return this;
         }
 
@@ -375,6 +390,9 @@ public final class TargetServer implements AutoCloseable {
             if (target == null) {
                 throw new IllegalArgumentException("there is no target to serve");
             }
+            if (datamovers.isEmpty()) {
+                throw new IllegalArgumentException("there is no datamover to serve over");
+            }
             access.checkListen(listen);
             atLeast("maxConnections", maxConnections, 1);
             atLeast("maxLogins", maxLogins, 1);
@@ -447,6 +465,7 @@ public final class TargetServer implements AutoCloseable {
         @Override
         public String toString() {
             return "listen=" + TargetAddress.text(listen)
+                + " datamovers=" + datamovers
                 + " bufferBytes=" + bufferBytes
                 + " maxConnections=" + maxConnections
                 + " maxLogins=" + maxLogins

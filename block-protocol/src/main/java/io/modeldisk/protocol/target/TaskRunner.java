@@ -154,6 +154,7 @@ final class TaskRunner {
             case DIGEST, OUT_OF_ORDER -> Sense.PROTOCOL_SERVICE_CRC_ERROR;
             case INCORRECT_AMOUNT -> Sense.INCORRECT_AMOUNT_OF_DATA;
             case UNEXPECTED_UNSOLICITED_DATA -> Sense.UNEXPECTED_UNSOLICITED_DATA;
+            case WRONG_MEMORY -> Sense.DATA_OFFSET_ERROR;
         };
     }
 
@@ -370,6 +371,8 @@ final class TaskRunner {
             free(task, false);
         } else {
             task.resume();
+            // The responder has it: the initiator hears that it is over when its memory is not touched any more.
+            window.awaitEnd(task);
         }
     }
 

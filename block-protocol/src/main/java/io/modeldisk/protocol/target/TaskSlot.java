@@ -84,12 +84,14 @@ final class TaskSlot implements IoTask {
 
     private final TargetConnection connection;
     private final DataMemory memory;
+    private final long chunk;
     private final AtomicInteger state = new AtomicInteger(FREE);
     private int chunks = 1;
 
     TaskSlot(int index, TargetConnection connection, DataMemory memory, long chunk) {
         this.connection = connection;
         this.memory = memory;
+        this.chunk = chunk;
         this.transfer = new DataTransfer(index, memory, BufferPool.CHUNK_BYTES, MAX_CHUNKS);
         this.transfer.piece(0, chunk);
     }
@@ -181,7 +183,7 @@ final class TaskSlot implements IoTask {
 
     /** Takes the last chunk but its own away; answers its offset, or -1. */
     long removeChunk() {
-        return chunks > 1 ? transfer.piece(--chunks) : -1;
+        return chunks > 1 ? transfer.chunk(--chunks) : -1;
     }
 
     void chunksGranted() {
@@ -214,7 +216,7 @@ final class TaskSlot implements IoTask {
 
     @Override
     public DataMemory memory() {
-        return memory;
+        return kind.takesData() ? transfer.memory() : memory;
     }
 
     @Override
@@ -229,12 +231,12 @@ final class TaskSlot implements IoTask {
 
     @Override
     public int pieceLengthBytes(int index) {
-        return Math.min(BufferPool.CHUNK_BYTES, moveBytes - index * BufferPool.CHUNK_BYTES);
+        return Math.min(transfer.pieceBytes(), moveBytes - index * transfer.pieceBytes());
     }
 
     @Override
     public long scratchOffset() {
-        return transfer.piece(0);
+        return chunk;
     }
 
     @Override

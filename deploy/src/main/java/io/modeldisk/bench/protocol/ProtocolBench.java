@@ -10,6 +10,7 @@ import io.modeldisk.bench.report.TextReport;
 import io.modeldisk.bench.report.ThroughputResult;
 import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.ChildProcess;
+import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -55,7 +56,8 @@ public final class ProtocolBench {
             "--model-size", Long.toString(context.modelBytes))) {
             InetSocketAddress portal = ModelAddress.parsePortal(floor.address(), 0);
             for (String aggregator : context.aggregators) {
-                try (BenchShard shard = BenchShard.start(context.modeldisk, aggregator, context.modelBytes)) {
+                try (BenchShard shard = BenchShard.start(context.modeldisk, aggregator, context.modelBytes,
+                    !context.datamovers.equals(List.of(Route.Wish.TCP)))) {
                     measure(shard, portal);
                 }
             }
@@ -65,12 +67,23 @@ public final class ProtocolBench {
 
     private void measure(BenchShard shard, InetSocketAddress floorPortal) throws IOException {
         boolean knowsWeights = shard.checkAggregator();
+        for (Route.Wish datamover : context.datamovers) {
+            measure(shard, datamover, floorPortal, knowsWeights);
+        }
+    }
+
+    private void measure(
+        BenchShard shard, Route.Wish datamover, InetSocketAddress floorPortal, boolean knowsWeights)
+        throws IOException {
+        String aggregator = shard.facts().aggregator();
+        String name = datamover == Route.Wish.TCP ? aggregator : aggregator + " over " + datamover;
         long before = shard.movedBytes();
         try (
             FloorClient floor = FloorClient.connect(floorPortal, bufferBytes());
-            SessionMover protocol = new SessionMover(shard.portal(), shard.facts(), bufferBytes(), knowsWeights)) {
+            SessionMover protocol = new SessionMover(shard.portal(), shard.over(datamover), shard.facts(),
+                bufferBytes(), knowsWeights)) {
             if (plan != null) {
-                measureThroughput(shard.facts().aggregator(), floor, protocol);
+                measureThroughput(name, floor, protocol);
             }
             if (latencyPlan != null && latencies.isEmpty()) {
                 measureLatency(floor, protocol);
@@ -129,6 +142,7 @@ public final class ProtocolBench {
         private String modeldisk;
         private long modelBytes;
         private List<String> aggregators = List.of();
+        private List<Route.Wish> datamovers = List.of(Route.Wish.TCP);
         private ModelAddress runningShard;
         private InetSocketAddress runningFloor;
         private Consumer<String> progress = step -> {};
@@ -148,6 +162,12 @@ public final class ProtocolBench {
         /** Sets for which aggregators a shard is started, one after the other. */
         public Context aggregators(List<String> specifications) {
             this.aggregators = List.copyOf(specifications);
+            return this;
+        }
+
+        /** Sets over which datamovers a session moves what it moves, one after the other; TCP alone by default. */
+        public Context datamovers(List<Route.Wish> wishes) {
+            this.datamovers = List.copyOf(wishes);
             return this;
         }
 

@@ -2,6 +2,9 @@ package io.modeldisk.bench.shard;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.shm.SocketPath;
+import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.Cancellation;
 import io.modeldisk.protocol.striping.ModelAddress;
@@ -28,10 +31,17 @@ public final class BenchShard implements AutoCloseable {
             .learner("bench-observer-" + ProcessHandle.current().pid()));
     }
 
-    /** Starts a shard on loopback, and fills it with the pattern. */
+    /** Starts a shard on loopback, over TCP, and fills it with the pattern. */
     public static BenchShard start(String modeldisk, String aggregator, long modelBytes) throws IOException {
+        return start(modeldisk, aggregator, modelBytes, false);
+    }
+
+    /** Starts a shard on loopback, over TCP and if that is wanted shared memory too, and fills it with the pattern. */
+    public static BenchShard start(String modeldisk, String aggregator, long modelBytes, boolean sharesMemory)
+        throws IOException {
         ChildProcess process = ChildProcess.start(modeldisk, "serve", "--model", "bench", "--size",
-            Long.toString(modelBytes), "--listen", "127.0.0.1:0", "--aggregator", aggregator);
+            Long.toString(modelBytes), "--listen", "127.0.0.1:0", "--aggregator", aggregator, "--datamover",
+            sharesMemory ? "tcp,shm" : "tcp");
         try {
             BenchShard shard = new BenchShard(process,
                 ModelAddress.parse("modeldisk://" + process.address() + "/bench"));
@@ -62,6 +72,12 @@ public final class BenchShard implements AutoCloseable {
     /** Where it listens. */
     public InetSocketAddress portal() {
         return portal;
+    }
+
+    /** The way to it over a datamover. */
+    public InitiatorPortal over(Route.Wish datamover) {
+        return Route.choose(datamover, portal, ModelFacts.TARGET_PREFIX + facts().model(),
+            SocketPath.defaultDirectory(), false).portal();
     }
 
     /** What it says of its model. */

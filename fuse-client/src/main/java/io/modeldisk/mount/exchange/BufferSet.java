@@ -24,13 +24,13 @@ final class BufferSet implements AutoCloseable {
         this.dirty = new DirtyBlocks(bytes);
     }
 
-    /** Takes what memory it has not yet. */
-    void allocate(boolean withGradient) {
+    /** Takes what memory it has not yet, of the kind that the way to the shards needs. */
+    void allocate(RemoteModel model, boolean withGradient) throws IOException {
         if (weights == null) {
-            weights = DataMemory.allocate(bytes);
+            weights = model.allocate(bytes);
         }
         if (withGradient && gradient == null) {
-            gradient = DataMemory.allocate(bytes);
+            gradient = model.allocate(bytes);
         }
     }
 

@@ -68,7 +68,7 @@ final class OverlapExchange implements LocalExchange {
         try {
             pullActive(learner, cancellation);
             if (learner) {
-                other.allocate(true);
+                other.allocate(model, true);
                 learning = true;
                 iteration = 1;
                 // A learner before this one may have left an exchange that would not end.
@@ -85,7 +85,7 @@ final class OverlapExchange implements LocalExchange {
     private void pullActive(boolean learner, Cancellation cancellation) throws IOException {
         long stamp = lock.lockExclusive(cancellation);
         try {
-            active.allocate(learner);
+            active.allocate(model, learner);
             long startNs = trace.nowNs();
             active.pullBegins(startNs, VersionProbe.UNKNOWN);
             model.pull(0, active.weights(), 0, bytes, cancellation);

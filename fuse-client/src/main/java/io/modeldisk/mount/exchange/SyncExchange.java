@@ -55,10 +55,10 @@ final class SyncExchange implements LocalExchange {
         long stamp = lock.lockExclusive(cancellation);
         try {
             if (weights == null) {
-                weights = DataMemory.allocate(bytes);
+                weights = model.allocate(bytes);
             }
             if (learner && gradient == null) {
-                gradient = DataMemory.allocate(bytes);
+                gradient = model.allocate(bytes);
             }
             pull(cancellation);
             computingSinceNs = trace.nowNs();
