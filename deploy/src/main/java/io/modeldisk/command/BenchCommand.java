@@ -12,7 +12,8 @@ import picocli.CommandLine.Spec;
 
 /** {@code modeldisk bench}: what measures modeldisk, each beside something that everybody knows. */
 @Command(name = "bench", mixinStandardHelpOptions = true,
-    subcommands = {BenchProtocolCommand.class, BenchSessionsCommand.class, BenchAggregatorCommand.class},
+    subcommands = {BenchProtocolCommand.class, BenchSessionsCommand.class, BenchAggregatorCommand.class,
+        BenchTrainingCommand.class},
     description = {
         "Measures modeldisk on this machine, beside what the machine can do without it, in the same run."})
 final class BenchCommand implements Runnable {
@@ -22,7 +23,7 @@ final class BenchCommand implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(),
-            "what is to be measured? bench protocol, bench sessions, or bench aggregator");
+            "what is to be measured? bench protocol, bench sessions, bench aggregator, or bench training");
     }
 
     /** The floor's other end, for a shard on another machine. */

@@ -2,12 +2,14 @@ package io.modeldisk.command;
 
 import io.modeldisk.mount.ModelMount;
 import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.apache.logging.log4j.LogManager;
@@ -37,8 +39,14 @@ final class MountCommand implements Callable<Integer> {
 
     @Option(names = "--exchange", paramLabel = "SCHEME", defaultValue = "sync",
         description = "direct: reads and writes go to the shards at once. sync: local buffers; fsync pushes the gradient and "
-            + "pulls the weights.")
+            + "pulls the weights. overlap: two sets of local buffers; fsync switches them, and the other set is pushed and "
+            + "pulled while the learner computes: its weights are one iteration older.")
     private String exchange;
+
+    @Option(names = "--pull", paramLabel = "WHEN", defaultValue = "adaptive",
+        description = "When overlap pulls. adaptive: so that the pull ends just when the computation does. after-push: as soon "
+            + "as the push has ended. beside-push: while it goes on.")
+    private String pull;
 
     @Option(names = "--learner", paramLabel = "LABEL",
         description = "The learner's name: the same name is the same learner, also after a reconnect. By default made of host "
@@ -51,6 +59,11 @@ final class MountCommand implements Callable<Integer> {
     @Option(names = "--wait", paramLabel = "SECONDS", defaultValue = "600",
         description = "How long a read or fsync waits for other learners before it fails.")
     private long waitSeconds;
+
+    @Option(names = "--trace", paramLabel = "FILE",
+        description = "Where to leave the trace at the end: what DIR/trace.json "
+            + "shows meanwhile. Perfetto, chrome://tracing and `modeldisk trace timeline` open it.")
+    private Path trace;
 
     @Option(names = "--reconnect", paramLabel = "SECONDS", defaultValue = "10",
         description = "How long a request tries to reach a shard again whose connection is lost, before it fails.")
@@ -67,6 +80,8 @@ final class MountCommand implements Callable<Integer> {
         description = "Where a mount in the background logs; by default nowhere.")
     private Path log;
 
+    private boolean traceLeft;
+
     @Override
     public Integer call() throws IOException, InterruptedException {
         if (!foreground) {
@@ -82,11 +97,16 @@ final class MountCommand implements Callable<Integer> {
         ModelMount.Context context = new ModelMount.Context()
             .directory(directory)
             .exchange(ExchangeScheme.named(exchange))
+            .pull(PullPolicy.named(pull))
             .learner(label);
+        if (trace != null) {
+            // A file that cannot be written is known now, not after hours of training.
+            Files.write(trace, new byte[0]);
+        }
         try (StripedModel remote = StripedModel.connect(connection);
             ModelMount mount = ModelMount.launch(context.remoteModel(remote))) {
             LOG.info("effective configuration:\n{}", context);
-            Thread stopper = new Thread(mount::close, "stop");
+            Thread stopper = new Thread(() -> stop(mount), "stop");
             Runtime.getRuntime().addShutdownHook(stopper);
             System.out.printf("ready: model %s (%s, %s, %s) mounted on %s, exchange %s, learner %s%n",
                 remote.facts().model(), ByteCount.format(remote.facts().sizeBytes()),
@@ -94,8 +114,25 @@ final class MountCommand implements Callable<Integer> {
                 directory, context.exchange().schemeName(), label);
             Background.detachIfBackground(log);
             mount.unmounted().join();
+            leaveTrace(mount);
         }
         return 0;
+    }
+
+    private void stop(ModelMount mount) {
+        mount.close();
+        try {
+            leaveTrace(mount);
+        } catch (IOException e) {
+            LOG.error("the trace cannot be written to {}: {}", trace, e.getMessage());
+        }
+    }
+
+    private synchronized void leaveTrace(ModelMount mount) throws IOException {
+        if (trace != null && !traceLeft) {
+            traceLeft = true;
+            Files.write(trace, mount.traceJson());
+        }
     }
 
     private static String defaultLabel() {

@@ -74,6 +74,7 @@ final class BspIT {
 
     private Shards shards;
     private Path script;
+    private String exchange = "sync";
 
     private void serve() throws Exception {
         Programs.requireMounting();
@@ -86,7 +87,7 @@ final class BspIT {
 
     /** A mount for learner {@code i}; it is not ready yet. */
     private Running mount(int i) throws Exception {
-        return Command.mount(sandbox, shards, sandbox.directory("d" + i), "--learner", "l" + i);
+        return Command.mount(sandbox, shards, sandbox.directory("d" + i), "--learner", "l" + i, "--exchange", exchange);
     }
 
     private Running learner(int i, int rounds) throws Exception {
@@ -154,8 +155,10 @@ final class BspIT {
 
     /** The victims die after a number of rounds, and some milliseconds into the next, that the seed decides. */
     @ParameterizedTest
-    @CsvSource({"0, 1", "1, 2"})
-    void theOthersGoOnWhenALearnerIsKilledAndANewOneTakesItsPlace(int victim, long seed) throws Exception {
+    @CsvSource({"0, 1, sync", "1, 2, sync", "0, 5, overlap", "1, 6, overlap"})
+    void theOthersGoOnWhenALearnerIsKilledAndANewOneTakesItsPlace(int victim, long seed, String scheme)
+        throws Exception {
+        exchange = scheme;
         Random random = new Random(seed);
         serve();
         Running firstMount = mount(0);
@@ -182,8 +185,10 @@ final class BspIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"0, 3", "1, 4"})
-    void theOthersGoOnWhenAMountIsKilledAndANewOneTakesItsPlace(int victim, long seed) throws Exception {
+    @CsvSource({"0, 3, sync", "1, 4, sync", "0, 7, overlap", "1, 8, overlap"})
+    void theOthersGoOnWhenAMountIsKilledAndANewOneTakesItsPlace(int victim, long seed, String scheme)
+        throws Exception {
+        exchange = scheme;
         Random random = new Random(seed);
         serve();
         Running dyingMount = mount(victim);

@@ -100,7 +100,7 @@ final class MountIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"direct", "sync"})
+    @ValueSource(strings = {"direct", "sync", "overlap"})
     void aLearnerInShellTrains(String exchange) throws Exception {
         Programs.require("perl", "perl-base");
         Path directory = mount(exchange);

@@ -1,11 +1,14 @@
 package io.modeldisk.mount;
 
 import io.modeldisk.mount.exchange.Exchange;
+import io.modeldisk.mount.exchange.ExchangeSettings;
+import io.modeldisk.mount.file.GeneratedFile;
 import io.modeldisk.mount.file.ModelFile;
-import io.modeldisk.mount.file.StatusFile;
 import io.modeldisk.mount.file.WeightsFile;
 import io.modeldisk.mount.fuse.FuseFileSystem;
 import io.modeldisk.mount.fuse.MountedFile;
+import io.modeldisk.mount.trace.IterationTrace;
+import io.modeldisk.mount.trace.TraceEvents;
 import java.util.List;
 
 /** The files of a mounted model, and what they use. */
@@ -13,19 +16,34 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     private final Exchange exchange;
     private final ModelFile model;
     private final WeightsFile weights;
+    private final IterationTrace trace;
+    private final TraceEvents traceEvents;
     private final List<MountedFile> files;
 
     ModelFiles(ModelMount.Context context) {
-        this.exchange = context.exchange().create(context.remoteModel());
+        this.trace = ExchangeSettings.systemTrace();
+        this.exchange = context.exchange().create(context.remoteModel(), new ExchangeSettings(context.pull(), trace));
         this.model = new ModelFile(context.remoteModel(), exchange);
         this.weights = new WeightsFile(context.remoteModel());
-        StatusReport report = new StatusReport(context, exchange.counters(), model);
-        this.files = List.of(model, weights, new StatusFile(report::text));
+        StatusReport report = new StatusReport(context, exchange, model);
+        this.traceEvents = new TraceEvents(trace, context.learner(), context.remoteModel().facts().model(),
+            context.exchange().schemeName());
+        this.files = List.of(model, weights, new GeneratedFile("status.json", report::text),
+            new GeneratedFile("trace.json", traceEvents::toJson));
     }
 
     @Override
     public List<MountedFile> files() {
         return files;
+    }
+
+    IterationTrace trace() {
+        return trace;
+    }
+
+    /** The trace as a file has it. */
+    byte[] traceJson() {
+        return traceEvents.toJson();
     }
 
     @Override

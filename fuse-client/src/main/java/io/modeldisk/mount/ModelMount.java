@@ -5,6 +5,8 @@ import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.fuse.FuseSession;
 import io.modeldisk.mount.fuse.KernelBinding;
+import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -31,10 +33,13 @@ public final class ModelMount implements AutoCloseable {
      * Mounts; returns when the file system answers.
      *
      * @throws IllegalArgumentException if the context is not complete, with the value that is wrong
-     * @throws IOException if it cannot be mounted, with the reason; nothing is left behind
+     * @throws IOException if it cannot be mounted, or this machine has not the memory for its buffers, with the reason; nothing
+     *     is left behind
      */
     public static ModelMount launch(Context context) throws IOException {
         context.conclude();
+        long bufferBytes = context.exchange().bufferBytes(context.remoteModel().facts().sizeBytes());
+        AvailableMemory.ofThisMachine().require(bufferBytes, "exchange " + context.exchange().schemeName());
         MountPoint mountPoint = MountPoint.of(context.directory());
         mountPoint.ensureFree();
         ModelFiles files = new ModelFiles(context);
@@ -71,6 +76,16 @@ public final class ModelMount implements AutoCloseable {
     /** The directory, without symbolic links. */
     public Path directory() {
         return mountPoint.path();
+    }
+
+    /** The phases of the last iterations, as trace events in JSON: what {@code trace.json} in the directory shows. */
+    public byte[] traceJson() {
+        return files.traceJson();
+    }
+
+    /** The same, as it is noted. */
+    public IterationTrace trace() {
+        return files.trace();
     }
 
     /** Completes when the model is unmounted, by this process or another; the mount is still to be closed. */
@@ -114,11 +129,15 @@ public final class ModelMount implements AutoCloseable {
         /** Pushes and pulls at fsync. */
         public static final ExchangeScheme DEFAULT_EXCHANGE = ExchangeScheme.SYNC;
 
+        /** So that the pull ends just when the computation does. */
+        public static final PullPolicy DEFAULT_PULL = PullPolicy.ADAPTIVE;
+
         private static final int MAX_THREADS_LIMIT = 512;
 
         private Path directory;
         private RemoteModel remoteModel;
         private ExchangeScheme exchange = DEFAULT_EXCHANGE;
+        private PullPolicy pull = DEFAULT_PULL;
         private String learner = "";
         private int workerThreads = FuseOptions.DEFAULT_WORKER_THREADS;
         private int maxThreads = FuseOptions.DEFAULT_MAX_THREADS;
@@ -141,6 +160,12 @@ public final class ModelMount implements AutoCloseable {
         /** The exchange scheme; {@link #DEFAULT_EXCHANGE}. */
         public Context exchange(ExchangeScheme value) {
             this.exchange = value;
+            return this;
+        }
+
+        /** When the overlap exchange pulls; {@link #DEFAULT_PULL}. */
+        public Context pull(PullPolicy value) {
+            this.pull = value;
             return this;
         }
 
@@ -195,6 +220,11 @@ public final class ModelMount implements AutoCloseable {
             return exchange;
         }
 
+        /** When the overlap exchange pulls. */
+        public PullPolicy pull() {
+            return pull;
+        }
+
         /** The learner's name. */
         public String learner() {
             return learner;
@@ -234,6 +264,7 @@ public final class ModelMount implements AutoCloseable {
             require(directory != null, "directory is not set");
             require(remoteModel != null, "remoteModel is not set");
             require(exchange != null, "exchange is not set");
+            require(pull != null, "pull is not set");
             require(learner != null, "learner is null; empty is none");
             require(binding != null, "binding is not set");
             require(workerThreads >= 1, "workerThreads=" + workerThreads + " must be at least 1");
@@ -247,7 +278,8 @@ public final class ModelMount implements AutoCloseable {
         /** The effective configuration. */
         @Override
         public String toString() {
-            return "directory=" + directory + " exchange=" + exchange.schemeName() + " learner=" + learner
+            return "directory=" + directory + " exchange=" + exchange.schemeName() + " pull=" + pull.policyName()
+                + " learner=" + learner
                 + " workerThreads=" + workerThreads + " maxThreads=" + maxThreads + " startTimeoutMs=" + startTimeoutMs
                 + " closeTimeoutMs=" + closeTimeoutMs;
         }

@@ -4,7 +4,11 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.ObjectWriter;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.mount.exchange.Exchange;
 import io.modeldisk.mount.exchange.ExchangeCounters;
+import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.mount.exchange.WeightsInUse;
+import io.modeldisk.mount.scheduling.PullScheduler;
 import io.modeldisk.mount.file.ModelFile;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
@@ -18,13 +22,13 @@ final class StatusReport {
     private static final ObjectWriter JSON = MAPPER.writerWithDefaultPrettyPrinter();
 
     private final ModelMount.Context context;
-    private final ExchangeCounters counters;
+    private final Exchange exchange;
     private final ModelFile modelFile;
     private final Instant mountedAt = Instant.now();
 
-    StatusReport(ModelMount.Context context, ExchangeCounters counters, ModelFile modelFile) {
+    StatusReport(ModelMount.Context context, Exchange exchange, ModelFile modelFile) {
         this.context = context;
-        this.counters = counters;
+        this.exchange = exchange;
         this.modelFile = modelFile;
     }
 
@@ -47,7 +51,8 @@ final class StatusReport {
     }
 
     private ObjectNode mount() {
-        return MAPPER.createObjectNode()
+        ExchangeCounters counters = exchange.counters();
+        ObjectNode mount = MAPPER.createObjectNode()
             .put("dir", context.directory().toString())
             .put("exchange", context.exchange().schemeName())
             .put("learner", context.learner())
@@ -63,5 +68,41 @@ final class StatusReport {
             .put("pushGbPerSecond", counters.pushGbPerSecond())
             .put("pullGbPerSecond", counters.pullGbPerSecond())
             .put("lastError", counters.lastError());
+        if (context.exchange() != ExchangeScheme.DIRECT) {
+            mount.set("iteration", iteration(counters));
+        }
+        exchange.forecast().ifPresent(forecast -> mount.set("expected", expected(forecast)));
+        return mount;
+    }
+
+    /** How the last iteration went, and all of them. */
+    private ObjectNode iteration(ExchangeCounters counters) {
+        WeightsInUse weights = exchange.weightsInUse();
+        ObjectNode node = MAPPER.createObjectNode()
+            .put("stallMs", counters.lastStallMs())
+            .put("totalStallMs", counters.stallMs())
+            .put("weightsAgeMs", weights.ageMs())
+            .put("meanWeightsAgeMs", counters.meanAgeMs());
+        if (context.exchange() == ExchangeScheme.OVERLAP) {
+            node.put("weightsVersion", weights.version())
+                .put("bubbleMs", counters.lastBubbleMs())
+                .put("meanBubbleMs", counters.meanBubbleMs());
+            // A staleness that is not known is left out.
+            if (!Double.isNaN(counters.lastStaleness())) {
+                node.put("stalenessRounds", counters.lastStaleness())
+                    .put("meanStalenessRounds", counters.meanStaleness());
+            }
+        }
+        return node;
+    }
+
+    private ObjectNode expected(PullScheduler.Forecast forecast) {
+        return MAPPER.createObjectNode()
+            .put("pull", context.pull().policyName())
+            .put("computationMs", forecast.computationMs())
+            .put("pushMs", forecast.pushMs())
+            .put("pullMs", forecast.pullMs())
+            .put("marginMs", forecast.marginMs())
+            .put("duplex", forecast.isDuplex());
     }
 }

@@ -33,7 +33,8 @@ final class FilesMountTest {
     void theDirectoryListsItsFiles() throws Exception {
         assertThat(fixture.shell.succeed("cd \"$DIR\" && stat -c '%n %A %s' * && df . | wc -l").lines())
             .containsExactly(
-                "model -rw-rw-rw- " + SIZE, "status.json -r--r--r-- 0", "weights -rw-rw-rw- " + SIZE, "2");
+                "model -rw-rw-rw- " + SIZE, "status.json -r--r--r-- 0", "trace.json -r--r--r-- 0",
+                "weights -rw-rw-rw- " + SIZE, "2");
     }
 
     @Test
@@ -125,7 +126,7 @@ final class FilesMountTest {
         assertThat(status.at("/mount/exchange").asText()).isEqualTo("direct");
         assertThat(status.at("/mount/learner").asText()).isEqualTo("l1");
         assertThat(status.at("/model/sizeBytes").asLong()).isEqualTo(SIZE);
-        assertThat(status.at("/shards/0/version").asInt()).isEqualTo(7);
+        assertThat(status.at("/shards/0/version/min").asInt()).isEqualTo(7);
         assertThat(fixture.shell.succeed("python3 -c 'import json, os; "
             + "print(json.load(open(os.environ[\"DIR\"] + \"/status.json\"))[\"model\"][\"model\"])'"))
             .isEqualTo("m\n");

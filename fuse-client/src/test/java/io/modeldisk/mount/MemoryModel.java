@@ -2,6 +2,7 @@ package io.modeldisk.mount;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.mount.exchange.LogicalBlocks;
 import io.modeldisk.mount.exchange.Memories;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -29,6 +30,8 @@ public final class MemoryModel implements RemoteModel {
     private final ModelFacts facts;
     private final DataMemory bytes;
     private volatile int pushesBeforeFailure = Integer.MAX_VALUE;
+    private volatile int pullsBeforeFailure = Integer.MAX_VALUE;
+    private volatile boolean pushesWait;
     private volatile boolean pullsWait;
     private volatile boolean synchronizeWaits;
     private volatile boolean statusFails;
@@ -44,6 +47,16 @@ public final class MemoryModel implements RemoteModel {
     /** After this many pushes, the next one fails, once. */
     public void failPushAfter(int pushesThatSucceed) {
         pushesBeforeFailure = pushesThatSucceed;
+    }
+
+    /** After this many pulls, the next one fails, once, when half of it has arrived. */
+    public void failPullAfter(int pullsThatSucceed) {
+        pullsBeforeFailure = pullsThatSucceed;
+    }
+
+    /** Pushes wait until they are cancelled, or this is called again. */
+    public void pushesWait(boolean value) {
+        pushesWait = value;
     }
 
     /** Pulls wait until they are cancelled, or this is called again. */
@@ -96,12 +109,25 @@ public final class MemoryModel implements RemoteModel {
         while (pullsWait) {
             pause(cancellation);
         }
+        if (pullsBeforeFailure-- == 0) {
+            pullsBeforeFailure = Integer.MAX_VALUE;
+            read(offset, memory, memoryOffset, LogicalBlocks.up(lengthBytes / 2), cancellation);
+            throw new IOException("shard 0 does not answer");
+        }
         read(offset, memory, memoryOffset, lengthBytes, cancellation);
     }
 
     @Override
-    public synchronized void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
-        Cancellation cancellation) throws IOException {
+    public void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
+        throws IOException {
+        while (pushesWait) {
+            pause(cancellation);
+        }
+        add(offset, memory, memoryOffset, lengthBytes);
+    }
+
+    private synchronized void add(long offset, DataMemory memory, long memoryOffset, long lengthBytes)
+        throws IOException {
         check(offset, lengthBytes);
         if (pushesBeforeFailure-- == 0) {
             pushesBeforeFailure = Integer.MAX_VALUE;
@@ -156,7 +182,9 @@ public final class MemoryModel implements RemoteModel {
         if (statusFails) {
             throw new IOException("shard 0 does not answer");
         }
-        return JsonNodeFactory.instance.arrayNode().add(JsonNodeFactory.instance.objectNode().put("version", 7));
+        ObjectNode shard = JsonNodeFactory.instance.objectNode();
+        shard.putObject("version").put("min", 7).put("max", 7);
+        return JsonNodeFactory.instance.arrayNode().add(shard);
     }
 
     @Override

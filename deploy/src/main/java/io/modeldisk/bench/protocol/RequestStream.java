@@ -27,6 +27,7 @@ final class RequestStream implements IoRequest.Completion {
     private final DataMemory memory;
     private final int stepBytes;
     private final Walk walk;
+    private final boolean alone;
     private final Semaphore room;
     private final long[] offsetOfSlot;
     private final FutureTask<Void> inBackground = new FutureTask<>(() -> {
@@ -44,7 +45,9 @@ final class RequestStream implements IoRequest.Completion {
         // Addressed are whole logical blocks, however little of them is asked for.
         this.stepBytes = (load.requestBytes() + BLOCK - 1) & -BLOCK;
         this.walk = new Walk(shardBytes, stepBytes, load.direction().ways() == 2 && push);
-        this.room = new Semaphore(load.queueDepth());
+        // The session's own queue bounds a lone stream; two share one, and each keeps to its half.
+        this.alone = load.direction().ways() == 1;
+        this.room = new Semaphore(alone ? 0 : load.queueDepth());
         this.offsetOfSlot = new long[load.queueDepth() * load.direction().ways()];
         Arrays.fill(offsetOfSlot, -1);
     }
@@ -57,16 +60,14 @@ final class RequestStream implements IoRequest.Completion {
     /** Moves the load. */
     void run() throws IOException {
         for (long i = 0; i < load.requests(); i++) {
-            await(1);
+            await(alone ? 0 : 1);
             submitNext();
         }
-        await(load.queueDepth());
-        room.release(load.queueDepth());
+        await(alone ? Math.toIntExact(load.requests()) : load.queueDepth());
     }
 
     /** Moves one request at a time, and records how long each takes. */
     void pingPong(Histogram nanoseconds) throws IOException {
-        await(1);
         for (long i = 0; i < load.requests(); i++) {
             long begun = System.nanoTime();
             submitNext();

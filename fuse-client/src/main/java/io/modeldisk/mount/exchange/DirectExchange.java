@@ -84,6 +84,16 @@ final class DirectExchange implements Exchange {
     }
 
     @Override
+    public void flush(Cancellation cancellation) {
+        // A write has returned only when the shards had it.
+    }
+
+    @Override
+    public WeightsInUse weightsInUse() {
+        return WeightsInUse.LATEST;
+    }
+
+    @Override
     public void abandon() {
         pushed = false;
     }

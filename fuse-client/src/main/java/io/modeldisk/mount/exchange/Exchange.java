@@ -1,8 +1,10 @@
 package io.modeldisk.mount.exchange;
 
 import io.modeldisk.mount.fuse.Transfer;
+import io.modeldisk.mount.scheduling.PullScheduler;
 import io.modeldisk.protocol.striping.Cancellation;
 import java.io.IOException;
+import java.util.Optional;
 
 /**
  * When weights and gradients move between a learner and the shards. Thread-safe: requests run concurrently. Offsets are in bytes
@@ -20,7 +22,7 @@ public interface Exchange extends AutoCloseable {
      */
     void prepare(boolean learner, Cancellation cancellation) throws IOException;
 
-    /** Answers a read with weights. */
+    /** Answers a read with weights; returns when they are no longer needed. */
     void read(long offset, int lengthBytes, Transfer transfer) throws IOException;
 
     /** Takes the gradient that lies at the start of the transfer's memory; all of it or none. */
@@ -32,8 +34,23 @@ public interface Exchange extends AutoCloseable {
     /** Makes reads fresh, for a handle that cannot write: its fsync. */
     void refresh(Cancellation cancellation) throws IOException;
 
+    /**
+     * A learner has closed a descriptor: waits until what it has fsynced is with the shards.
+     *
+     * @throws IOException if it cannot get there: what close(2) answers
+     */
+    void flush(Cancellation cancellation) throws IOException;
+
     /** The learner is gone: what it wrote and did not fsync is dropped, never pushed. */
     void abandon();
+
+    /** Of when the weights are that a read returns now. */
+    WeightsInUse weightsInUse();
+
+    /** What it expects of the next iteration; empty if it expects nothing. */
+    default Optional<PullScheduler.Forecast> forecast() {
+        return Optional.empty();
+    }
 
     /** What has moved so far. */
     ExchangeCounters counters();

@@ -1,6 +1,7 @@
 package io.modeldisk.mount.exchange;
 
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.DoubleAdder;
 import java.util.concurrent.atomic.LongAdder;
 
 /** What an exchange has moved, and how long that took. Thread-safe. */
@@ -10,6 +11,16 @@ public final class ExchangeCounters {
     private final LongAdder pushNs = new LongAdder();
     private final LongAdder pullNs = new LongAdder();
     private final LongAdder iterations = new LongAdder();
+    private final LongAdder stallNs = new LongAdder();
+    private final LongAdder bubbleNs = new LongAdder();
+    private final LongAdder bubbles = new LongAdder();
+    private final LongAdder ageNs = new LongAdder();
+    private final LongAdder ages = new LongAdder();
+    private final DoubleAdder staleness = new DoubleAdder();
+    private final LongAdder stalenesses = new LongAdder();
+    private volatile long lastStallNs;
+    private volatile long lastBubbleNs;
+    private volatile double lastStaleness = Double.NaN;
     private volatile long lastPushNs;
     private volatile long lastPullNs;
     private volatile long lastSynchronizeNs;
@@ -32,6 +43,32 @@ public final class ExchangeCounters {
         if (pushed) {
             iterations.increment();
         }
+    }
+
+    /** The learner has waited in fsync. */
+    void stalled(long durationNs) {
+        stallNs.add(durationNs);
+        lastStallNs = durationNs;
+    }
+
+    /** A pull was put off, perhaps by nothing. */
+    void bubble(long durationNs) {
+        bubbleNs.add(durationNs);
+        bubbles.increment();
+        lastBubbleNs = durationNs;
+    }
+
+    /** The learner has begun to compute on weights whose pull began so long ago. */
+    void age(long durationNs) {
+        ageNs.add(durationNs);
+        ages.increment();
+    }
+
+    /** By so many rounds the weights lagged behind when the learner began to compute on them. */
+    void staleness(double rounds) {
+        staleness.add(rounds);
+        stalenesses.increment();
+        lastStaleness = rounds;
     }
 
     void failed(Exception e) {
@@ -66,6 +103,41 @@ public final class ExchangeCounters {
     /** How long the last successful fsync took. */
     public double lastSynchronizeMs() {
         return ms(lastSynchronizeNs);
+    }
+
+    /** How long the learner has waited in fsync since the start. */
+    public double stallMs() {
+        return ms(stallNs.sum());
+    }
+
+    /** How long it waited in the last. */
+    public double lastStallMs() {
+        return ms(lastStallNs);
+    }
+
+    /** How long the last pull was put off. */
+    public double lastBubbleMs() {
+        return ms(lastBubbleNs);
+    }
+
+    /** The same, the mean of all. */
+    public double meanBubbleMs() {
+        return ms(bubbleNs.sum()) / Math.max(1, bubbles.sum());
+    }
+
+    /** How old weights were when the learner began to compute on them: the mean of all iterations. */
+    public double meanAgeMs() {
+        return ms(ageNs.sum()) / Math.max(1, ages.sum());
+    }
+
+    /** By how many rounds the last weights lagged behind when the learner began to compute on them; NaN if not known. */
+    public double lastStaleness() {
+        return lastStaleness;
+    }
+
+    /** The same, the mean of those that are known; NaN if none is. */
+    public double meanStaleness() {
+        return stalenesses.sum() == 0 ? Double.NaN : staleness.sum() / stalenesses.sum();
     }
 
     /** The rate of the pushes since the start, in 10<sup>9</sup> bytes a second of pushing; 0 before the first. */

@@ -3,19 +3,23 @@ package io.modeldisk.mount.exchange;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.util.Arrays;
 import java.util.Locale;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 
 /** The exchange schemes by name. */
 public enum ExchangeScheme {
     /** Reads and writes go to the shards at once. */
-    DIRECT(DirectExchange::new),
+    DIRECT(0, (model, _) -> new DirectExchange(model)),
     /** Local buffers; fsync pushes, pulls and returns. */
-    SYNC(SyncExchange::new);
+    SYNC(2, SyncExchange::new),
+    /** Two sets of local buffers; fsync switches them and returns, the other set is exchanged meanwhile. */
+    OVERLAP(4, OverlapExchange::new);
 
-    private final Function<RemoteModel, Exchange> factory;
+    private final int localCopies;
+    private final BiFunction<RemoteModel, ExchangeSettings, Exchange> factory;
 
-    ExchangeScheme(Function<RemoteModel, Exchange> factory) {
+    ExchangeScheme(int localCopies, BiFunction<RemoteModel, ExchangeSettings, Exchange> factory) {
+        this.localCopies = localCopies;
         this.factory = factory;
     }
 
@@ -39,8 +43,18 @@ public enum ExchangeScheme {
         return name().toLowerCase(Locale.ROOT);
     }
 
+    /** How much memory the buffers of a model of this size take once a learner is there. */
+    public long bufferBytes(long modelBytes) {
+        return localCopies * LogicalBlocks.up(modelBytes);
+    }
+
     /** A new exchange with this model. */
+    public Exchange create(RemoteModel model, ExchangeSettings settings) {
+        return factory.apply(model, settings);
+    }
+
+    /** A new exchange with this model, with the default settings. */
     public Exchange create(RemoteModel model) {
-        return factory.apply(model);
+        return create(model, ExchangeSettings.defaults());
     }
 }

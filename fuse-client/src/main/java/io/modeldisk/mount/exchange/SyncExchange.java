@@ -1,10 +1,13 @@
 package io.modeldisk.mount.exchange;
 
 import io.modeldisk.mount.fuse.Transfer;
+import io.modeldisk.mount.trace.IterationTrace;
+import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.Cancellation;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
+import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -17,13 +20,14 @@ import org.apache.logging.log4j.Logger;
  * and is the same push (see {@link RemoteModel#push}): its blocks that had arrived count once. A pull that fails leaves some
  * weights of before: the next read pulls again first.
  */
-final class SyncExchange implements Exchange {
+final class SyncExchange implements LocalExchange {
     /** What one push call moves: large enough to keep all shards busy, a multiple of every block size. */
     static final long PUSH_BYTES = 64 << 20;
 
     private static final Logger LOG = LogManager.getLogger(SyncExchange.class);
 
     private final RemoteModel model;
+    private final IterationTrace trace;
     private final long bytes;
     private final DirtyBlocks dirty;
     private final ExchangeCounters counters = new ExchangeCounters();
@@ -34,10 +38,14 @@ final class SyncExchange implements Exchange {
     private DataMemory weights;
     private DataMemory gradient;
     private boolean unsynchronized;
+    private long iteration = 1;
+    private long computingSinceNs;
+    private volatile long pulledAtNs;
     private boolean halfPulled;
 
-    SyncExchange(RemoteModel model) {
+    SyncExchange(RemoteModel model, ExchangeSettings settings) {
         this.model = model;
+        this.trace = settings.trace();
         this.bytes = LogicalBlocks.up(model.facts().sizeBytes());
         this.dirty = new DirtyBlocks(bytes);
     }
@@ -53,6 +61,7 @@ final class SyncExchange implements Exchange {
                 gradient = DataMemory.allocate(bytes);
             }
             pull(cancellation);
+            computingSinceNs = trace.nowNs();
         } finally {
             lock.unlock(stamp);
         }
@@ -90,10 +99,27 @@ final class SyncExchange implements Exchange {
     }
 
     @Override
+    public DataMemory weights() {
+        return weights;
+    }
+
+    @Override
+    public DataMemory gradient() {
+        return gradient;
+    }
+
+    @Override
+    public void written(long offset, long lengthBytes) {
+        dirty.mark(offset, lengthBytes);
+    }
+
+    @Override
     public void synchronize(Cancellation cancellation) throws IOException {
-        long startedNs = System.nanoTime();
+        long startedNs = trace.nowNs();
         long stamp = lock.lockExclusive(cancellation);
         try {
+            trace.add(Phase.COMPUTE, iteration, computingSinceNs, startedNs);
+            computingSinceNs = startedNs;
             pushDirty(cancellation);
             boolean pushed = unsynchronized;
             if (pushed) {
@@ -101,7 +127,13 @@ final class SyncExchange implements Exchange {
                 unsynchronized = false;
             }
             pull(cancellation);
-            counters.synchronizedIn(System.nanoTime() - startedNs, pushed);
+            long endedNs = trace.nowNs();
+            trace.add(Phase.STALL, iteration, startedNs, endedNs);
+            counters.stalled(endedNs - startedNs);
+            counters.synchronizedIn(endedNs - startedNs, pushed);
+            counters.age(endedNs - pulledAtNs);
+            computingSinceNs = endedNs;
+            iteration++;
         } catch (IOException e) {
             counters.failed(e);
             throw e;
@@ -118,6 +150,17 @@ final class SyncExchange implements Exchange {
         } finally {
             lock.unlock(stamp);
         }
+    }
+
+    @Override
+    public void flush(Cancellation cancellation) {
+        // An fsync has returned only when the shards had it.
+    }
+
+    @Override
+    public WeightsInUse weightsInUse() {
+        double ageMs = (trace.nowNs() - pulledAtNs) / (double) TimeUnit.MILLISECONDS.toNanos(1);
+        return new WeightsInUse(VersionProbe.UNKNOWN, pulledAtNs == 0 ? 0 : ageMs);
     }
 
     @Override
@@ -163,7 +206,7 @@ final class SyncExchange implements Exchange {
     }
 
     private void pushDirty(Cancellation cancellation) throws IOException {
-        long startedNs = System.nanoTime();
+        long startedNs = trace.nowNs();
         long pushedBytes = 0;
         try {
             for (long from = dirty.nextDirty(0); from >= 0; from = dirty.nextDirty(from)) {
@@ -176,7 +219,9 @@ final class SyncExchange implements Exchange {
             }
         } finally {
             if (pushedBytes > 0) {
-                counters.pushed(pushedBytes, System.nanoTime() - startedNs);
+                long endedNs = trace.nowNs();
+                counters.pushed(pushedBytes, endedNs - startedNs);
+                trace.add(Phase.PUSH, iteration, startedNs, endedNs);
             }
         }
     }
@@ -188,10 +233,13 @@ final class SyncExchange implements Exchange {
     }
 
     private void pull(Cancellation cancellation) throws IOException {
-        long startedNs = System.nanoTime();
+        long startedNs = trace.nowNs();
+        pulledAtNs = startedNs;
         halfPulled = true;
         model.pull(0, weights, 0, bytes, cancellation);
         halfPulled = false;
-        counters.pulled(bytes, System.nanoTime() - startedNs);
+        long endedNs = trace.nowNs();
+        counters.pulled(bytes, endedNs - startedNs);
+        trace.add(Phase.PULL, iteration, startedNs, endedNs);
     }
 }

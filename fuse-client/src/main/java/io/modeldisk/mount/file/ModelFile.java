@@ -2,12 +2,15 @@ package io.modeldisk.mount.file;
 
 import io.modeldisk.mount.exchange.CancellableLock;
 import io.modeldisk.mount.exchange.Exchange;
+import io.modeldisk.mount.exchange.VersionProbe;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.mount.fuse.Transfer;
 import io.modeldisk.protocol.striping.Cancellation;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.logging.log4j.LogManager;
@@ -26,6 +29,7 @@ public final class ModelFile implements MountedFile {
     private final RemoteModel model;
     private final Exchange exchange;
     private final FixedSize size;
+    private final ModelAttributes attributes;
     // Held while joining and leaving: an open that meets a leave waits for it, and then joins.
     private final CancellableLock lock = new CancellableLock();
     private int handles;
@@ -39,6 +43,7 @@ public final class ModelFile implements MountedFile {
         this.model = model;
         this.exchange = exchange;
         this.size = new FixedSize(name(), model.facts().sizeBytes());
+        this.attributes = new ModelAttributes(exchange, new VersionProbe(model));
     }
 
     @Override
@@ -59,6 +64,16 @@ public final class ModelFile implements MountedFile {
     @Override
     public long modifiedMs() {
         return size.modifiedMs();
+    }
+
+    @Override
+    public List<String> attributeNames() {
+        return attributes.names();
+    }
+
+    @Override
+    public Optional<String> attribute(String name) {
+        return attributes.value(name);
     }
 
     /** Whether somebody has it open for writing. */
@@ -170,8 +185,11 @@ public final class ModelFile implements MountedFile {
         }
 
         @Override
-        public void flush() {
+        public void flush(Cancellation cancellation) throws IOException {
             setFlushed(true);
+            if (writable) {
+                exchange.flush(cancellation);
+            }
         }
 
         @Override

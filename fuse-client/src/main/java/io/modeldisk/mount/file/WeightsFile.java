@@ -118,7 +118,7 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
         }
 
         @Override
-        public void flush() {
+        public void flush(Cancellation cancellation) {
             // Nothing is kept back.
         }
 

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /** Turns a request into a call of a file or a handle, and what comes of it, an exception too, into one reply. Thread-safe. */
@@ -87,7 +88,7 @@ final class Dispatcher {
             case Opcode.SETATTR -> setAttributes(slot, request);
             case Opcode.OPEN -> open(slot, request);
             case Opcode.FLUSH -> {
-                handles.handle(request.handle()).flush();
+                handles.handle(request.handle()).flush(slot.cancellation());
                 slot.replyBody();
             }
             case Opcode.RELEASE -> release(slot, request);
@@ -102,7 +103,7 @@ final class Dispatcher {
             }
             case Opcode.LISTXATTR -> listAttributes(slot, request);
             case Opcode.RELEASEDIR, Opcode.FSYNCDIR, Opcode.ACCESS, Opcode.DESTROY -> slot.replyBody();
-            case Opcode.GETXATTR -> answer(slot, Errno.ENODATA);
+            case Opcode.GETXATTR -> attribute(slot, request);
             case Opcode.SETXATTR, Opcode.REMOVEXATTR, Opcode.FALLOCATE -> answer(slot, Errno.EOPNOTSUPP);
             case Opcode.CREATE, Opcode.MKNOD, Opcode.MKDIR, Opcode.SYMLINK, Opcode.LINK, Opcode.UNLINK, Opcode.RMDIR,
                 Opcode.RENAME, Opcode.RENAME2, Opcode.TMPFILE ->
@@ -188,9 +189,36 @@ final class Dispatcher {
         slot.replyBody();
     }
 
-    private static void listAttributes(RequestSlot slot, RequestView request) throws IOException {
-        if (request.listSizeBytes() == 0) {
-            slot.body().size(0);
+    private void attribute(RequestSlot slot, RequestView request) throws IOException {
+        Optional<String> value = request.node() == KernelProtocol.ROOT_NODE
+            ? Optional.empty()
+            : file(request.node()).attribute(request.attributeName());
+        if (value.isEmpty()) {
+            // The kernel asks for security attributes before every write: no news, and no exception.
+            answer(slot, Errno.ENODATA);
+        } else {
+            replyWithin(slot, request.roomBytes(), value.get());
+        }
+    }
+
+    private void listAttributes(RequestSlot slot, RequestView request) throws IOException {
+        StringBuilder names = new StringBuilder();
+        if (request.node() != KernelProtocol.ROOT_NODE) {
+            file(request.node()).attributeNames().forEach(name -> names.append(name).append('\0'));
+        }
+        replyWithin(slot, request.roomBytes(), names.toString());
+    }
+
+    /** The bytes if there is room for them, their number if that was asked for. */
+    private void replyWithin(RequestSlot slot, int roomBytes, String text) throws IOException {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        if (roomBytes == 0) {
+            slot.body().size(bytes.length);
+        } else if (bytes.length > roomBytes) {
+            answer(slot, Errno.ERANGE);
+            return;
+        } else {
+            slot.body().bytes(bytes);
         }
         slot.replyBody();
     }

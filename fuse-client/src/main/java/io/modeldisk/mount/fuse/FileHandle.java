@@ -26,8 +26,11 @@ public interface FileHandle {
     /** fsync. */
     void synchronize(Cancellation cancellation) throws IOException;
 
-    /** A process has closed one of its descriptors of this handle; {@link #release} follows if it was the last. */
-    void flush();
+    /**
+     * A process has closed one of its descriptors of this handle; {@link #release} follows if it was the last. What this throws
+     * is what close(2) answers.
+     */
+    void flush(Cancellation cancellation) throws IOException;
 
     /** The last descriptor is closed. Called exactly once, and never cancelled. */
     void release();

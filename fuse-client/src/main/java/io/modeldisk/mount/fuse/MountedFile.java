@@ -2,6 +2,8 @@ package io.modeldisk.mount.fuse;
 
 import io.modeldisk.protocol.striping.Cancellation;
 import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
 
 /** A file of the mount. Thread-safe. */
 public interface MountedFile {
@@ -16,6 +18,16 @@ public interface MountedFile {
 
     /** When its contents last changed, in milliseconds since 1970. */
     long modifiedMs();
+
+    /** The names of its extended attributes, as {@code user.x}. */
+    default List<String> attributeNames() {
+        return List.of();
+    }
+
+    /** The value of an extended attribute; empty if it has none of this name, or none now. */
+    default Optional<String> attribute(String name) {
+        return Optional.empty();
+    }
 
     /**
      * Opens it.

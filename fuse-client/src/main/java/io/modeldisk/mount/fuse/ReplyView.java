@@ -87,7 +87,7 @@ final class ReplyView {
         out.set(JAVA_INT, BODY + 8, flags);
     }
 
-    /** {@code struct fuse_write_out}, and of LISTXATTR: a number of bytes. */
+    /** {@code struct fuse_write_out}, {@code struct fuse_getxattr_out}: a number of bytes. */
     void size(int sizeBytes) {
         zeros(8);
         out.set(JAVA_INT, BODY, sizeBytes);
@@ -101,6 +101,12 @@ final class ReplyView {
         out.set(JAVA_INT, BODY + 40, 4096);
         out.set(JAVA_INT, BODY + 44, 255);
         out.set(JAVA_INT, BODY + 48, 4096);
+    }
+
+    /** Bytes as they are; at most what a reply holds. */
+    void bytes(byte[] data) {
+        MemorySegment.copy(MemorySegment.ofArray(data), 0, out, BODY, data.length);
+        bodyBytes = data.length;
     }
 
     /**

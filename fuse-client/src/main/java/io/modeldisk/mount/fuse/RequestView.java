@@ -88,8 +88,8 @@ final class RequestView {
         return head.get(JAVA_INT, BODY);
     }
 
-    /** LISTXATTR: how much the process has room for; 0 asks for the length. */
-    int listSizeBytes() {
+    /** GETXATTR, LISTXATTR: how much the process has room for; 0 asks for the length. */
+    int roomBytes() {
         return head.get(JAVA_INT, BODY);
     }
 
@@ -100,9 +100,19 @@ final class RequestView {
 
     /** LOOKUP: the name. */
     String name() {
-        byte[] name = new byte[Math.max(0, lengthBytes() - BODY - 1)];
+        return text(BODY);
+    }
+
+    /** GETXATTR: the attribute's name. */
+    String attributeName() {
+        return text(BODY + 8);
+    }
+
+    /** What stands from here to the end, which is a zero. */
+    private String text(int from) {
+        byte[] name = new byte[Math.max(0, lengthBytes() - from - 1)];
         for (int i = 0; i < name.length; i++) {
-            int at = BODY + i;
+            int at = from + i;
             name[i] = at < HEAD_BYTES ? head.get(JAVA_BYTE, at) : rest.get(JAVA_BYTE, restOffset + at - HEAD_BYTES);
         }
         return new String(name, StandardCharsets.UTF_8);

@@ -10,18 +10,20 @@ import io.modeldisk.protocol.striping.Cancellation;
 import java.io.IOException;
 import java.util.function.Supplier;
 
-/** The mount's status as text, as it was when the file was opened. Its size shows as 0, as with files in /proc. */
-public final class StatusFile implements MountedFile {
+/** A text about the mount, as it was when the file was opened. Its size shows as 0, as with files in /proc. */
+public final class GeneratedFile implements MountedFile {
+    private final String name;
     private final Supplier<byte[]> text;
 
     /** A file that asks this for its text each time it is opened. */
-    public StatusFile(Supplier<byte[]> text) {
+    public GeneratedFile(String name, Supplier<byte[]> text) {
+        this.name = name;
         this.text = text;
     }
 
     @Override
     public String name() {
-        return "status.json";
+        return name;
     }
 
     @Override
@@ -44,10 +46,10 @@ public final class StatusFile implements MountedFile {
         if (writable) {
             throw new ErrnoException(Errno.EACCES, name() + " is read-only");
         }
-        return new Handle(text.get());
+        return new Handle(name, text.get());
     }
 
-    private record Handle(byte[] text) implements FileHandle {
+    private record Handle(String name, byte[] text) implements FileHandle {
         @Override
         public void read(long offset, int lengthBytes, Transfer transfer) throws IOException {
             int within = (int) Math.clamp(text.length - offset, 0L, lengthBytes);
@@ -59,7 +61,7 @@ public final class StatusFile implements MountedFile {
 
         @Override
         public int write(long offset, int lengthBytes, Transfer transfer) throws ErrnoException {
-            throw new ErrnoException(Errno.EACCES, "status.json is read-only");
+            throw new ErrnoException(Errno.EACCES, name + " is read-only");
         }
 
         @Override
@@ -68,7 +70,7 @@ public final class StatusFile implements MountedFile {
         }
 
         @Override
-        public void flush() {
+        public void flush(Cancellation cancellation) {
             // Nothing is written.
         }
 

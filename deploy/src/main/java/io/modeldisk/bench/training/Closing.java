@@ -1,0 +1,30 @@
+package io.modeldisk.bench.training;
+
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/** Closes what was opened, the last first. Not thread-safe. */
+final class Closing implements AutoCloseable {
+    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+
+    <T extends AutoCloseable> T add(T closeable) {
+        opened.push(closeable);
+        return closeable;
+    }
+
+    @Override
+    public void close() throws IOException {
+        IOException failed = null;
+        while (!opened.isEmpty()) {
+            try {
+                opened.pop().close();
+            } catch (Exception e) {
+                failed = failed == null ? new IOException("closing failed: " + e.getMessage(), e) : failed;
+            }
+        }
+        if (failed != null) {
+            throw failed;
+        }
+    }
+}

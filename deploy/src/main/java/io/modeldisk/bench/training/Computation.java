@@ -1,0 +1,33 @@
+package io.modeldisk.bench.training;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** How a learner computes that does not. */
+public enum Computation {
+    /** Leaves the processor to others, as a learner does whose accelerator computes. */
+    SLEEP {
+        @Override
+        void until(long endNs) {
+            for (long leftNs = endNs - System.nanoTime(); leftNs > WAKE_UP_NS; leftNs = endNs - System.nanoTime()) {
+                LockSupport.parkNanos(leftNs - WAKE_UP_NS);
+            }
+            SPIN.until(endNs);
+        }
+    },
+    /** Keeps one processor busy, as a learner does that computes on it. */
+    SPIN {
+        @Override
+        void until(long endNs) {
+            while (System.nanoTime() - endNs < 0) {
+                Thread.onSpinWait();
+            }
+        }
+    };
+
+    // A sleep ends late by about this much: the rest is spun, to be precise.
+    private static final long WAKE_UP_NS = TimeUnit.MICROSECONDS.toNanos(120);
+
+    /** Returns at this time of {@link System#nanoTime}. */
+    abstract void until(long endNs);
+}

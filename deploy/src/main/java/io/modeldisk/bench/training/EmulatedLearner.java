@@ -1,0 +1,69 @@
+package io.modeldisk.bench.training;
+
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+
+/** A learner that gets weights, computes for a given time, gives a gradient and ends the iteration, again and again. */
+final class EmulatedLearner {
+    private final LearnerPath path;
+    private final Computation computation;
+    private final long computationNs;
+    private final int warmUp;
+    private final long[] iterationNs;
+    private long computeNs;
+    private long fileNs;
+    private long fsyncNs;
+
+    EmulatedLearner(LearnerPath path, Computation computation, double computationMs, int warmUp, int iterations) {
+        this.path = path;
+        this.computation = computation;
+        this.computationNs = (long) (computationMs * TimeUnit.MILLISECONDS.toNanos(1));
+        this.warmUp = warmUp;
+        this.iterationNs = new long[iterations];
+    }
+
+    /** Trains; the first iterations do not count. */
+    void train() throws IOException {
+        long beganNs = System.nanoTime();
+        for (int i = -warmUp; i < iterationNs.length; i++) {
+            path.readWeights();
+            long readNs = System.nanoTime();
+            computation.until(readNs + computationNs);
+            long computedNs = System.nanoTime();
+            path.writeGradient();
+            long writtenNs = System.nanoTime();
+            path.synchronize();
+            long endedNs = System.nanoTime();
+            if (i >= 0) {
+                iterationNs[i] = endedNs - beganNs;
+                computeNs += computedNs - readNs;
+                fileNs += readNs - beganNs + writtenNs - computedNs;
+                fsyncNs += endedNs - writtenNs;
+            }
+            beganNs = endedNs;
+        }
+    }
+
+    LearnerPath path() {
+        return path;
+    }
+
+    long[] iterationNs() {
+        return iterationNs;
+    }
+
+    /** How long all iterations that count computed. */
+    long computeNs() {
+        return computeNs;
+    }
+
+    /** How long they read weights and wrote gradients. */
+    long fileNs() {
+        return fileNs;
+    }
+
+    /** How long they were in fsync. */
+    long fsyncNs() {
+        return fsyncNs;
+    }
+}

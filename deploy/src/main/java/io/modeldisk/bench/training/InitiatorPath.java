@@ -1,0 +1,111 @@
+package io.modeldisk.bench.training;
+
+import io.modeldisk.mount.exchange.Exchange;
+import io.modeldisk.mount.exchange.ExchangeSettings;
+import io.modeldisk.mount.exchange.LocalExchange;
+import io.modeldisk.mount.trace.IterationTrace;
+import io.modeldisk.mount.trace.Phase;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.Cancellation;
+import io.modeldisk.protocol.striping.RemoteModel;
+import java.io.IOException;
+
+/** Straight through the initiator: a learner that has the buffers of the exchange for its own, with no copy. */
+final class InitiatorPath {
+    private static final long LOGICAL_BLOCK_BYTES = Exchange.LOGICAL_BLOCK_BYTES;
+
+    private InitiatorPath() {}
+
+    static LearnerPath open(RemoteModel model, Variant variant) throws IOException {
+        IterationTrace trace = ExchangeSettings.systemTrace();
+        Exchange exchange = variant.exchange().create(model, new ExchangeSettings(variant.pull(), trace));
+        model.join();
+        if (exchange instanceof LocalExchange local) {
+            local.prepare(true, Cancellation.NONE);
+            return new Local(model, local, trace);
+        }
+        exchange.close();
+        return new Direct(model, trace);
+    }
+
+    /** With local buffers. */
+    private record Local(RemoteModel model, LocalExchange exchange, IterationTrace trace) implements LearnerPath {
+        @Override
+        public void readWeights() {
+            // They are where the learner computes.
+        }
+
+        @Override
+        public void writeGradient() {
+            exchange.written(0, model.facts().sizeBytes());
+        }
+
+        @Override
+        public void synchronize() throws IOException {
+            exchange.synchronize(Cancellation.NONE);
+        }
+
+        @Override
+        public void close() throws IOException {
+            exchange.abandon();
+            exchange.close();
+            model.leave();
+        }
+    }
+
+    /** With buffers of the learner's own. */
+    private static final class Direct implements LearnerPath {
+        private final RemoteModel model;
+        private final IterationTrace trace;
+        private final long bytes;
+        private final DataMemory weights;
+        private final DataMemory gradient;
+        private long iteration = 1;
+        private long pulledNs;
+
+        Direct(RemoteModel model, IterationTrace trace) {
+            this.model = model;
+            this.trace = trace;
+            this.bytes = (model.facts().sizeBytes() + LOGICAL_BLOCK_BYTES - 1) / LOGICAL_BLOCK_BYTES
+                * LOGICAL_BLOCK_BYTES;
+            this.weights = DataMemory.allocate(bytes);
+            this.gradient = DataMemory.allocate(bytes);
+        }
+
+        @Override
+        public IterationTrace trace() {
+            return trace;
+        }
+
+        @Override
+        public void readWeights() throws IOException {
+            long startNs = trace.nowNs();
+            model.pull(0, weights, 0, bytes, Cancellation.NONE);
+            pulledNs = trace.nowNs();
+            trace.add(Phase.PULL, iteration, startNs, pulledNs);
+            trace.add(Phase.STALL, iteration, startNs, pulledNs);
+        }
+
+        @Override
+        public void writeGradient() throws IOException {
+            long startNs = trace.nowNs();
+            trace.add(Phase.COMPUTE, iteration, pulledNs, startNs);
+            model.push(0, gradient, 0, bytes, Cancellation.NONE);
+            trace.add(Phase.PUSH, iteration, startNs, trace.nowNs());
+            trace.add(Phase.STALL, iteration, startNs, trace.nowNs());
+        }
+
+        @Override
+        public void synchronize() throws IOException {
+            model.synchronize(Cancellation.NONE);
+            iteration++;
+        }
+
+        @Override
+        public void close() throws IOException {
+            model.leave();
+            weights.close();
+            gradient.close();
+        }
+    }
+}

@@ -1,0 +1,49 @@
+package io.modeldisk.bench.training;
+
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.stream.Collectors;
+
+/**
+ * A neural network that people know, as far as a parameter server sees it. Sizes and computation times of the first six are
+ * those of Xue et al., "RPC Considered Harmful" (2018), table 1; its MB are taken for 10<sup>6</sup> bytes, as the numbers of
+ * parameters have it.
+ *
+ * @param name as the paper writes it
+ * @param megabytes the size of all parameters, in 10<sup>6</sup> bytes
+ * @param computeMs how long a mini-batch computes, in the paper; empty where it does not say
+ */
+public record KnownModel(String name, double megabytes, OptionalDouble computeMs) {
+    private static final List<KnownModel> ALL = List.of(
+        new KnownModel("AlexNet", 176.42, OptionalDouble.of(7.61)),
+        new KnownModel("Inception-v3", 92.90, OptionalDouble.of(68.32)),
+        new KnownModel("VGGNet-16", 512.32, OptionalDouble.of(30.92)),
+        new KnownModel("LSTM", 35.93, OptionalDouble.of(33.33)),
+        new KnownModel("GRU", 27.92, OptionalDouble.of(30.44)),
+        new KnownModel("FCN-5", 204.47, OptionalDouble.of(4.88)),
+        new KnownModel("ResNet-50", 102.21, OptionalDouble.empty()),
+        new KnownModel("LeNet-5", 1.72, OptionalDouble.empty()));
+
+    private static final double MEGA = 1e6;
+
+    /**
+     * The model with this name, in any case.
+     *
+     * @throws IllegalArgumentException with the names there are
+     */
+    public static KnownModel named(String name) {
+        return ALL.stream().filter(model -> model.name.equalsIgnoreCase(name)).findFirst()
+            .orElseThrow(() -> new IllegalArgumentException("model " + name + " must be one of " + names()
+                + ", or give --size"));
+    }
+
+    /** All names. */
+    public static String names() {
+        return ALL.stream().map(KnownModel::name).collect(Collectors.joining(", "));
+    }
+
+    /** The size in bytes: whole weights of 4 bytes. */
+    public long bytes() {
+        return Math.round(megabytes * MEGA / Float.BYTES) * Float.BYTES;
+    }
+}

@@ -1,0 +1,133 @@
+package io.modeldisk.bench.training;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A learner's emulated network link: what goes to the shards passes with so many bytes a second, and what comes from them with
+ * as many, independently. It forwards connections on loopback, and holds data back. Thread-safe.
+ */
+final class Link implements AutoCloseable {
+    private static final int BUFFER_BYTES = 128 << 10;
+    // What a link may do in one go, so that a late wake-up is made up for.
+    private static final long BURST_NS = TimeUnit.MILLISECONDS.toNanos(2);
+
+    private final List<ServerSocketChannel> listeners = new ArrayList<>();
+    private final List<SocketChannel> channels = new ArrayList<>();
+    private final Way up;
+    private final Way down;
+
+    private Link(long bytesPerSecond) {
+        this.up = new Way(bytesPerSecond);
+        this.down = new Way(bytesPerSecond);
+    }
+
+    /** Opens a link to these shards. */
+    static Link open(List<InetSocketAddress> shards, long bytesPerSecond) throws IOException {
+        Link link = new Link(bytesPerSecond);
+        try {
+            for (InetSocketAddress shard : shards) {
+                ServerSocketChannel listener = ServerSocketChannel.open()
+                    .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+                link.listeners.add(listener);
+                Thread.ofPlatform().name("link-accept").daemon().start(() -> link.accept(listener, shard));
+            }
+            return link;
+        } catch (IOException e) {
+            link.close();
+            throw e;
+        }
+    }
+
+    /** Where the shards are found behind the link, in their order. */
+    List<InetSocketAddress> portals() throws IOException {
+        List<InetSocketAddress> portals = new ArrayList<>();
+        for (ServerSocketChannel listener : listeners) {
+            portals.add((InetSocketAddress) listener.getLocalAddress());
+        }
+        return portals;
+    }
+
+    private void accept(ServerSocketChannel listener, InetSocketAddress shard) {
+        try {
+            while (true) {
+                SocketChannel near = listener.accept();
+                SocketChannel far = SocketChannel.open(shard);
+                near.setOption(StandardSocketOptions.TCP_NODELAY, true);
+                far.setOption(StandardSocketOptions.TCP_NODELAY, true);
+                synchronized (channels) {
+                    channels.add(near);
+                    channels.add(far);
+                }
+                Thread.ofPlatform().name("link-up").daemon().start(() -> forward(near, far, up));
+                Thread.ofPlatform().name("link-down").daemon().start(() -> forward(far, near, down));
+            }
+        } catch (ClosedChannelException e) {
+            // The link is closed.
+            return;
+        } catch (IOException e) {
+            System.err.println("the emulated link accepts no more: " + e.getMessage());
+        }
+    }
+
+    private static void forward(SocketChannel from, SocketChannel to, Way way) {
+        ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
+        try (from; to) {
+            while (from.read(buffer.clear()) >= 0) {
+                buffer.flip();
+                way.pass(buffer.remaining());
+                while (buffer.hasRemaining()) {
+                    to.write(buffer);
+                }
+            }
+        } catch (IOException e) {
+            // One end is gone, and now the other.
+            return;
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (ServerSocketChannel listener : listeners) {
+            listener.close();
+        }
+        synchronized (channels) {
+            for (SocketChannel channel : channels) {
+                channel.close();
+            }
+        }
+    }
+
+    /** One direction. */
+    private static final class Way {
+        private final double nsPerByte;
+        private long freeAtNs = System.nanoTime();
+
+        Way(long bytesPerSecond) {
+            this.nsPerByte = (double) TimeUnit.SECONDS.toNanos(1) / bytesPerSecond;
+        }
+
+        /** Returns when so many more bytes have passed. */
+        void pass(int bytes) {
+            long passedNs = take(bytes);
+            for (long leftNs = passedNs - System.nanoTime(); leftNs > 0; leftNs = passedNs - System.nanoTime()) {
+                LockSupport.parkNanos(leftNs);
+            }
+        }
+
+        private synchronized long take(int bytes) {
+            freeAtNs = Math.max(freeAtNs, System.nanoTime() - BURST_NS) + (long) (bytes * nsPerByte);
+            return freeAtNs;
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package io.modeldisk.bench.training;
+
+import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.mount.trace.IterationTrace;
+import io.modeldisk.mount.trace.Phase;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+
+/** The phases of a learner's iterations, from its trace, by iteration. */
+final class Phases {
+    private final Map<Phase, NavigableMap<Long, long[]>> spans = new EnumMap<>(Phase.class);
+    private final long firstIteration;
+    private final int pullLag;
+
+    /**
+     * Takes a trace.
+     *
+     * @param firstIteration the first that counts
+     */
+    Phases(IterationTrace trace, ExchangeScheme exchange, long firstIteration) {
+        this.firstIteration = firstIteration;
+        // An iteration computes on what was pulled in itself, at the end of the one before, or of the one before that.
+        this.pullLag = switch (exchange) {
+            case DIRECT -> 0;
+            case SYNC -> 1;
+            case OVERLAP -> 2;
+        };
+        for (Phase phase : Phase.values()) {
+            spans.put(phase, new TreeMap<>());
+        }
+        trace
+            .forEach((phase, iteration, startNs, endNs) -> spans.get(phase).put(iteration, new long[]{startNs, endNs}));
+    }
+
+    /** How long a phase took on average; 0 if there was none. */
+    double meanNs(Phase phase) {
+        return spans.get(phase).tailMap(firstIteration, true).values().stream().mapToLong(span -> span[1] - span[0])
+            .average().orElse(0);
+    }
+
+    /** The same over all iterations that count, also those in which it took no time. */
+    double meanNsOfAll(Phase phase) {
+        return meanNs(phase) * spans.get(phase).tailMap(firstIteration, true).size()
+            / Math.max(1, spans.get(Phase.COMPUTE).tailMap(firstIteration, true).size());
+    }
+
+    /** How old weights are when computing on them begins, on average. */
+    double meanAgeNs() {
+        return spans.get(Phase.COMPUTE).tailMap(firstIteration, true).entrySet().stream()
+            .filter(compute -> pull(compute.getKey()) != null)
+            .mapToLong(compute -> compute.getValue()[0] - pull(compute.getKey())[0]).average().orElse(0);
+    }
+
+    /** How many pushes of another learner weights lack when computing on them begins, on average. */
+    double meanLackedPushes(Phases other) {
+        return spans.get(Phase.COMPUTE).tailMap(firstIteration, true).entrySet().stream()
+            .filter(compute -> pull(compute.getKey()) != null)
+            .mapToLong(compute -> other.pushesEnded(pull(compute.getKey())[0], compute.getValue()[0]))
+            .average().orElse(0);
+    }
+
+    private long[] pull(long iteration) {
+        return spans.get(Phase.PULL).get(iteration - pullLag);
+    }
+
+    private long pushesEnded(long fromNs, long toNs) {
+        return spans.get(Phase.PUSH).values().stream().filter(push -> push[1] > fromNs && push[1] <= toNs).count();
+    }
+}

@@ -1,0 +1,162 @@
+package io.modeldisk.bench.training;
+
+import io.modeldisk.bench.report.TrainingResult;
+import io.modeldisk.bench.shard.ChildProcess;
+import io.modeldisk.mount.trace.Phase;
+import io.modeldisk.mount.trace.TraceEvents;
+import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.StripedModel;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/** Measures iterations of emulated learners, one exchange scheme after the other; the shards are processes of their own. */
+public final class TrainingBench {
+    private static final String MODEL = "bench";
+    private static final double MS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private final TrainingPlan plan;
+    private final String modeldisk;
+    private final Consumer<String> progress;
+
+    /**
+     * To measure this.
+     *
+     * @param modeldisk how the {@code modeldisk} command is called, for the shards
+     * @param progress hears how far it is
+     */
+    public TrainingBench(TrainingPlan plan, String modeldisk, Consumer<String> progress) {
+        this.plan = plan;
+        this.modeldisk = modeldisk;
+        this.progress = progress;
+    }
+
+    /** Measures; a result for each variant, in their order. */
+    public List<TrainingResult> run() throws IOException {
+        if (plan.traces() != null) {
+            Files.createDirectories(plan.traces());
+        }
+        List<TrainingResult> results = new ArrayList<>();
+        for (Variant variant : plan.variants()) {
+            progress.accept(variant.variantName());
+            try (Closing shards = new Closing()) {
+                results.add(measure(variant, serve(shards)));
+            }
+        }
+        return results;
+    }
+
+    private List<InetSocketAddress> serve(Closing shards) throws IOException {
+        List<InetSocketAddress> portals = new ArrayList<>();
+        for (int i = 0; i < plan.shards(); i++) {
+            ChildProcess shard = shards.add(ChildProcess.start(modeldisk, "serve", "--model", MODEL, "--size",
+                Long.toString(plan.modelBytes()), "--shard", i + "/" + plan.shards(), "--listen", "127.0.0.1:0",
+                "--aggregator", plan.aggregator(), "--consistency", plan.consistency(), "--learners",
+                Integer.toString(plan.learners())));
+            portals.add(ModelAddress.parsePortal(shard.address(), 0));
+        }
+        return portals;
+    }
+
+    private TrainingResult measure(Variant variant, List<InetSocketAddress> shards) throws IOException {
+        try (Closing opened = new Closing()) {
+            List<EmulatedLearner> learners = new ArrayList<>();
+            for (int i = 0; i < plan.learners(); i++) {
+                learners.add(learner(variant, "learner-" + (i + 1), shards, opened));
+            }
+            train(learners);
+            if (plan.traces() != null) {
+                leaveTraces(variant, learners);
+            }
+            return result(variant, learners);
+        }
+    }
+
+    private EmulatedLearner learner(Variant variant, String name, List<InetSocketAddress> shards, Closing opened)
+        throws IOException {
+        List<InetSocketAddress> portals = shards;
+        if (plan.linkBytesPerSecond() > 0) {
+            portals = opened.add(Link.open(shards, plan.linkBytesPerSecond())).portals();
+        }
+        StripedModel model = opened.add(
+            StripedModel.connect(new StripedModel.Context(new ModelAddress(portals, MODEL)).learner(name)));
+        LearnerPath path = opened.add(plan.throughMount()
+            ? MountPath.open(model, variant, name)
+            : InitiatorPath.open(model, variant));
+        return new EmulatedLearner(path, plan.computation(), plan.computeMs(), plan.warmUp(), plan.iterations());
+    }
+
+    private static void train(List<EmulatedLearner> learners) throws IOException {
+        CyclicBarrier start = new CyclicBarrier(learners.size());
+        try (ExecutorService threads = Executors.newFixedThreadPool(learners.size())) {
+            List<Future<?>> ends = new ArrayList<>();
+            for (EmulatedLearner learner : learners) {
+                ends.add(threads.submit(() -> {
+                    start.await();
+                    learner.train();
+                    return null;
+                }));
+            }
+            for (Future<?> end : ends) {
+                end.get();
+            }
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof BrokenBarrierException || !(e.getCause() instanceof IOException)) {
+                throw new IllegalStateException("a learner failed", e.getCause());
+            }
+            throw new IOException("a learner failed: " + e.getCause().getMessage(), e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+    }
+
+    private void leaveTraces(Variant variant, List<EmulatedLearner> learners) throws IOException {
+        for (int i = 0; i < learners.size(); i++) {
+            TraceEvents events = new TraceEvents(learners.get(i).path().trace(), "learner " + (i + 1), plan.model(),
+                variant.variantName());
+            String name = variant.variantName().replace(':', '-') + "-" + (i + 1) + ".json";
+            Files.write(plan.traces().resolve(name), events.toJson());
+        }
+    }
+
+    private TrainingResult result(Variant variant, List<EmulatedLearner> learners) {
+        List<Phases> phases = learners.stream()
+            .map(learner -> new Phases(learner.path().trace(), variant.exchange(), plan.warmUp() + 1L)).toList();
+        double lacked = 0;
+        for (Phases mine : phases) {
+            for (Phases other : phases) {
+                lacked += mine == other ? 0 : mine.meanLackedPushes(other);
+            }
+        }
+        double count = learners.size();
+        double iterations = count * plan.iterations();
+        long[] all = learners.stream().flatMapToLong(learner -> Arrays.stream(learner.iterationNs())).sorted()
+            .toArray();
+        return new TrainingResult(variant.variantName(),
+            Arrays.stream(all).average().orElseThrow() / MS,
+            all[all.length / 2] / MS,
+            all[(int) (all.length * 0.95)] / MS,
+            learners.stream().mapToLong(EmulatedLearner::computeNs).sum() / iterations / MS,
+            learners.stream().mapToLong(EmulatedLearner::fileNs).sum() / iterations / MS,
+            learners.stream().mapToLong(EmulatedLearner::fsyncNs).sum() / iterations / MS,
+            phases.stream().mapToDouble(phase -> phase.meanNs(Phase.PUSH)).sum() / count / MS,
+            phases.stream().mapToDouble(phase -> phase.meanNsOfAll(Phase.BUBBLE)).sum() / count / MS,
+            phases.stream().mapToDouble(phase -> phase.meanNs(Phase.PULL)).sum() / count / MS,
+            phases.stream().mapToDouble(Phases::meanAgeNs).sum() / count / MS,
+            // A round is a push of each learner; of these, weights lack what each learner lacks of the others.
+            lacked / count / count,
+            plan.learners());
+    }
+}

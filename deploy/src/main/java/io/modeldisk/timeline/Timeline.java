@@ -1,0 +1,142 @@
+package io.modeldisk.timeline;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The traces of one or more learners on one time axis.
+ *
+ * @param learners at least one
+ * @param events the same, as trace events
+ */
+public record Timeline(List<Learner> learners, ArrayNode events) {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /**
+     * What one learner did.
+     *
+     * @param name the learner's name
+     * @param model the model's name
+     * @param exchange the exchange scheme
+     * @param spans in the order of their ends
+     */
+    public record Learner(String name, String model, String exchange, List<Span> spans) {}
+
+    /**
+     * A phase of an iteration.
+     *
+     * @param phase {@code compute}, {@code stall}, {@code push}, {@code bubble} or {@code pull}
+     * @param iteration the iteration, from 1; of push and pull the one whose gradient it is
+     * @param startMs when it began, in milliseconds since 1970
+     * @param endMs when it ended
+     */
+    public record Span(String phase, long iteration, double startMs, double endMs) {}
+
+    /**
+     * A part of the time axis.
+     *
+     * @param startMs in milliseconds since 1970
+     * @param endMs in milliseconds since 1970
+     */
+    public record Window(double startMs, double endMs) {}
+
+    /**
+     * Reads the traces of mounts.
+     *
+     * @throws IOException if a file cannot be read, is no trace, or has no iteration in it
+     */
+    public static Timeline read(List<Path> files) throws IOException {
+        List<Learner> learners = new ArrayList<>();
+        ArrayNode events = JSON.createArrayNode();
+        for (Path file : files) {
+            JsonNode trace;
+            try {
+                trace = JSON.readTree(Files.readAllBytes(file));
+            } catch (NoSuchFileException e) {
+                throw new IOException(file + ": there is no such file", e);
+            } catch (JsonProcessingException e) {
+                throw new IOException(file + " is no trace of a mount: it is no JSON", e);
+            }
+            if (!trace.path("traceEvents").isArray()) {
+                throw new IOException(file + " is no trace of a mount: it has no traceEvents");
+            }
+            Learner learner = learner(trace);
+            if (learner.spans().stream().noneMatch(span -> span.phase().equals("compute"))) {
+                throw new IOException(file + " has no iteration in it: the exchange is "
+                    + (learner.exchange().equals("direct")
+                        ? "direct, which has none"
+                        : learner.exchange()
+                            + ", and no learner has fsynced yet"));
+            }
+            learners.add(learner);
+            addEvents(events, trace.path("traceEvents"), learners.size());
+        }
+        return new Timeline(learners, events);
+    }
+
+    private static Learner learner(JsonNode trace) {
+        List<Span> spans = new ArrayList<>();
+        for (JsonNode event : trace.path("traceEvents")) {
+            if (event.path("ph").asText().equals("X")) {
+                double startMs = event.path("ts").asDouble() / 1000;
+                spans.add(new Span(event.path("name").asText(), event.at("/args/iteration").asLong(), startMs,
+                    startMs + event.path("dur").asDouble() / 1000));
+            }
+        }
+        JsonNode facts = trace.path("otherData");
+        return new Learner(facts.path("learner").asText(), facts.path("model").asText(),
+            facts.path("exchange").asText(), spans);
+    }
+
+    /** Each learner is a process of its own in the events of all. */
+    private static void addEvents(ArrayNode all, JsonNode events, int process) {
+        for (JsonNode event : events) {
+            all.add(((ObjectNode) event.deepCopy()).put("pid", process));
+        }
+    }
+
+    /** The last whole iterations of the first learner. */
+    public Window last(int iterations) {
+        List<Span> computations = computations();
+        Span last = computations.getLast();
+        Span first = computations.get(Math.max(0, computations.size() - iterations));
+        return new Window(first.startMs(), last.endMs());
+    }
+
+    /**
+     * Iterations of the first learner from this one on.
+     *
+     * @throws IllegalArgumentException if the trace does not have it, with those it has
+     */
+    public Window from(long iteration, int iterations) {
+        List<Span> computations = computations();
+        List<Span> wanted = computations.stream()
+            .filter(span -> span.iteration() >= iteration && span.iteration() < iteration + iterations)
+            .toList();
+        if (wanted.isEmpty()) {
+            throw new IllegalArgumentException("iteration " + iteration + " is not in the trace, which has "
+                + computations.getFirst().iteration() + " to " + computations.getLast().iteration());
+        }
+        return new Window(wanted.getFirst().startMs(), wanted.getLast().endMs());
+    }
+
+    private List<Span> computations() {
+        return learners.getFirst().spans().stream().filter(span -> span.phase().equals("compute")).toList();
+    }
+
+    /** All events of all learners, as Perfetto and chrome://tracing read them. */
+    public byte[] toJson() throws IOException {
+        ObjectNode trace = JSON.createObjectNode().put("displayTimeUnit", "ms");
+        trace.set("traceEvents", events);
+        return JSON.writeValueAsBytes(trace);
+    }
+}

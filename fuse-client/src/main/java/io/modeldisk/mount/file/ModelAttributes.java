@@ -1,0 +1,58 @@
+package io.modeldisk.mount.file;
+
+import io.modeldisk.mount.exchange.Exchange;
+import io.modeldisk.mount.exchange.VersionProbe;
+import io.modeldisk.mount.exchange.WeightsInUse;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/** The extended attributes of the model: what a learner may want to know of the weights it computes on. Thread-safe. */
+final class ModelAttributes {
+    private static final String VERSION = "user.modeldisk.version";
+    private static final String STALENESS = "user.modeldisk.staleness";
+    private static final String AGE = "user.modeldisk.age_ms";
+    private static final String BUBBLE = "user.modeldisk.bubble_ms";
+    private static final String STALL = "user.modeldisk.stall_ms";
+    private static final List<String> NAMES = List.of(VERSION, STALENESS, AGE, BUBBLE, STALL);
+
+    private final Exchange exchange;
+    private final VersionProbe probe;
+
+    ModelAttributes(Exchange exchange, VersionProbe probe) {
+        this.exchange = exchange;
+        this.probe = probe;
+    }
+
+    List<String> names() {
+        return NAMES;
+    }
+
+    /** Version and staleness are asked of the shards; the others are known here. */
+    Optional<String> value(String name) {
+        return switch (name) {
+            case VERSION -> version();
+            case STALENESS -> staleness();
+            case AGE -> Optional.of(number(exchange.weightsInUse().ageMs()));
+            case BUBBLE -> Optional.of(number(exchange.counters().lastBubbleMs()));
+            case STALL -> Optional.of(number(exchange.counters().lastStallMs()));
+            default -> Optional.empty();
+        };
+    }
+
+    private Optional<String> version() {
+        WeightsInUse weights = exchange.weightsInUse();
+        long version = weights.isLatest() ? probe.ask().version() : weights.version();
+        return version == VersionProbe.UNKNOWN ? Optional.empty() : Optional.of(Long.toString(version));
+    }
+
+    private Optional<String> staleness() {
+        WeightsInUse weights = exchange.weightsInUse();
+        double rounds = weights.isLatest() ? 0 : probe.ask().roundsSince(weights.version());
+        return Double.isNaN(rounds) ? Optional.empty() : Optional.of(number(rounds));
+    }
+
+    private static String number(double value) {
+        return String.format(Locale.ROOT, "%.3f", value);
+    }
+}

@@ -1,0 +1,170 @@
+package io.modeldisk.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Learners in other processes, and the overlap exchange. */
+@Tag("mount")
+@Timeout(120)
+final class OverlapMountTest {
+    private static final int SIZE = 8 << 20;
+    private static final String OPEN = "import os, signal, sys; f=os.open(os.environ['DIR']+'/model', os.O_RDWR)\n";
+    private static final String WRITE = "os.pwrite(f, b'\\1'*(8<<20), 0)\n";
+
+    private MountFixture fixture;
+
+    @BeforeEach
+    void mount() throws IOException {
+        fixture = new MountFixture(SIZE).launch("overlap");
+    }
+
+    @AfterEach
+    void unmount() throws Exception {
+        fixture.close();
+    }
+
+    private Process learner(String program) throws IOException {
+        return fixture.shell.start("exec python3 -u - <<'P'\n" + OPEN + program + "P");
+    }
+
+    private void assertWholeGradients(int count) {
+        assertThat(fixture.model.weight(0)).isEqualTo((byte) count);
+        assertThat(fixture.model.weight(SIZE / 2)).isEqualTo((byte) count);
+        assertThat(fixture.model.weight(SIZE - 1)).isEqualTo((byte) count);
+    }
+
+    @Test
+    void aPythonLearnerTrains() throws Exception {
+        fixture.shell.succeed("python3 - <<'P'\n" + OPEN
+            + "for k in range(1, 7):\n"
+            + "  assert os.pread(f, 8<<20, 0)==bytes([max(0, k-2)])*(8<<20), k\n"
+            + "  " + WRITE
+            + "  os.fsync(f)\n"
+            + "P");
+        // close(2) has waited for the last push.
+        assertWholeGradients(6);
+        JsonNode status = new ObjectMapper().readTree(fixture.shell.succeed("cat \"$DIR/status.json\""));
+        assertThat(status.at("/mount/iterations").asInt()).isEqualTo(6);
+        assertThat(status.at("/mount/iteration/weightsAgeMs").asDouble()).isPositive();
+        assertThat(status.at("/mount/expected/pull").asText()).isEqualTo("adaptive");
+        assertThat(status.at("/mount/expected/computationMs").asDouble()).isPositive();
+    }
+
+    @Test
+    void extendedAttributesTellOfTheWeightsInUse() throws Exception {
+        fixture.shell.succeed("python3 - <<'P'\n" + OPEN
+            + "import errno\n"
+            + "names=['version', 'staleness', 'age_ms', 'bubble_ms', 'stall_ms']\n"
+            + "assert os.listxattr(f)==['user.modeldisk.'+n for n in names], os.listxattr(f)\n"
+            + "assert float(os.getxattr(f, 'user.modeldisk.age_ms'))>0\n"
+            + "assert float(os.getxattr(f, 'user.modeldisk.bubble_ms'))>=0\n"
+            + "for k in range(3): os.fsync(f)\n"
+            + "assert os.getxattr(f, 'user.modeldisk.version')==b'7'\n"
+            + "assert os.getxattr(f, 'user.modeldisk.staleness')==b'0.000'\n"
+            + "assert float(os.getxattr(f, 'user.modeldisk.stall_ms'))>=0\n"
+            + "for name in ['user.modeldisk.none', 'security.capability']:\n"
+            + "  try: os.getxattr(f, name); sys.exit('there')\n"
+            + "  except OSError as e: assert e.errno==errno.ENODATA, e\n"
+            + "try: os.setxattr(f, 'user.modeldisk.version', b'8'); sys.exit('set')\n"
+            + "except OSError as e: assert e.errno==errno.EOPNOTSUPP, e\n"
+            + "assert os.listxattr(os.environ['DIR']+'/weights')==[]\n"
+            + "assert os.listxattr(os.environ['DIR'])==[]\n"
+            + "P");
+    }
+
+    @Test
+    void aTooSmallBufferForAnAttributeIsAnError() throws Exception {
+        fixture.shell.succeed("python3 - <<'P'\n" + OPEN
+            + "import ctypes, errno\n"
+            + "c=ctypes.CDLL(None, use_errno=True); b=ctypes.create_string_buffer(2)\n"
+            + "assert c.fgetxattr(f, b'user.modeldisk.age_ms', b, 2)==-1 and ctypes.get_errno()==errno.ERANGE\n"
+            + "assert c.flistxattr(f, b, 2)==-1 and ctypes.get_errno()==errno.ERANGE\n"
+            + "P");
+    }
+
+    @Test
+    void theTraceHasThePhasesOfEachIteration() throws Exception {
+        fixture.shell.succeed("python3 - <<'P'\n" + OPEN
+            + "for k in range(5):\n  " + WRITE + "  os.fsync(f)\n"
+            + "P");
+        JsonNode trace = new ObjectMapper().readTree(fixture.shell.succeed("cat \"$DIR/trace.json\""));
+        assertThat(trace.at("/otherData/learner").asText()).isEqualTo("l1");
+        for (String phase : new String[]{"compute", "stall", "push", "pull"}) {
+            assertThat(trace.path("traceEvents")).as(phase).anySatisfy(event -> {
+                assertThat(event.path("name").asText()).isEqualTo(phase);
+                assertThat(event.path("dur").asDouble()).isPositive();
+                assertThat(event.at("/args/iteration").asInt()).isEqualTo(3);
+            });
+        }
+    }
+
+    @Test
+    void aKilledLearnersFsyncedGradientArrivesWholeAndTheUnsyncedOneNot() throws Exception {
+        fixture.model.pushesWait(true);
+        Process learner = learner(WRITE + "os.fsync(f)\nos.pwrite(f, b'\\1'*4096, 0)\nprint('x')\nsignal.pause()\n");
+        assertThat(learner.getInputStream().read()).isEqualTo('x');
+        learner.destroyForcibly();
+        fixture.model.pushesWait(false);
+        Shell.await(() -> fixture.model.calls.contains("leave"), "the killed learner leaves");
+        assertWholeGradients(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"compute", "push", "pull", "stall"})
+    void aLearnerMayBeKilledInAnyPhaseAndAnotherTakesItsPlace(String phase) throws Exception {
+        fixture.model.pushesWait(phase.equals("push") || phase.equals("stall"));
+        Process learner = learner(
+            (phase.equals("compute") ? "" : WRITE + "os.fsync(f)\n") + (phase.equals("stall") ? WRITE : "")
+                + "print('x')\n" + (phase.equals("stall") ? "os.fsync(f)\n" : "signal.pause()\n"));
+        assertThat(learner.getInputStream().read()).isEqualTo('x');
+        fixture.model.pullsWait(phase.equals("pull"));
+        if (phase.equals("push") || phase.equals("stall")) {
+            Shell.await(() -> fixture.model.waiting.get() > 0, "a push waits");
+        }
+        learner.destroyForcibly();
+        fixture.model.pushesWait(false);
+        fixture.model.pullsWait(false);
+        Shell.await(() -> fixture.model.calls.contains("leave"), "the killed learner leaves");
+        int pushed = phase.equals("compute") ? 0 : 1;
+        fixture.shell.succeed("python3 - <<'P'\n" + OPEN
+            + "assert os.pread(f, 8<<20, 0) in [bytes([v])*(8<<20) for v in (%d, 2)]\n".formatted(pushed)
+            + WRITE + "os.fsync(f)\nP");
+        assertThat((int) fixture.model.weight(0)).isIn(pushed + 1, 3);
+        assertWholeGradients(fixture.model.weight(0));
+    }
+
+    @Test
+    void aFailedPushIsAnErrorOfTheNextFsyncAndOfCloseAndInTheStatus() throws Exception {
+        fixture.model.failPushAfter(0);
+        fixture.shell.succeed("python3 - <<'P'\n" + OPEN + WRITE + "os.fsync(f)\n" + WRITE
+            + "import errno\n"
+            + "try: os.fsync(f); sys.exit('no error')\n"
+            + "except OSError as e: assert e.errno==errno.EIO, e\n"
+            + "try: os.close(f); sys.exit('no error')\n"
+            + "except OSError as e: assert e.errno==errno.EIO, e\n"
+            + "P");
+        assertThat(fixture.shell.succeed("cat \"$DIR/status.json\"")).contains("shard 0 does not answer");
+        assertThat(fixture.model.pushes).isEmpty();
+    }
+
+    @Test
+    void closingTheMountPushesWhatWasFsynced() throws Exception {
+        Process learner = learner(WRITE + "os.fsync(f)\nprint('x')\nsignal.pause()\n");
+        assertThat(learner.getInputStream().read()).isEqualTo('x');
+        fixture.mount.close();
+        learner.destroyForcibly();
+        assertThat(fixture.isMounted()).isFalse();
+        assertWholeGradients(1);
+        assertThat(fixture.model.calls).endsWith("leave");
+    }
+}
