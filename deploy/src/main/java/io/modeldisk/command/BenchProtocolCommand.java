@@ -120,8 +120,8 @@ final class BenchProtocolCommand implements Callable<Integer> {
         }
         ProtocolBench.Context context = new ProtocolBench.Context().modeldisk(System.getProperty("modeldisk.command"))
             .datamovers(datamovers.stream().map(Route.Wish::named).toList())
-            .modelBytes(modelSize.bytes()).aggregators(List.of(aggregators.split(",")))
-            .progress(step -> System.err.println(step));
+            .modelBytes(modelSize.bytes()).aggregators(aggregatorList())
+            .progress(BenchProtocolCommand::show);
         if (running != null) {
             context.running(ModelAddress.parse(running.shard), ModelAddress.parsePortal(running.floor, 0));
         }
@@ -142,8 +142,9 @@ final class BenchProtocolCommand implements Callable<Integer> {
 
     private void print(ProtocolReport report) {
         if (!report.throughput().isEmpty()) {
-            System.out.println("Throughput of one session, medians of " + pairs
-                + " runs in turn with the floor; the ratios' median (least-greatest)\n");
+            System.out
+                .println("Throughput of one session, " + (pairs == 1 ? "one run" : "medians of " + pairs + " runs")
+                    + " in turn with the floor; the ratios' median (least-greatest)\n");
             System.out.println(TextReport.throughput(report.throughput()));
         }
         if (!report.latency().isEmpty()) {
@@ -159,7 +160,13 @@ final class BenchProtocolCommand implements Callable<Integer> {
         return value;
     }
 
-    private List<Integer> latencyBytes() {
+    /** The aggregators one by one. */
+    List<String> aggregatorList() {
+        return List.of(aggregators.split(NEXT_NAME));
+    }
+
+    /** The sizes for latency, checked. */
+    List<Integer> latencyBytes() {
         List<Integer> checked = new ArrayList<>();
         for (ByteCount size : latencySizes) {
             if (size.bytes() < 1 || size.bytes() > Math.min(LARGEST_REQUEST_BYTES, modelSize.bytes())) {
@@ -171,7 +178,8 @@ final class BenchProtocolCommand implements Callable<Integer> {
         return checked;
     }
 
-    private List<Integer> requestBytes() {
+    /** The sizes for throughput, checked. */
+    List<Integer> requestBytes() {
         List<Integer> checked = new ArrayList<>();
         for (ByteCount size : sizes) {
             long bytes = size.bytes();
@@ -192,7 +200,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
         return (long) (duration * 1000);
     }
 
-    /** On a terminal a line tells how far it is. */
+    /** On a terminal a line tells how far it is; an empty one takes it away. */
     private static void show(String step) {
         if (System.console() != null && System.console().isTerminal()) {
             System.err.print("\r\033[K" + step);

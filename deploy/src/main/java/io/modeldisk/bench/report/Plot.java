@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.DoubleStream;
 import javax.imageio.ImageIO;
 import org.HdrHistogram.Histogram;
 import org.knowm.xchart.CategoryChart;
@@ -32,9 +33,12 @@ import org.knowm.xchart.style.markers.SeriesMarkers;
 public final class Plot {
     private static final int WIDTH = 460;
     private static final int HEIGHT = 340;
+    private static final int MARGIN = 16;
+    private static final int LEGEND_LINE = 18;
+    private static final double HEADROOM = 1.08;
+    private static final double PLOT_CONTENT = 0.98;
     private static final int PNG_SCALE = 2;
     private static final double MICRO = 1e3;
-    private static final String THROUGHPUT_UNIT = "GB/s";
     private static final String FLOOR = "bare sockets";
     private static final Color GREY = new Color(0x8A8F98);
     private static final Color[] COLOURS = {
@@ -61,22 +65,22 @@ public final class Plot {
         int height = HEIGHT * rows.size();
         if (file.toString().toLowerCase(Locale.ROOT).endsWith(".svg")) {
             VectorGraphics2D graphics = new VectorGraphics2D();
-            paint(rows, graphics);
+            paint(rows, graphics, width, height);
             try (OutputStream out = Files.newOutputStream(file)) {
                 new SVGProcessor().getDocument(graphics.getCommands(), new PageSize(0, 0, width, height)).writeTo(out);
             }
         } else {
             BufferedImage image = new BufferedImage(width * PNG_SCALE, height * PNG_SCALE, BufferedImage.TYPE_INT_RGB);
             Graphics2D graphics = image.createGraphics();
-            graphics.setColor(Color.WHITE);
-            graphics.fillRect(0, 0, image.getWidth(), image.getHeight());
             graphics.scale(PNG_SCALE, PNG_SCALE);
-            paint(rows, graphics);
+            paint(rows, graphics, width, height);
             ImageIO.write(image, "png", file.toFile());
         }
     }
 
-    private static void paint(List<List<CategoryChart>> rows, Graphics2D graphics) {
+    private static void paint(List<List<CategoryChart>> rows, Graphics2D graphics, int width, int height) {
+        graphics.setColor(Color.WHITE);
+        graphics.fillRect(0, 0, width, height);
         for (int row = 0; row < rows.size(); row++) {
             for (int column = 0; column < rows.get(row).size(); column++) {
                 Graphics2D place = (Graphics2D) graphics.create();
@@ -117,7 +121,7 @@ public final class Plot {
 
     private static CategoryChart throughput(Direction direction, int depth, List<ThroughputResult> results) {
         String name = direction == Direction.BOTH ? "push and pull at once" : name(direction);
-        CategoryChart chart = chart("%s, %d requests deep".formatted(name, depth), THROUGHPUT_UNIT);
+        CategoryChart chart = chart("%s, %d request%s deep".formatted(name, depth, depth == 1 ? "" : "s"), "GB/s");
         List<String> aggregators = results.stream().map(ThroughputResult::aggregator).distinct().toList();
         List<ThroughputResult> first = of(aggregators.getFirst(), results);
         Function<List<ThroughputResult>, List<String>> sizes = shown -> shown.stream()
@@ -128,7 +132,15 @@ public final class Plot {
             line(chart, aggregators.get(i), sizes.apply(shown), figures(shown, result -> result.protocol().median()),
                 COLOURS[i % COLOURS.length], false);
         }
+        chart.getStyler().setYAxisMin(0.0);
+        chart.getStyler().setYAxisMax(HEADROOM * shown(chart).max().orElseThrow());
         return chart;
+    }
+
+    /** Every figure of a chart. */
+    private static DoubleStream shown(CategoryChart chart) {
+        return chart.getSeriesMap().values().stream()
+            .flatMapToDouble(series -> series.getYData().stream().mapToDouble(Number::doubleValue));
     }
 
     private static List<ThroughputResult> of(String aggregator, List<ThroughputResult> results) {
@@ -141,13 +153,18 @@ public final class Plot {
 
     private static CategoryChart latency(Direction direction, List<LatencyResult> results) {
         CategoryChart chart = chart("latency of a " + name(direction), "microseconds");
-        chart.getStyler().setYAxisLogarithmic(true);
-        chart.getStyler().setYAxisDecimalPattern("#,##0");
+        CategoryStyler styler = chart.getStyler();
+        styler.setYAxisLogarithmic(true);
+        styler.setYAxisDecimalPattern("#,##0");
         List<String> sizes = results.stream().map(result -> Units.size(result.requestBytes())).toList();
         line(chart, "sockets 50 %", sizes, percentile(results, LatencyResult::floor, 50), GREY, false);
-        line(chart, "sockets 99 %", sizes, percentile(results, LatencyResult::floor, 99), GREY, true);
+        line(chart, "99 %", sizes, percentile(results, LatencyResult::floor, 99), GREY, true);
         line(chart, "protocol 50 %", sizes, percentile(results, LatencyResult::protocol, 50), COLOURS[0], false);
-        line(chart, "protocol 99 %", sizes, percentile(results, LatencyResult::protocol, 99), COLOURS[0], true);
+        // A name is a series' key: the blank tells it from the other, and is not seen.
+        line(chart, "99 % ", sizes, percentile(results, LatencyResult::protocol, 99), COLOURS[0], true);
+        // Whole decades, so that both ends of the axis have a number.
+        styler.setYAxisMin(Math.pow(10, Math.floor(Math.log10(shown(chart).min().orElseThrow()))));
+        styler.setYAxisMax(Math.pow(10, Math.ceil(Math.log10(shown(chart).max().orElseThrow()))));
         return chart;
     }
 
@@ -167,13 +184,16 @@ public final class Plot {
         styler.setLegendLayout(Styler.LegendLayout.Horizontal);
         styler.setLegendBorderColor(Color.WHITE);
         styler.setLegendFont(font);
+        styler.setLegendSeriesLineLength(LEGEND_LINE);
+        styler.setChartPadding(MARGIN);
+        // The ends of the y axis are chosen, so there is little to add: as much as its lowest number needs.
+        styler.setPlotContentSize(PLOT_CONTENT);
         styler.setChartBackgroundColor(Color.WHITE);
         styler.setChartTitleFont(font.deriveFont(Font.BOLD, 14f));
         styler.setPlotGridLinesColor(new Color(0xE3E5E8));
         styler.setPlotBorderVisible(false);
         styler.setAxisTitleFont(font);
         styler.setAxisTickLabelsFont(font.deriveFont(11f));
-        styler.setYAxisMin(yAxis.equals(THROUGHPUT_UNIT) ? 0.0 : null);
         return chart;
     }
 
@@ -181,7 +201,8 @@ public final class Plot {
         CategoryChart chart, String name, List<String> x, List<Double> y, Color colour, boolean dashed) {
         CategorySeries series = chart.addSeries(name, x, y);
         series.setLineColor(colour);
-        series.setMarker(SeriesMarkers.CIRCLE);
+        // A marker would hide the dashes in the legend; of a single point it is all there is to see.
+        series.setMarker(dashed && x.size() > 1 ? SeriesMarkers.NONE : SeriesMarkers.CIRCLE);
         series.setMarkerColor(colour);
         series.setLineStyle(dashed
             ? new BasicStroke(2, BasicStroke.CAP_ROUND, BasicStroke.JOIN_ROUND, 10, new float[]{5, 5}, 0)

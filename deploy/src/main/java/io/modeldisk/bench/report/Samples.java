@@ -23,6 +23,10 @@ public final class Samples {
 
     /** Each figure divided by the one that was measured beside it. */
     public Samples over(Samples others) {
+        if (values.length != others.values.length) {
+            throw new IllegalArgumentException(
+                values.length + " figures have no ratio to " + others.values.length);
+        }
         double[] ratios = new double[values.length];
         for (int i = 0; i < ratios.length; i++) {
             ratios[i] = values[i] / others.values[i];

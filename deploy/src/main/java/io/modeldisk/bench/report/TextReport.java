@@ -1,6 +1,7 @@
 package io.modeldisk.bench.report;
 
 import io.modeldisk.bench.load.Load;
+import io.modeldisk.bench.load.Pattern;
 import java.util.List;
 import java.util.Locale;
 import java.util.LongSummaryStatistics;
@@ -9,6 +10,13 @@ import org.HdrHistogram.Histogram;
 /** The tables that a benchmark prints. */
 public final class TextReport {
     private static final double MICRO = 1e3;
+    private static final String PART_OF_BLOCK = " *";
+    /** As wide as the mark, so that the figures of all rows stand below each other. */
+    private static final String UNMARKED = "  ";
+    private static final String FOOTNOTE = """
+
+        * of less than 4 KiB a push moves a whole logical block, and a pull takes so much of one; the floor moves these bytes alone
+        """;
 
     private TextReport() {}
 
@@ -42,19 +50,25 @@ public final class TextReport {
     public static String latency(List<LatencyResult> results) {
         Table table = new Table(1, "direction", "request", "floor 50 %", "99 %", "99.9 %", "protocol 50 %", "99 %",
             "99.9 %", "more at 50 %");
+        boolean noted = results.stream().anyMatch(TextReport::partOfBlock);
         LatencyResult before = null;
         for (LatencyResult result : results) {
             if (before != null && result.direction() != before.direction()) {
                 table.gap();
             }
-            table.row(result.direction().name().toLowerCase(Locale.ROOT), Units.size(result.requestBytes()),
+            table.row(result.direction().name().toLowerCase(Locale.ROOT),
+                Units.size(result.requestBytes()) + (partOfBlock(result) ? PART_OF_BLOCK : noted ? UNMARKED : ""),
                 micros(result.floor(), 50), micros(result.floor(), 99), micros(result.floor(), 99.9),
                 micros(result.protocol(), 50), micros(result.protocol(), 99), micros(result.protocol(), 99.9),
                 "%.1f".formatted((result.protocol().getValueAtPercentile(50) - result.floor().getValueAtPercentile(50))
                     / MICRO));
             before = result;
         }
-        return table.toString();
+        return table + (noted ? FOOTNOTE : "");
+    }
+
+    private static boolean partOfBlock(LatencyResult result) {
+        return result.requestBytes() < Pattern.LOGICAL_BLOCK_BYTES;
     }
 
     /** What many sessions got. */

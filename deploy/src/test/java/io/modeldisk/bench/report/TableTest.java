@@ -1,0 +1,40 @@
+package io.modeldisk.bench.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+
+final class TableTest {
+    @Test
+    void wordsStandToTheLeftAndFiguresToTheRight() {
+        assertThat(new Table(1, "name", "GB/s").row("a", "1.5").row("longer", "10.25")).hasToString("""
+            name     GB/s
+            a         1.5
+            longer  10.25
+            """);
+    }
+
+    @Test
+    void aGapIsAnEmptyLineAndChangesNoWidth() {
+        assertThat(new Table(1, "a", "b").row("1", "2").gap().row("3", "44")).hasToString("""
+            a   b
+            1   2
+
+            3  44
+            """);
+    }
+
+    @Test
+    void noLineEndsInBlanks() {
+        assertThat(new Table(2, "a", "heading", "b").row("1", "2", "").toString().lines())
+            .containsExactly("a  heading  b", "1  2");
+    }
+
+    @Test
+    void aRowOfAnotherLengthIsRefused() {
+        Table table = new Table(1, "a", "b");
+        assertThatThrownBy(() -> table.row("1", "2", "3")).isInstanceOf(IllegalArgumentException.class)
+            .hasMessage("3 cells in a row of 2");
+    }
+}

@@ -1,0 +1,2 @@
+/** What the command takes and refuses before it starts anything. */
+package io.modeldisk.command;
