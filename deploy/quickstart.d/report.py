@@ -9,6 +9,8 @@ import time
 
 # What the quickstart promises: see `deploy/quickstart --help` and the README.
 LEAST_ACCURACY = 0.95
+# Fewer learn something too, but promise nothing.
+ENOUGH_ITERATIONS = 400
 MOST_ACCURACY_DIFFERENCE = 0.005
 MOST_RELATIVE_DIFFERENCE = 1e-4
 
@@ -87,8 +89,8 @@ def table(options):
     for name, value in rows:
         print(f"   {name:<{width}}  {value}")
     problems = []
-    if evaluation["accuracy"] < LEAST_ACCURACY:
-        problems.append(f"the accuracy is below {LEAST_ACCURACY}: more iterations?")
+    if evaluation["accuracy"] < LEAST_ACCURACY and mounts[0]["iterations"] >= ENOUGH_ITERATIONS:
+        problems.append(f"the accuracy is below {LEAST_ACCURACY}")
     if abs(evaluation["accuracy"] - plain["accuracy"]) > MOST_ACCURACY_DIFFERENCE:
         problems.append("the accuracy is not that of the plain training")
     if evaluation["relative"] > MOST_RELATIVE_DIFFERENCE:

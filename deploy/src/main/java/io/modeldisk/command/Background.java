@@ -16,7 +16,7 @@ import jnr.posix.POSIXFactory;
  * ends; the other goes on without a terminal. Until it is ready its complaints go to the terminal.
  */
 final class Background {
-    private static final String MARKER = "MODELDISK_IN_BACKGROUND";
+    static final String MARKER = "MODELDISK_IN_BACKGROUND";
     private static final int MODE = 0640;
 
     private Background() {}

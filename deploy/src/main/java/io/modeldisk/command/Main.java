@@ -10,7 +10,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /** The {@code modeldisk} command. */
 @Command(name = "modeldisk", mixinStandardHelpOptions = true, version = "modeldisk 0.1.0",
     description = "A model you can mount: a parameter server whose shards are iSCSI block devices.", subcommands = {
-        ServeCommand.class, MountCommand.class, UnmountCommand.class, StatusCommand.class},
+        ServeCommand.class, MountCommand.class, UnmountCommand.class, StatusCommand.class, BenchCommand.class},
     footer = {"",
         "Every option can also stand in the environment (MODELDISK_SERVE_BLOCK_SIZE=64KiB) or in a file of properties",
         "(serve.block-size=64KiB) that MODELDISK_CONFIG names, by default " + Settings.DEFAULT_FILE + ".",
@@ -35,7 +35,9 @@ public final class Main {
     private static CommandLine commandLine() throws IOException {
         CommandLine line = new CommandLine(new Main());
         line.registerConverter(ByteCount.class, Main::byteCount);
-        line.setDefaultValueProvider(new Settings());
+        Settings settings = new Settings();
+        settings.check(line);
+        line.setDefaultValueProvider(settings);
         line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setUsageHelpAutoWidth(true);
         line.setParameterExceptionHandler((failure, _) -> wrongUsage(failure));

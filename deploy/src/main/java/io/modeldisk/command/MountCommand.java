@@ -2,6 +2,8 @@ package io.modeldisk.command;
 
 import io.modeldisk.mount.ModelMount;
 import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
 import java.io.IOException;
@@ -12,6 +14,7 @@ import java.util.concurrent.Callable;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -43,9 +46,24 @@ final class MountCommand implements Callable<Integer> {
             + "name and process number.")
     private String learner;
 
+    @Mixin
+    private LoginSecrets secrets;
+
     @Option(names = "--wait", paramLabel = "SECONDS", defaultValue = "600",
         description = "How long a read or fsync waits for other learners before it fails.")
     private long waitSeconds;
+
+    @Option(names = "--digests", paramLabel = "none|crc32c", defaultValue = "none",
+        description = "crc32c: headers and data travel with checksums of their own, beyond TCP's; costs some throughput.")
+    private Digest digests;
+
+    @Option(names = "--datamover", paramLabel = "NAME", defaultValue = "auto",
+        description = "How data moves: tcp; shm: through memory shared with a shard on this host; auto: shm where a shard offers "
+            + "it, else tcp, and says why.")
+    private String datamover;
+
+    @Mixin
+    private SocketDirectory sockets;
 
     @Option(names = "--foreground", description = "Stay in the foreground until the directory is unmounted.")
     private boolean foreground;
@@ -62,7 +80,11 @@ final class MountCommand implements Callable<Integer> {
         ModelAddress model = ModelAddress.parse(address);
         String label = learner == null ? defaultLabel() : learner;
         StripedModel.Context connection = new StripedModel.Context(model).learner(label)
-            .waitTimeoutMillis(waitSeconds * 1000);
+            .secrets(secrets.read())
+            .waitTimeoutMillis(waitSeconds * 1000)
+            .digest(digests)
+            .datamover(Route.Wish.named(datamover))
+            .socketDirectory(sockets.directory());
         ModelMount.Context context = new ModelMount.Context()
             .directory(directory)
             .exchange(ExchangeScheme.named(exchange))
@@ -76,6 +98,9 @@ final class MountCommand implements Callable<Integer> {
                 remote.facts().model(), ByteCount.format(remote.facts().sizeBytes()),
                 StatusCommand.counted(remote.facts().shards(), "shard"), remote.facts().consistency(),
                 directory, context.exchange().schemeName(), label);
+            for (int i = 0; i < model.shards().size(); i++) {
+                System.out.printf("shard %d: datamover %s%n", i, remote.routes().get(i));
+            }
             Background.detachIfBackground(log);
             mount.unmounted().join();
         }

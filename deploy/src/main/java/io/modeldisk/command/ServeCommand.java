@@ -2,6 +2,11 @@ package io.modeldisk.command;
 
 import io.modeldisk.aggregator.AggregatorProvider;
 import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.protocol.access.AccessPolicy;
+import io.modeldisk.protocol.access.AddressRange;
+import io.modeldisk.protocol.login.InitiatorPattern;
+import io.modeldisk.protocol.login.TargetAddress;
+import io.modeldisk.protocol.login.chap.SecretsFile;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.ModelFacts;
 import io.modeldisk.protocol.target.TargetServer;
@@ -11,6 +16,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Iterator;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.regex.Matcher;
@@ -18,6 +24,7 @@ import java.util.regex.Pattern;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -93,6 +100,35 @@ final class ServeCommand implements Callable<Integer> {
         description = "The memory for data on its way in, shared by all sessions.")
     private ByteCount buffers;
 
+    @Option(names = "--secrets", paramLabel = "FILE",
+        description = "Who may log in, with CHAP: lines 'peer NAME SECRET [INITIATOR-PATTERN...]', and 'self NAME SECRET' for "
+            + "initiators that want the shard to authenticate too. A file that only its owner may read.")
+    private Path secrets;
+
+    @Option(names = "--insecure",
+        description = "Let everyone in who can reach the shard, also from other machines. Without this or --secrets it listens "
+            + "on loopback only.")
+    private boolean insecure;
+
+    @Option(names = "--allow-initiator", paramLabel = "PATTERN", split = ",",
+        description = "Only these initiators may log in, as iqn.2026-11.io.modeldisk.learner:*; may be given several times.")
+    private List<String> allowedInitiators = List.of();
+
+    @Option(names = "--allow-address", paramLabel = "CIDR", split = ",",
+        description = "Only from there may connections come, as 10.0.0.0/8 or fd00::/8; may be given several times.")
+    private List<String> allowedAddresses = List.of();
+
+    @Option(names = "--peers", paramLabel = "HOST:PORT", split = ",",
+        description = "Where all shards of the model are, in their order, this one in its place: what discovery answers. "
+            + "Without it, discovery at a shard finds that shard alone.")
+    private List<String> peers = List.of();
+
+    @Mixin
+    private ServeDatamovers datamovers;
+
+    @Mixin
+    private ServeLimits limits;
+
     @Spec
     private CommandSpec spec;
 
@@ -122,7 +158,7 @@ final class ServeCommand implements Callable<Integer> {
         }
     }
 
-    private ParameterServer.Context context() {
+    private ParameterServer.Context context() throws IOException {
         Matcher place = SHARD.matcher(shard);
         if (!place.matches()) {
             throw new IllegalArgumentException("--shard " + shard + " must be I/N, as 0/2 for the first of two");
@@ -142,8 +178,17 @@ final class ServeCommand implements Callable<Integer> {
             .consistency(consistency)
             .learners(learners)
             .lease(Duration.ofMillis((long) (leaseSeconds * 1000)))
-            .network(new TargetServer.Context().bufferBytes(buffers.bytes()));
+            .access(access())
+            .portals(
+                peers.stream().map(peer -> ModelAddress.parsePortal(peer, TargetServer.Context.DEFAULT_PORT)).toList())
+            .network(limits.apply(datamovers.apply(new TargetServer.Context().bufferBytes(buffers.bytes()))));
         return addSource(context);
+    }
+
+    private AccessPolicy access() throws IOException {
+        return new AccessPolicy(secrets == null ? null : SecretsFile.read(secrets), insecure,
+            allowedInitiators.stream().map(InitiatorPattern::new).toList(),
+            allowedAddresses.stream().map(AddressRange::parse).toList());
     }
 
     /** One of --size and --from; where the command line has one, the settings' other one does not count. */
@@ -162,9 +207,10 @@ final class ServeCommand implements Callable<Integer> {
     private static String ready(ParameterServer server) {
         ModelFacts facts = server.shard().facts();
         InetSocketAddress address = server.localAddress();
-        return "ready: shard %d/%d of model %s on %s:%d, %s in %d blocks of %s, %s, %s".formatted(
-            facts.shard(), facts.shards(), facts.model(), address.getHostString(), address.getPort(),
+        return "ready: shard %d/%d of model %s on %s, %s in %d blocks of %s, %s, %s%s".formatted(
+            facts.shard(), facts.shards(), facts.model(), TargetAddress.text(address),
             ByteCount.format(facts.bytesOfShard()), facts.blocksOfShard(), ByteCount.format(facts.blockSizeBytes()),
-            facts.aggregator(), facts.consistency());
+            facts.aggregator(), facts.consistency(),
+            server.sharesMemoryAt() == null ? "" : ", shared memory at " + server.sharesMemoryAt());
     }
 }

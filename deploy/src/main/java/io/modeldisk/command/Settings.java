@@ -7,8 +7,13 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Properties;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import picocli.CommandLine;
 import picocli.CommandLine.IDefaultValueProvider;
 import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
@@ -18,7 +23,13 @@ import picocli.CommandLine.Model.OptionSpec;
 final class Settings implements IDefaultValueProvider {
     static final String DEFAULT_FILE = "/etc/modeldisk/modeldisk.properties";
 
+    private static final String PREFIX = "MODELDISK_";
+    /** What the script and the log take from the environment: no options. */
+    private static final Set<String> OTHER_VARIABLES = Set.of("MODELDISK_CONFIG", "MODELDISK_LOG_LEVEL",
+        Background.MARKER);
+
     private final Properties file = new Properties();
+    private Path path;
 
     /**
      * Reads the file.
@@ -27,7 +38,7 @@ final class Settings implements IDefaultValueProvider {
      */
     Settings() throws IOException {
         String named = System.getenv("MODELDISK_CONFIG");
-        Path path = Path.of(named == null ? DEFAULT_FILE : named);
+        path = Path.of(named == null ? DEFAULT_FILE : named);
         if (named == null && !Files.exists(path)) {
             return;
         }
@@ -45,10 +56,49 @@ final class Settings implements IDefaultValueProvider {
         if (!(argument instanceof OptionSpec option) || option.usageHelp() || option.versionHelp()) {
             return null;
         }
-        String command = argument.command().name();
-        String name = option.longestName().replaceFirst("^--", "");
-        String variable = "MODELDISK_" + (command + "_" + name).replace('-', '_').toUpperCase(Locale.ROOT);
-        String value = System.getenv(variable);
-        return value != null ? value : file.getProperty(command + "." + name);
+        String key = key(argument.command(), option);
+        String value = System.getenv(variable(key));
+        return value != null ? value : file.getProperty(key);
+    }
+
+    /**
+     * Checks that every setting is one of an option of a command: a misspelt one would do nothing, and nobody would know.
+     *
+     * @throws IOException for a key of the file or a variable that no option has, naming it
+     */
+    void check(CommandLine line) throws IOException {
+        Set<String> keys = new TreeSet<>();
+        collect(line.getCommandSpec(), keys);
+        Set<String> variables = keys.stream().map(Settings::variable).collect(Collectors.toSet());
+        for (String key : new TreeSet<>(file.stringPropertyNames())) {
+            if (!keys.contains(key)) {
+                throw new IOException("the settings file " + path + " has '" + key
+                    + "', which is no COMMAND.OPTION of modeldisk, as serve.block-size is");
+            }
+        }
+        for (String name : new TreeSet<>(System.getenv().keySet())) {
+            if (name.startsWith(PREFIX) && !variables.contains(name) && !OTHER_VARIABLES.contains(name)) {
+                throw new IOException("the environment has " + name
+                    + ", which is no setting of modeldisk, as MODELDISK_SERVE_BLOCK_SIZE is");
+            }
+        }
+    }
+
+    private static void collect(CommandSpec command, Set<String> keys) {
+        for (OptionSpec option : command.options()) {
+            if (!option.usageHelp() && !option.versionHelp()) {
+                keys.add(key(command, option));
+            }
+        }
+        command.subcommands().values().forEach(sub -> collect(sub.getCommandSpec(), keys));
+    }
+
+    private static String key(CommandSpec command, OptionSpec option) {
+        return command.qualifiedName(".").replaceFirst("^modeldisk\\.", "") + "."
+            + option.longestName().replaceFirst("^--", "");
+    }
+
+    private static String variable(String key) {
+        return PREFIX + key.replace('.', '_').replace('-', '_').toUpperCase(Locale.ROOT);
     }
 }

@@ -8,6 +8,7 @@ import io.modeldisk.protocol.striping.StripedModel;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -24,11 +25,15 @@ final class StatusCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print what the shards say, as JSON.")
     private boolean json;
 
+    @Mixin
+    private LoginSecrets secrets;
+
     @Override
     public Integer call() throws IOException {
         ModelAddress model = ModelAddress.parse(address);
         String label = "status-" + ProcessHandle.current().pid();
-        try (StripedModel remote = StripedModel.connect(new StripedModel.Context(model).learner(label))) {
+        try (StripedModel remote = StripedModel.connect(new StripedModel.Context(model).learner(label)
+            .secrets(secrets.read()))) {
             JsonNode shards = remote.status();
             if (json) {
                 System.out.println(JSON.writerWithDefaultPrettyPrinter().writeValueAsString(shards));

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Wrong input ends the command with a message that names the value and what would be right, and leaves nothing behind. */
 @Timeout(120)
@@ -66,9 +67,26 @@ final class BadInputIT {
         --from=.                                  | . is not a regular file
         --size=1MiB --from=missing.safetensors    | only one of them can be given
         --shard=0/1                               | neither --size nor --from is given
+        --size=1MiB --secrets=missing             | the secrets file missing does not exist
+        --size=1MiB --secrets=no.properties       | others may read or change it; chmod 600 no.properties
+        --size=1MiB --allow-address=10.0.0.1/8    | 10.0.0.0/8 would be the range that it lies in
+        --size=1MiB --allow-initiator=learner     | 'learner' is no pattern of initiator names
+        --size=1MiB --peers=127.0.0.1,127.0.0.2   | must name each of the 1 shards in their order
+        --size=1MiB --peers=127.0.0.2             | 127.0.0.2:3260 stands in the place of shard 0
+        --size=1MiB --max-sessions=0              | maxConnections=0 must be at least 1
+        --size=1MiB --max-logins=0                | maxLogins=0 must be at least 1
+        --size=1MiB --login-timeout=0             | loginTimeoutSeconds=0 must be at least 1
+        --size=1MiB --ping-interval=0             | pingIntervalSeconds=0 must be at least 1
         """)
     void aWrongOptionOfServeIsNamedWithWhatWouldBeRight(String options, String said) throws Exception {
         assertServeRefused(List.of(said), (Object[]) options.split(" "));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0.0.0.0:0", "[::]:0"})
+    void nobodyServesOtherMachinesWithoutSayingWhoMayLogIn(String listen) throws Exception {
+        assertRefused(List.of("--secrets FILE says who may log in, or --insecure lets everyone in"), "serve", "--model",
+            "m", "--size=1MiB", "--listen", listen);
     }
 
     @Test

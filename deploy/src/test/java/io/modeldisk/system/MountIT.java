@@ -9,6 +9,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -78,11 +79,13 @@ final class MountIT {
     @RegisterExtension
     private final Sandbox sandbox = new Sandbox();
 
-    private Path mount(String exchange) throws Exception {
+    private Path mount(String exchange, Object... options) throws Exception {
         Programs.requireMounting();
         Shards shards = Shards.launch(sandbox, "m", 2, SIZE_BYTES, context -> context.blockSizeBytes(64 << 10));
         Path directory = sandbox.directory("d");
-        Command.mount(sandbox, shards, directory, "--exchange", exchange, "--learner", "l1").awaitLine("ready: ");
+        Object[] all = Stream.concat(Stream.of("--exchange", exchange, "--learner", "l1"), Stream.of(options))
+            .toArray();
+        Command.mount(sandbox, shards, directory, all).awaitLine("ready: ");
         return directory;
     }
 
@@ -101,6 +104,14 @@ final class MountIT {
     void aLearnerInShellTrains(String exchange) throws Exception {
         Programs.require("perl", "perl-base");
         Path directory = mount(exchange);
+        sandbox.shell(SHELL_LEARNER, directory.resolve("model"), sandbox.path("gradient")).succeeded();
+        assertWeights(directory, -3);
+    }
+
+    @Test
+    void aLearnerTrainsWithDigestsAsWithout() throws Exception {
+        Programs.require("perl", "perl-base");
+        Path directory = mount("sync", "--digests", "crc32c");
         sandbox.shell(SHELL_LEARNER, directory.resolve("model"), sandbox.path("gradient")).succeeded();
         assertWeights(directory, -3);
     }

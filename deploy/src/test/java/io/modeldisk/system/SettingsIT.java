@@ -63,4 +63,19 @@ final class SettingsIT {
         assertThat(result.status()).isEqualTo(1);
         assertThat(result.output()).contains("size=0 must be a positive multiple of 4");
     }
+
+    @Test
+    void aSettingThatNoOptionHasIsNamed() throws Exception {
+        String file = sandbox.file("misspelt", "serve.blocksize=64KiB\n").toString();
+        Result result = sandbox.run(Map.of("MODELDISK_CONFIG", file), modeldisk("status", "modeldisk://localhost/m"));
+        assertThat(result.status()).isEqualTo(1);
+        assertThat(result.output()).contains(file, "'serve.blocksize'", "serve.block-size");
+    }
+
+    @Test
+    void aVariableThatNoOptionHasIsNamed() throws Exception {
+        Result result = sandbox.run(Map.of("MODELDISK_SERVE_BLOCKSIZE", "64KiB"), modeldisk("--version"));
+        assertThat(result.status()).isEqualTo(1);
+        assertThat(result.output()).contains("MODELDISK_SERVE_BLOCKSIZE");
+    }
 }

@@ -6,6 +6,7 @@ import io.modeldisk.mount.file.StatusFile;
 import io.modeldisk.mount.file.WeightsFile;
 import io.modeldisk.mount.fuse.FuseFileSystem;
 import io.modeldisk.mount.fuse.MountedFile;
+import java.io.IOException;
 import java.util.List;
 
 /** The files of a mounted model, and what they use. */
@@ -15,10 +16,10 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     private final WeightsFile weights;
     private final List<MountedFile> files;
 
-    ModelFiles(ModelMount.Context context) {
+    ModelFiles(ModelMount.Context context) throws IOException {
+        this.weights = new WeightsFile(context.remoteModel());
         this.exchange = context.exchange().create(context.remoteModel());
         this.model = new ModelFile(context.remoteModel(), exchange);
-        this.weights = new WeightsFile(context.remoteModel());
         StatusReport report = new StatusReport(context, exchange.counters(), model);
         this.files = List.of(model, weights, new StatusFile(report::text));
     }

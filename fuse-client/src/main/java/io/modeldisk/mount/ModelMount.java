@@ -41,7 +41,7 @@ public final class ModelMount implements AutoCloseable {
         ModelMount mount;
         try {
             FuseOptions options = new FuseOptions(context.workerThreads(), context.maxThreads(),
-                context.closeTimeoutMs());
+                context.closeTimeoutMs(), context.remoteModel()::allocate);
             mount = new ModelMount(mountPoint, files, context.binding().mount(mountPoint.path(), files, options));
         } catch (IOException | RuntimeException e) {
             files.close();

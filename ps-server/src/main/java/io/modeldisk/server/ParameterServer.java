@@ -1,14 +1,20 @@
 package io.modeldisk.server;
 
 import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.protocol.access.AccessPolicy;
+import io.modeldisk.protocol.login.TargetAddress;
+import io.modeldisk.protocol.datamover.TargetPortal;
+import io.modeldisk.protocol.datamover.shm.ShmPortal;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.ModelFacts;
+import io.modeldisk.protocol.target.Portals;
 import io.modeldisk.protocol.target.TargetServer;
 import io.modeldisk.server.model.ModelSource;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 
 /**
  * A shard of a model, served over iSCSI. {@link #launch} starts it, {@link #close} ends it; {@link ShardModel} is the same
@@ -44,6 +50,12 @@ public final class ParameterServer implements AutoCloseable {
             }
 
             @Override
+            public String sharesMemoryAt() {
+                return server.portals().stream().filter(portal -> portal.datamover().equals(ShmPortal.NAME))
+                    .map(TargetPortal::toString).findFirst().orElse(null);
+            }
+
+            @Override
             public void close() {
                 server.close();
             }
@@ -68,6 +80,11 @@ public final class ParameterServer implements AutoCloseable {
     /** Where it listens: the port is the real one if 0 was asked for. */
     public InetSocketAddress localAddress() {
         return network.localAddress();
+    }
+
+    /** Where it shares memory with learners on this host: the socket; null if it does not. */
+    public String sharesMemoryAt() {
+        return network.sharesMemoryAt();
     }
 
     /** The shard it serves. */
@@ -109,6 +126,8 @@ public final class ParameterServer implements AutoCloseable {
         private static final int MIN_BLOCK_SIZE_BYTES = 4096;
         private static final int MAX_BLOCK_SIZE_BYTES = 1 << 20;
         private static final int MAX_LEARNERS = 65_536;
+        /** As many as there are portal group tags. */
+        private static final int MAX_SHARDS = 65_535;
         private static final int MIN_SPARE_BLOCKS = 2;
         private static final int MAX_SPARE_BLOCKS = 65_536;
         private static final Duration MAX_LEASE = Duration.ofDays(1);
@@ -126,6 +145,8 @@ public final class ParameterServer implements AutoCloseable {
         private int learners = DEFAULT_LEARNERS;
         private Duration lease = DEFAULT_LEASE;
         private int spareBlocks = DEFAULT_SPARE_BLOCKS;
+        private AccessPolicy access = AccessPolicy.THIS_MACHINE;
+        private List<InetSocketAddress> portals = List.of();
         private TargetServer.Context network = new TargetServer.Context();
         private ServerSettings settings;
 
@@ -165,7 +186,22 @@ public final class ParameterServer implements AutoCloseable {
             return this;
         }
 
-        /** The bounds of the iSCSI server: memory, connections, times. Its address and target are set by the launch. */
+        /** Who may use the shard; without it everybody on this machine, and then it can listen on loopback only. */
+        public Context access(AccessPolicy policy) {
+            this.access = policy;
+            return this;
+        }
+
+        /** Where all shards are, by their numbers, for discovery; empty if only this one is to be found here. */
+        public Context portals(List<InetSocketAddress> ofShards) {
+            this.portals = List.copyOf(ofShards);
+            return this;
+        }
+
+        /**
+         * The bounds of the iSCSI server: memory, connections, times. Its address, target, access and portals are set by the
+         * launch.
+         */
         public Context network(TargetServer.Context limits) {
             this.network = limits;
             return this;
@@ -220,6 +256,8 @@ public final class ParameterServer implements AutoCloseable {
                 check(model != null && ModelAddress.MODEL_NAME.matcher(model).matches(),
                     "model=%s must be 1 to 64 of a-z, 0-9, dots and hyphens, a letter or digit first", model);
                 check(listen != null && !listen.isUnresolved(), "listen=%s must be an address of this machine", listen);
+                access.checkListen(listen);
+                validatePortals();
                 check(aggregator != null && aggregatorSpecification != null,
                     "aggregator=%s must be given, as sgd:lr=0.1", aggregatorSpecification);
                 check((sizeBytes == null) != (safetensors == null),
@@ -228,6 +266,7 @@ public final class ParameterServer implements AutoCloseable {
                 ModelSource source = sizeBytes != null
                     ? ModelSource.ofSize(sizeBytes)
                     : ModelSource.fromSafetensors(safetensors);
+                network.listen(listen).access(access).portals(new Portals(shard + 1, portals));
                 settings = new ServerSettings(facts(source), source, aggregator, mode, lease, spareBlocks);
             }
             return this;
@@ -237,7 +276,8 @@ public final class ParameterServer implements AutoCloseable {
             check(Integer.bitCount(blockSizeBytes) == 1 && blockSizeBytes >= MIN_BLOCK_SIZE_BYTES
                 && blockSizeBytes <= MAX_BLOCK_SIZE_BYTES,
                 "blockSize=%s must be a power of two from 4096 to 1 MiB", ByteSize.format(blockSizeBytes));
-            check(shards >= 1, "shards=%s must be at least 1", shards);
+            check(shards >= 1 && shards <= MAX_SHARDS, "shards=%s must be from 1 to %s", shards,
+                MAX_SHARDS);
             check(shard >= 0 && shard < shards, "shard=%s must be from 0 to shards-1, which is %s", shard, shards - 1);
             check(learners >= 1 && learners <= MAX_LEARNERS, "learners=%s must be from 1 to %s", learners,
                 MAX_LEARNERS);
@@ -245,6 +285,22 @@ public final class ParameterServer implements AutoCloseable {
                 "lease=%s must be more than 0 and at most a day", lease);
             check(spareBlocks >= MIN_SPARE_BLOCKS && spareBlocks <= MAX_SPARE_BLOCKS,
                 "spareBlocks=%s must be from %s to %s", spareBlocks, MIN_SPARE_BLOCKS, MAX_SPARE_BLOCKS);
+        }
+
+        /** That a shard stands in its own place shows a wrong order, which would lead learners astray. */
+        private void validatePortals() {
+            check(portals.isEmpty() || portals.size() == shards,
+                "portals=%s must name each of the %s shards in their order (--peers)", portals, shards);
+            if (portals.isEmpty()) {
+                return;
+            }
+            InetSocketAddress own = portals.get(shard);
+            check(!own.isUnresolved(), "portals: there is no host %s (--peers)", own.getHostString());
+            boolean samePort = listen.getPort() == 0 || own.getPort() == listen.getPort();
+            boolean sameHost = listen.getAddress().isAnyLocalAddress() || own.getAddress().equals(listen.getAddress());
+            check(samePort && sameHost,
+                "portals: %s stands in the place of shard %s, which listens on %s; name the shards in order, from 0 (--peers)",
+                TargetAddress.text(own), shard, TargetAddress.text(listen));
         }
 
         private ModelFacts facts(ModelSource source) {
@@ -290,7 +346,8 @@ public final class ParameterServer implements AutoCloseable {
                 spareBlocks=%s
                 network: %s
                 """.formatted(
-                model, settings != null ? settings.source().sizeBytes() : sizeBytes, safetensors, shard, shards, listen,
+                model, settings != null ? settings.source().sizeBytes() : sizeBytes, safetensors, shard, shards,
+                TargetAddress.text(listen),
                 ByteSize.format(blockSizeBytes), aggregatorSpecification, consistency, learners, lease, spareBlocks,
                 network);
         }

@@ -1,12 +1,14 @@
 package io.modeldisk.server;
 
+import io.modeldisk.protocol.target.DiskUnit;
 import io.modeldisk.protocol.target.IoTask;
 import io.modeldisk.server.block.Block;
+import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.PieceVisitor;
 import java.lang.foreign.MemorySegment;
 
 /** LUN 1: the weights as a plain disk. A write sets them at once and is no update: it counts in no version and no round. */
-final class RawUnit extends ShardUnit {
+final class RawUnit extends ShardUnit implements DiskUnit {
     static final int LUN = 1;
 
     private final PieceVisitor assignment = RawUnit::assign;
@@ -28,6 +30,69 @@ final class RawUnit extends ShardUnit {
 
     private static void assign(Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
         MemorySegment.copy(data, dataOffset, block.writable().weights(), offset, lengthBytes);
+    }
+
+    @Override
+    public long firstDifference(IoTask task) {
+        Comparison comparison = new Comparison();
+        shard().store().visit(task, comparison);
+        return comparison.firstDifference;
+    }
+
+    /** Compares a task's data, in order, and remembers where it first differs. */
+    private static final class Comparison implements PieceVisitor {
+        private long position;
+        private long firstDifference = -1;
+
+        @Override
+        public void piece(Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
+            if (firstDifference < 0) {
+                long difference = MemorySegment.mismatch(data, dataOffset, dataOffset + lengthBytes,
+                    block.readable().weights(), offset, (long) offset + lengthBytes);
+                firstDifference = difference < 0 ? -1 : position + difference;
+            }
+            position += lengthBytes;
+        }
+    }
+
+    @Override
+    public long firstDifference(long offset, int lengthBytes, MemorySegment logicalBlock) {
+        BlockLayout layout = shard().store().layout();
+        Block block = shard().store().block(layout.blockOf(offset));
+        int start = layout.offsetInBlock(offset);
+        block.lock();
+        try {
+            MemorySegment weights = block.readable().weights();
+            for (int at = 0; at < lengthBytes; at += LOGICAL_BLOCK_BYTES) {
+                long difference = MemorySegment.mismatch(logicalBlock, 0, LOGICAL_BLOCK_BYTES,
+                    weights, start + at, (long) start + at + LOGICAL_BLOCK_BYTES);
+                if (difference >= 0) {
+                    return at + difference;
+                }
+            }
+            return -1;
+        } finally {
+            block.unlock();
+        }
+    }
+
+    @Override
+    public void fill(long offset, int lengthBytes, MemorySegment logicalBlock) {
+        BlockLayout layout = shard().store().layout();
+        Block block = shard().store().block(layout.blockOf(offset));
+        block.lock();
+        try {
+            MemorySegment range = block.writable().weights().asSlice(layout.offsetInBlock(offset), lengthBytes);
+            if (logicalBlock == null) {
+                range.fill((byte) 0);
+                return;
+            }
+            for (int at = 0; at < lengthBytes; at += LOGICAL_BLOCK_BYTES) {
+                MemorySegment.copy(logicalBlock, 0, range, at, LOGICAL_BLOCK_BYTES);
+            }
+        } finally {
+            block.unlock();
+        }
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.modeldisk.server;
 
 import io.modeldisk.fault.membership.Member;
 import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.CdbUsage;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 import io.modeldisk.protocol.striping.JoinCommand;
@@ -9,6 +10,7 @@ import io.modeldisk.protocol.target.IoTask;
 import io.modeldisk.protocol.target.Nexus;
 import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.LearnerProgress;
+import java.util.List;
 
 /** LUN 0: a read pulls weights, a write pushes a gradient, as the model's consistency says. */
 final class TrainUnit extends ShardUnit {
@@ -49,10 +51,12 @@ final class TrainUnit extends ShardUnit {
     }
 
     @Override
+    public List<CdbUsage> vendorCommands() {
+        return List.of(JoinCommand.USAGE);
+    }
+
+    @Override
     public byte[] vendorCommand(Nexus nexus, Cdb cdb) throws ScsiException {
-        if (cdb.opcode() != JoinCommand.OPCODE) {
-            return null;
-        }
         long earliestRound = JoinCommand.earliestRound(cdb);
         if (earliestRound < 0) {
             throw new ScsiException(Sense.invalidFieldInCdb(2),

@@ -3,10 +3,14 @@ package io.modeldisk.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.protocol.access.AccessPolicy;
+import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.server.fake.SumAggregator;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
@@ -37,7 +41,7 @@ class ContextTest {
         assertRefused(c -> c.blockSizeBytes(Integer.MIN_VALUE), "must be a power of two");
         assertRefused(c -> c.shard(2).shards(2), "shard=2 must be from 0 to shards-1, which is 1");
         assertRefused(c -> c.shard(-1), "shard=-1 must be");
-        assertRefused(c -> c.shards(0), "shards=0 must be at least 1");
+        assertRefused(c -> c.shards(0), "shards=0 must be from 1 to 65535");
         assertRefused(c -> c.model("Big"), "model=Big must be 1 to 64 of a-z");
         assertRefused(c -> c.model(null), "model=null must be");
         assertRefused(c -> c.model("x".repeat(65)), "must be 1 to 64");
@@ -48,6 +52,28 @@ class ContextTest {
         assertRefused(c -> c.aggregator(null, null), "aggregator=null must be given, as sgd:lr=0.1");
         assertRefused(c -> c.sizeBytes(5), "size=5 must be a positive multiple of 4");
         assertRefused(c -> c.safetensors(Path.of("x")), "size=1048576 and safetensors=x: exactly one must be given");
+    }
+
+    @Test
+    void nobodyListensToOtherMachinesWithoutSayingWhoMayLogIn() throws IOException {
+        InetSocketAddress everywhere = new InetSocketAddress("0.0.0.0", 0);
+        assertRefused(c -> c.listen(everywhere), "nobody would have to authenticate");
+        ChapSecrets secrets = ChapSecrets.parse("peer learner aVeryLongSecretOfIts", "test");
+        assertThat(sound().listen(everywhere).access(AccessPolicy.THIS_MACHINE.withSecrets(secrets)).conclude())
+            .asString().contains("authentication=(CHAP, 1 peer)").doesNotContain("aVeryLongSecretOfIts");
+        assertThat(sound().listen(everywhere).access(AccessPolicy.THIS_MACHINE.withoutAuthentication()).conclude())
+            .asString().contains("authentication=(none, insecure)");
+    }
+
+    @Test
+    void aShardStandsInItsOwnPlace() throws IOException {
+        InetSocketAddress first = new InetSocketAddress("127.0.0.1", 22001);
+        InetSocketAddress second = new InetSocketAddress("127.0.0.1", 22002);
+        assertRefused(c -> c.shards(2).portals(List.of(first)), "must name each of the 2 shards");
+        assertRefused(c -> c.shards(2).shard(1).listen(first).portals(List.of(first, second)),
+            "127.0.0.1:22002 stands in the place of shard 1, which listens on 127.0.0.1:22001");
+        assertThat(sound().shards(2).shard(1).listen(second).portals(List.of(first, second)).conclude().toString())
+            .contains("portals=[127.0.0.1:22001, 127.0.0.1:22002] portalGroupTag=2");
     }
 
     @Test

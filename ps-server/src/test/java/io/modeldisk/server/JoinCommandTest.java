@@ -93,9 +93,8 @@ class JoinCommandTest {
     @Test
     void onlyTheTrainUnitKnowsLearners() throws Exception {
         try (ShardModel shard = shard()) {
-            Cdb cdb = new Cdb();
-            cdb.bytes()[0] = (byte) JoinCommand.OPCODE;
-            assertThat(shard.target().units().get(1).vendorCommand(FakeTask.nexus("a"), cdb)).isNull();
+            assertThat(shard.target().units().get(0).vendorCommands()).containsExactly(JoinCommand.USAGE);
+            assertThat(shard.target().units().get(1).vendorCommands()).isEmpty();
         }
     }
 }

@@ -4,7 +4,8 @@ import io.modeldisk.protocol.memory.DataMemory;
 
 /**
  * The data of one task on its way to the target, and where it goes. Its memory lies in pieces of one size: the bytes from
- * {@code i * pieceBytes} on are in piece {@code i}. Reused for one task after another; owned by the thread that serves the task.
+ * {@code i * pieceBytes} on are in piece {@code i}; or this host has it in one piece already, where its initiator left it. Reused
+ * for one task after another; owned by the thread that serves the task.
  */
 public final class DataTransfer {
     private final int slot;
@@ -16,6 +17,10 @@ public final class DataTransfer {
     private long lunField;
     private int lengthBytes;
     private int receivedBytes;
+    /** The initiator's memory, if this host has it; else null. */
+    private DataMemory peerMemory;
+    private long peerOffset;
+    private long peerBytes;
 
     /** A transfer of up to {@code maxPieces} pieces. */
     public DataTransfer(int slot, DataMemory memory, int pieceBytes, int maxPieces) {
@@ -31,6 +36,33 @@ public final class DataTransfer {
         this.lunField = lunField;
         this.lengthBytes = lengthBytes;
         this.receivedBytes = 0;
+        this.peerMemory = null;
+    }
+
+    /**
+     * Says that the task's memory, of the initiator, is mapped here: a write's data is complete and need not move at all, and a
+     * read's data can be copied there.
+     *
+     * @param bytes how much of it there is: at least what the task moves, within one slab
+     */
+    public void liesAt(DataMemory memory, long offset, long bytes) {
+        this.peerMemory = memory;
+        this.peerOffset = offset;
+        this.peerBytes = bytes;
+        this.receivedBytes = lengthBytes;
+    }
+
+    /** The initiator's memory, if {@link #liesAt} has told of it; else null. */
+    public DataMemory peerMemory() {
+        return peerMemory;
+    }
+
+    /** Where in {@link #peerMemory()} the {@code bytes} of the task's data from {@code position} on are. */
+    public long peerAddress(int position, int bytes) {
+        if (peerMemory == null || position < 0 || bytes > peerBytes - position) {
+            throw new IllegalStateException("no memory for " + bytes + " bytes at " + position);
+        }
+        return peerOffset + position;
     }
 
     /** Says where piece {@code index} is. */
@@ -40,32 +72,37 @@ public final class DataTransfer {
 
     /** Where in {@link #memory()} piece {@code index} is. */
     public long piece(int index) {
+        return peerMemory == null ? pieces[index] : peerOffset;
+    }
+
+    /** What {@link #piece(int, long)} has set, wherever the data is now. */
+    public long chunk(int index) {
         return pieces[index];
     }
 
     /** How many pieces {@code bytes} take. */
     public int piecesFor(int bytes) {
-        return (bytes + pieceBytes - 1) / pieceBytes;
+        return (bytes + pieceBytes() - 1) / pieceBytes();
     }
 
     /** The size of each piece. */
     public int pieceBytes() {
-        return pieceBytes;
+        return peerMemory == null ? pieceBytes : DataMemory.SLAB_BYTES;
     }
 
     /** The memory that holds the pieces. */
     public DataMemory memory() {
-        return memory;
+        return peerMemory == null ? memory : peerMemory;
     }
 
     /** Where in {@link #memory()} the data's byte {@code position} goes. */
     public long address(int position) {
-        return pieces[position / pieceBytes] + position % pieceBytes;
+        return piece(position / pieceBytes()) + position % pieceBytes();
     }
 
     /** How many bytes from {@code position} on lie in one piece. */
     public int contiguousBytes(int position) {
-        return pieceBytes - position % pieceBytes;
+        return pieceBytes() - position % pieceBytes();
     }
 
     /** The number of this transfer on its connection. */

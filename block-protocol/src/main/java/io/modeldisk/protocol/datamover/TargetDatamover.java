@@ -3,6 +3,7 @@ package io.modeldisk.protocol.datamover;
 import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.pdu.RejectPdu;
 import io.modeldisk.protocol.pdu.ResponsePdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
 import java.io.IOException;
@@ -31,7 +32,18 @@ public interface TargetDatamover extends AutoCloseable {
         /** Data_Completion_Notify: all data of a transfer has come. */
         void dataCompletionNotify(DataTransfer transfer) throws IOException;
 
-        /** The data of a transfer is not as it must be: no more of it is taken, and the command has to end. */
+        /**
+         * A PDU cannot be used and is discarded, and the initiator must hear of it. Of a command, {@link #placeImmediateData}
+         * was called before.
+         *
+         * @param reason a reason of {@link RejectPdu}
+         */
+        void discardNotify(Pdu pdu, int reason) throws IOException;
+
+        /**
+         * The data of a transfer is not as it must be: no more of it is taken, and the command has to end. Called when all that
+         * was still to come has come; before {@link #controlNotify} if the data of the command itself is at fault.
+         */
         void dataErrorNotify(DataTransfer transfer, DataError error) throws IOException;
     }
 
@@ -50,8 +62,15 @@ public interface TargetDatamover extends AutoCloseable {
     /** Send_Control: sends a PDU, with {@code data} as its data segment if that is not null. */
     void sendControl(ResponsePdu pdu, ByteBuffer data, boolean carriesStatus) throws IOException;
 
-    /** The command announced data that comes unasked, up to the first burst; it is taken from now on. */
-    void expectUnsolicitedData(DataTransfer transfer);
+    /**
+     * The command announced data that comes unasked, up to the first burst.
+     *
+     * @param wanted whether it is taken; if not, the listener hears {@link DataError#UNWANTED} when the last of it has come
+     */
+    void expectUnsolicitedData(DataTransfer transfer, boolean wanted);
+
+    /** The header of the PDU that came last; for the thread that calls {@link #receive}. */
+    Pdu received();
 
     /** Get_Data: fetches the first {@code bytes} of a transfer's data, but for what came with the command or unasked. */
     void getData(DataTransfer transfer, int bytes) throws IOException;
@@ -89,4 +108,7 @@ public interface TargetDatamover extends AutoCloseable {
     /** Connection_Terminate: ends every call in progress with an exception; any thread. */
     @Override
     void close();
+
+    /** After {@link #close}, when no thread uses it any more and no task has memory of it: gives back what it holds. */
+    default void release() {}
 }

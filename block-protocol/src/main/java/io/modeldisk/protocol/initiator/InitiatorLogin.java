@@ -8,6 +8,7 @@ import io.modeldisk.protocol.login.LoginException;
 import io.modeldisk.protocol.login.OperationalNegotiation;
 import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.login.TextParameters;
+import io.modeldisk.protocol.login.chap.InitiatorChap;
 import io.modeldisk.protocol.pdu.LoginRequestPdu;
 import io.modeldisk.protocol.pdu.LoginResponsePdu;
 import io.modeldisk.protocol.pdu.LoginStatus;
@@ -15,9 +16,15 @@ import io.modeldisk.protocol.pdu.Opcode;
 import io.modeldisk.protocol.pdu.Pdu;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.Map;
 
-/** The login phase from the initiator's side: one request with everything, then empty ones until the target is content. */
+/**
+ * The login phase from the initiator's side: the security stage if there are secrets, then one request with everything, and empty
+ * ones until the target is content.
+ */
 final class InitiatorLogin implements InitiatorDatamover.Listener {
+    private static final int STAGE_SECURITY = 0;
     private static final int STAGE_OPERATIONAL = 1;
     private static final int STAGE_FULL_FEATURE = 3;
     private static final int MAX_EXCHANGES = 16;
@@ -28,6 +35,8 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
     private final OperationalNegotiation negotiation;
     private final LoginRequestPdu request = new LoginRequestPdu(Pdu.newHeader());
     private final ByteBuffer gathered = ByteBuffer.allocate(TextParameters.MAX_TEXT_BYTES);
+    private final InitiatorChap chap;
+    private int stage;
     private boolean done;
 
     InitiatorLogin(
@@ -36,6 +45,8 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
         this.datamover = datamover;
         this.numbers = numbers;
         this.negotiation = new OperationalNegotiation(own);
+        this.chap = context.secrets() == null ? null : new InitiatorChap(context.secrets(), new SecureRandom());
+        this.stage = chap == null ? STAGE_OPERATIONAL : STAGE_SECURITY;
     }
 
     OperationalParameters run() throws IOException {
@@ -43,22 +54,33 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
             .put(Key.INITIATOR_NAME, context.initiatorName())
             .put(Key.TARGET_NAME, context.targetName())
             .put(Key.SESSION_TYPE, "Normal");
-        if (context.learner() != null) {
-            keys.put(Key.LEARNER, context.learner());
+        if (chap == null) {
+            sendOperational(keys);
+        } else {
+            send(keys.put(Key.AUTH_METHOD, chap.methods()), false);
         }
-        negotiation.offers().asMap().forEach(keys::put);
-        send(keys);
         for (int exchange = 0; !done; exchange++) {
             if (exchange == MAX_EXCHANGES) {
                 throw new ProtocolException("the login does not end");
             }
             datamover.receive(this);
         }
+        negotiation.conclude();
         return negotiation.result();
     }
 
-    private void send(TextParameters keys) throws IOException {
-        request.begin(STAGE_OPERATIONAL, STAGE_FULL_FEATURE, true).session(context.isid(), 0);
+    private void sendOperational(TextParameters keys) throws IOException {
+        stage = STAGE_OPERATIONAL;
+        if (context.learner() != null) {
+            keys.put(Key.LEARNER, context.learner());
+        }
+        negotiation.offers().asMap().forEach(keys::put);
+        send(keys, true);
+    }
+
+    private void send(TextParameters keys, boolean transit) throws IOException {
+        int next = stage == STAGE_SECURITY ? STAGE_OPERATIONAL : STAGE_FULL_FEATURE;
+        request.begin(stage, next, transit).session(context.isid(), 0);
         datamover.sendControl(request, ByteBuffer.wrap(keys.encode()));
     }
 
@@ -76,7 +98,7 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
         if (response.status() != LoginStatus.SUCCESS) {
             throw new LoginException(response.status(),
                 "login to " + context.targetName() + " at " + context.portalText()
-                    + " refused: " + LoginStatus.describe(response.status()));
+                    + " refused: " + LoginStatus.describe(response.status()) + remedy(response.status()));
         }
         numbers.received(response);
         if (data.remaining() > gathered.remaining()) {
@@ -84,14 +106,45 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
         }
         gathered.put(data);
         if (response.continues()) {
-            send(new TextParameters());
+            send(new TextParameters(), false);
             return;
         }
-        negotiation.accept(TextParameters.parse(gathered.flip()).asMap());
+        Map<String, String> answers = TextParameters.parse(gathered.flip()).asMap();
         gathered.clear();
-        done = response.transit() && response.nextStage() == STAGE_FULL_FEATURE;
-        if (!done) {
-            send(new TextParameters());
+        if (response.currentStage() != stage) {
+            throw new ProtocolException("an answer of login stage " + response.currentStage() + " in stage " + stage);
         }
+        if (stage == STAGE_SECURITY) {
+            secured(response, answers);
+        } else {
+            negotiation.accept(answers);
+            done = response.transit() && response.nextStage() == STAGE_FULL_FEATURE;
+            if (!done) {
+                send(new TextParameters(), true);
+            }
+        }
+    }
+
+    /** An answer of the security stage; it ends when both sides are content. */
+    private void secured(LoginResponsePdu response, Map<String, String> answers) throws IOException {
+        TextParameters next = chap.next(answers);
+        if (!response.transit()) {
+            // The response to the challenge is the last that there is to say; the target's own may come with the transit.
+            send(next, chap.isDone() || next.value(Key.CHAP_R) != null);
+        } else if (chap.isDone() && next.isEmpty() && response.nextStage() == STAGE_OPERATIONAL) {
+            sendOperational(new TextParameters());
+        } else {
+            throw new ProtocolException("the target leaves the security stage before its end");
+        }
+    }
+
+    /** What its user can do about a refusal. */
+    private String remedy(int status) {
+        if (status != LoginStatus.AUTHENTICATION_FAILURE) {
+            return "";
+        }
+        return chap == null
+            ? "; it asks for a name and a secret (--secrets FILE)"
+            : "; the name and secret of 'self' in the secrets are not among its peers, or it has no 'self' to answer a 'peer'";
     }
 }

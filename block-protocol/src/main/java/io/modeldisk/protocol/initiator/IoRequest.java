@@ -4,7 +4,7 @@ import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Pdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
-import io.modeldisk.protocol.scsi.ScsiOpcode;
+import io.modeldisk.protocol.scsi.ScsiCommand;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import io.modeldisk.protocol.scsi.Sense;
 
@@ -22,6 +22,7 @@ public final class IoRequest implements InitiatorTask {
     }
 
     private static final int SLOT_BITS = 10;
+    private static final int UNIT_ATTENTION = 0x6;
 
     private final int slot;
     private final ScsiCommandPdu command = new ScsiCommandPdu(Pdu.newHeader());
@@ -47,13 +48,13 @@ public final class IoRequest implements InitiatorTask {
     /** Reads logical blocks into memory. */
     public IoRequest read(int lun, long lba, int blocks, DataMemory to, long offset, int bytes) {
         command.beginRead(bytes);
-        return medium(ScsiOpcode.READ_16, lun, lba, blocks, to, offset, bytes, false);
+        return medium(ScsiCommand.READ_16.opcode(), lun, lba, blocks, to, offset, bytes, false);
     }
 
     /** Writes logical blocks from memory. */
     public IoRequest write(int lun, long lba, int blocks, DataMemory from, long offset, int bytes) {
         command.beginWrite(bytes);
-        return medium(ScsiOpcode.WRITE_16, lun, lba, blocks, from, offset, bytes, true);
+        return medium(ScsiCommand.WRITE_16.opcode(), lun, lba, blocks, from, offset, bytes, true);
     }
 
     private IoRequest medium(
@@ -129,6 +130,15 @@ public final class IoRequest implements InitiatorTask {
     /** Whether the command completed with status GOOD. */
     public boolean isGood() {
         return failure == null && status == 0;
+    }
+
+    /** Whether the target has done nothing of the command, and takes it when it is sent again. */
+    public boolean isToBeRetried() {
+        return failure == null && switch (status) {
+            case ScsiStatus.BUSY, ScsiStatus.TASK_SET_FULL, ScsiStatus.TASK_ABORTED -> true;
+            case ScsiStatus.CHECK_CONDITION -> sense >> 16 == UNIT_ATTENTION;
+            default -> false;
+        };
     }
 
     /** The SCSI status; -1 if the session failed before there was one. */

@@ -3,7 +3,6 @@ package io.modeldisk.protocol.initiator;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.datamover.ProtocolException;
-import io.modeldisk.protocol.datamover.tcp.TcpInitiatorDatamover;
 import io.modeldisk.protocol.pdu.AsyncMessagePdu;
 import io.modeldisk.protocol.pdu.DataInPdu;
 import io.modeldisk.protocol.pdu.LogoutRequestPdu;
@@ -18,7 +17,6 @@ import io.modeldisk.protocol.pdu.TaskManagementRequestPdu;
 import io.modeldisk.protocol.pdu.TaskManagementResponsePdu;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -40,7 +38,7 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
     private static final int CONTROL_TAG = 0x80000000;
 
     private final SessionContext context;
-    private final SessionNumbers numbers = new SessionNumbers();
+    private final SessionNumbers numbers;
     private final InitiatorDatamover datamover;
     private final IoRequest[] requests;
     private final ArrayBlockingQueue<IoRequest> free;
@@ -52,9 +50,10 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
     private volatile String failure;
     private volatile boolean closing;
 
-    private IscsiSession(SessionContext context, SocketChannel channel) throws IOException {
+    private IscsiSession(SessionContext context, SessionNumbers numbers, InitiatorDatamover datamover) {
         this.context = context;
-        this.datamover = new TcpInitiatorDatamover(channel, numbers, context.queueDepth());
+        this.numbers = numbers;
+        this.datamover = datamover;
         this.requests = new IoRequest[context.queueDepth()];
         this.free = new ArrayBlockingQueue<>(context.queueDepth());
         for (int i = 0; i < requests.length; i++) {
@@ -69,20 +68,14 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
      * @throws IOException if there is no answer within the connect timeout, or the target refuses, in words
      */
     public static IscsiSession login(SessionContext context) throws IOException {
-        SocketChannel channel = SessionConnector.connect(context);
-        IscsiSession session;
-        try {
-            session = new IscsiSession(context, channel);
-        } catch (IOException e) {
-            channel.close();
-            throw e;
-        }
-        session.start(channel);
+        SessionNumbers numbers = new SessionNumbers();
+        IscsiSession session = new IscsiSession(context, numbers, SessionConnector.connect(context, numbers));
+        session.start();
         return session;
     }
 
-    private void start(SocketChannel channel) throws IOException {
-        datamover.enable(SessionConnector.logIn(context, channel, datamover, numbers));
+    private void start() throws IOException {
+        datamover.enable(SessionConnector.logIn(context, datamover, numbers));
         daemon("iscsi-receiver ", this::receive);
         daemon("iscsi-sender ", this::sendRequestedData);
         Thread.ofVirtual().name("iscsi-watchdog " + context.portalText()).start(this::watch);
@@ -204,6 +197,7 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
      * Sends a command. Whatever happens from here on, its completion is called exactly once, unless this throws.
      *
      * @throws IOException if the session is lost: the request is free
+     * @throws IllegalArgumentException if its data lies in memory that the datamover cannot use: the request is free
      */
     public void submit(IoRequest request) throws IOException {
         synchronized (request) {
@@ -215,6 +209,10 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
         }
         try {
             datamover.sendCommand(request.command(), request);
+        } catch (IllegalArgumentException e) {
+            request.inFlight(false);
+            release(request);
+            throw e;
         } catch (IOException e) {
             // The receiving thread sees the broken connection too and completes every command in flight, this one included.
             datamover.close();

@@ -1,6 +1,11 @@
 package io.modeldisk.protocol.initiator;
 
+import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.tcp.TcpInitiatorPortal;
+import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.login.TargetAddress;
+import io.modeldisk.protocol.login.chap.ChapSecrets;
 import java.net.InetSocketAddress;
 
 /** What a session needs to know. */
@@ -19,17 +24,27 @@ public final class SessionContext {
     private static final int DATA_SEGMENT_BYTES = 1 << 20;
 
     private InetSocketAddress portal;
+    private InitiatorPortal over;
     private String targetName;
     private String initiatorName;
     private long isid;
     private String learner;
+    private ChapSecrets secrets;
     private long connectTimeoutMillis = DEFAULT_CONNECT_TIMEOUT_MILLIS;
     private long commandTimeoutMillis = DEFAULT_COMMAND_TIMEOUT_MILLIS;
     private int queueDepth = DEFAULT_QUEUE_DEPTH;
+    private Digest headerDigest = Digest.NONE;
+    private Digest dataDigest = Digest.NONE;
 
     /** Sets where the target is. */
     public SessionContext portal(InetSocketAddress address) {
         this.portal = address;
+        return this;
+    }
+
+    /** Sets the datamover and its way to the target; TCP to the portal by default. */
+    public SessionContext over(InitiatorPortal way) {
+        this.over = way;
         return this;
     }
 
@@ -49,6 +64,12 @@ public final class SessionContext {
     /** Sets the learner's label; without one the session has none. */
     public SessionContext learner(String label) {
         this.learner = label;
+        return this;
+    }
+
+    /** Sets the names and secrets of CHAP; without them, or with null, the session does not authenticate. */
+    public SessionContext secrets(ChapSecrets known) {
+        this.secrets = known;
         return this;
     }
 
@@ -73,6 +94,13 @@ public final class SessionContext {
         return this;
     }
 
+    /** Sets what must protect headers and data; none by default. A target that does not agree is not logged in to. */
+    public SessionContext digests(Digest header, Digest data) {
+        this.headerDigest = header;
+        this.dataDigest = data;
+        return this;
+    }
+
     String targetName() {
         return targetName;
     }
@@ -89,12 +117,16 @@ public final class SessionContext {
         return learner;
     }
 
-    String portalText() {
-        return portal.getHostString() + ":" + portal.getPort();
+    ChapSecrets secrets() {
+        return secrets;
     }
 
-    InetSocketAddress portal() {
-        return portal;
+    String portalText() {
+        return TargetAddress.text(portal);
+    }
+
+    InitiatorPortal over() {
+        return over == null ? new TcpInitiatorPortal(portal) : over;
     }
 
     long connectTimeoutMillis() {
@@ -112,6 +144,7 @@ public final class SessionContext {
     /** What this side takes and wishes. */
     OperationalParameters parameters() {
         return new OperationalParameters(
-            false, true, FIRST_BURST_BYTES, MAX_BURST_BYTES, DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES);
+            false, true, FIRST_BURST_BYTES, MAX_BURST_BYTES, DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES, headerDigest,
+            dataDigest);
     }
 }

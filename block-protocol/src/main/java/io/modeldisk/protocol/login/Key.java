@@ -29,6 +29,27 @@ public final class Key {
     /** The label of the learner behind this session: modeldisk's own key. */
     public static final String LEARNER = "X-io.modeldisk.learner";
 
+    /** The authentication method CHAP. */
+    public static final String CHAP = "CHAP";
+
+    /** What the keys of CHAP begin with. */
+    public static final String CHAP_PREFIX = "CHAP_";
+
+    /** The algorithms of CHAP. */
+    public static final String CHAP_A = "CHAP_A";
+
+    /** A challenge's identifier. */
+    public static final String CHAP_I = "CHAP_I";
+
+    /** A challenge. */
+    public static final String CHAP_C = "CHAP_C";
+
+    /** Who responds to a challenge. */
+    public static final String CHAP_N = "CHAP_N";
+
+    /** The response to a challenge. */
+    public static final String CHAP_R = "CHAP_R";
+
     static final String HEADER_DIGEST = "HeaderDigest";
     static final String DATA_DIGEST = "DataDigest";
     static final String MAX_CONNECTIONS = "MaxConnections";

@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.login;
 
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * One side's part in negotiating a session's operational keys (RFC 7143 sections 6.2 and 13). A target feeds it what the
@@ -16,6 +17,8 @@ public final class OperationalNegotiation {
     private int firstBurstBytes;
     private int maxBurstBytes;
     private int peerDataSegmentBytes = OperationalParameters.DEFAULTS.peerDataSegmentBytes();
+    private Digest headerDigest = Digest.NONE;
+    private Digest dataDigest = Digest.NONE;
     private boolean declared;
     private String learner;
 
@@ -34,8 +37,8 @@ public final class OperationalNegotiation {
     public TextParameters offers() {
         declared = true;
         return new TextParameters()
-            .put(Key.HEADER_DIGEST, Key.NONE)
-            .put(Key.DATA_DIGEST, Key.NONE)
+            .put(Key.HEADER_DIGEST, own.headerDigest())
+            .put(Key.DATA_DIGEST, own.dataDigest())
             .put(Key.MAX_CONNECTIONS, 1)
             .put(Key.INITIAL_R2T, yesOrNo(own.initialR2t()))
             .put(Key.IMMEDIATE_DATA, yesOrNo(own.immediateData()))
@@ -72,7 +75,9 @@ public final class OperationalNegotiation {
     private String answer(String key, String value) {
         return switch (key) {
             case Key.INITIATOR_NAME, Key.INITIATOR_ALIAS, Key.TARGET_NAME, Key.SESSION_TYPE, Key.AUTH_METHOD -> null;
-            case Key.HEADER_DIGEST, Key.DATA_DIGEST -> oneOf(value, Key.NONE);
+            case Key.CHAP_A, Key.CHAP_I, Key.CHAP_C, Key.CHAP_N, Key.CHAP_R -> null;
+            case Key.HEADER_DIGEST -> answerDigest(value, digest -> headerDigest = digest);
+            case Key.DATA_DIGEST -> answerDigest(value, digest -> dataDigest = digest);
             case Key.TASK_REPORTING -> oneOf(value, "RFC3720");
             case Key.INITIAL_R2T -> answerInitialR2t(value);
             case Key.IMMEDIATE_DATA -> answerImmediateData(value);
@@ -90,6 +95,16 @@ public final class OperationalNegotiation {
             case Key.LEARNER -> declareLearner(value);
             default -> Key.NOT_UNDERSTOOD;
         };
+    }
+
+    /** A target takes the first on the list that it knows, and so what the initiator likes best. */
+    private static String answerDigest(String value, Consumer<Digest> agreed) {
+        Digest first = Digest.firstOf(value);
+        if (first == null) {
+            return Key.REJECT;
+        }
+        agreed.accept(first);
+        return first.toString();
     }
 
     private String answerInitialR2t(String value) {
@@ -153,20 +168,32 @@ public final class OperationalNegotiation {
             String key = pair.getKey();
             String value = pair.getValue();
             switch (key) {
-                case Key.INITIAL_R2T -> initialR2t = own.initialR2t() || value.equals(Key.YES);
-                case Key.IMMEDIATE_DATA -> immediateData = own.immediateData() && value.equals(Key.YES);
+                case Key.INITIAL_R2T -> initialR2t = own.initialR2t() || accepted(key, value);
+                case Key.IMMEDIATE_DATA -> immediateData = own.immediateData() && accepted(key, value);
+                case Key.MAX_CONNECTIONS, Key.MAX_OUTSTANDING_R2T -> acceptedOnly(key, value, "1");
+                case Key.ERROR_RECOVERY_LEVEL -> acceptedOnly(key, value, "0");
                 case Key.MAX_BURST_LENGTH -> maxBurstBytes = accepted(key, value, own.maxBurstBytes());
                 case Key.FIRST_BURST_LENGTH -> firstBurstBytes = accepted(key, value, own.firstBurstBytes());
                 case Key.MAX_RECV_DATA_SEGMENT_LENGTH -> peerDataSegmentBytes = accepted(key, value, MAX_LENGTH_BYTES);
-                case Key.HEADER_DIGEST, Key.DATA_DIGEST -> {
-                    if (!value.equals(Key.NONE)) {
-                        throw new LoginException("the target answered " + key + "=" + value + ", offered was None");
-                    }
-                }
+                case Key.HEADER_DIGEST -> headerDigest = accepted(key, value, own.headerDigest());
+                case Key.DATA_DIGEST -> dataDigest = accepted(key, value, own.dataDigest());
                 default -> {
                     // The others were offered with a value that leaves the target no choice.
                 }
             }
+        }
+    }
+
+    private static boolean accepted(String key, String value) throws LoginException {
+        if (!isBoolean(value)) {
+            throw new LoginException("the target answered " + key + "=" + value + ", which is neither Yes nor No");
+        }
+        return value.equals(Key.YES);
+    }
+
+    private static void acceptedOnly(String key, String value, String offered) throws LoginException {
+        if (!value.equals(offered)) {
+            throw new LoginException("the target answered " + key + "=" + value + ", offered was " + offered);
         }
     }
 
@@ -179,11 +206,28 @@ public final class OperationalNegotiation {
         return number;
     }
 
+    private static Digest accepted(String key, String value, Digest offered) throws LoginException {
+        if (!value.equals(offered.toString())) {
+            throw new LoginException("the target answered " + key + "=" + value + ", offered was " + offered);
+        }
+        return offered;
+    }
+
+    /**
+     * Ends an initiator's negotiation.
+     *
+     * @throws LoginException if the target did not agree to a digest that was asked for
+     */
+    public void conclude() throws LoginException {
+        accepted(Key.HEADER_DIGEST, headerDigest.toString(), own.headerDigest());
+        accepted(Key.DATA_DIGEST, dataDigest.toString(), own.dataDigest());
+    }
+
     /** What has been agreed on so far. */
     public OperationalParameters result() {
         return new OperationalParameters(initialR2t, immediateData, Math.min(firstBurstBytes, maxBurstBytes),
             maxBurstBytes,
-            own.ownDataSegmentBytes(), peerDataSegmentBytes);
+            own.ownDataSegmentBytes(), peerDataSegmentBytes, headerDigest, dataDigest);
     }
 
     /** The label that the initiator gave its learner, or null. */
@@ -208,13 +252,7 @@ public final class OperationalNegotiation {
         return value ? Key.YES : Key.NO;
     }
 
-    /** A number in decimal or hexadecimal within bounds, or -1. */
     private static int number(String value, int least, int most) {
-        try {
-            long number = Long.decode(value);
-            return number >= least && number <= most ? (int) number : -1;
-        } catch (NumberFormatException e) {
-            return -1;
-        }
+        return (int) TextConstant.number(value, least, most);
     }
 }

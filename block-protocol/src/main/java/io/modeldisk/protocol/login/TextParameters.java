@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /**
  * Text keys and values of a login or text exchange (RFC 7143 section 6.1), in the order they came. Not thread-safe.
@@ -14,15 +15,18 @@ public final class TextParameters {
     /** The most text that one exchange may gather. */
     public static final int MAX_TEXT_BYTES = 64 * 1024;
 
+    private static final int MAX_PAIRS = 256;
     private static final int MAX_KEY_BYTES = 63;
     private static final int MAX_VALUE_BYTES = 8192;
+    private static final Pattern KEY_NAME = Pattern.compile("[A-Za-z][A-Za-z0-9.+@_-]*");
 
     private final Map<String, String> values = new LinkedHashMap<>();
 
     /**
      * Reads {@code key=value} pairs, each ended by a zero byte.
      *
-     * @throws LoginException for text without '=', a key or value that is too long, or a key that comes twice
+     * @throws LoginException for text without '=', for a key or value that is too long, a key that comes twice or is no
+     *     key name, and for more than {@value #MAX_PAIRS} of them
      */
     public static TextParameters parse(ByteBuffer text) throws LoginException {
         TextParameters parameters = new TextParameters();
@@ -45,20 +49,23 @@ public final class TextParameters {
     private void addPair(String pair) throws LoginException {
         int equals = pair.indexOf('=');
         if (equals <= 0) {
-            throw new LoginException("text without a key: '" + shorten(pair) + "'");
+            throw new LoginException("text without a key");
         }
         String key = pair.substring(0, equals);
         String value = pair.substring(equals + 1);
         if (key.length() > MAX_KEY_BYTES || value.length() > MAX_VALUE_BYTES) {
-            throw new LoginException("a key or value is too long: '" + shorten(pair) + "'");
+            throw new LoginException("a key of more than " + MAX_KEY_BYTES + " or a value of more than "
+                + MAX_VALUE_BYTES + " bytes");
+        }
+        if (!KEY_NAME.matcher(key).matches()) {
+            throw new LoginException("a key of other characters than letters, digits and . - + @ _");
+        }
+        if (values.size() == MAX_PAIRS) {
+            throw new LoginException("more than " + MAX_PAIRS + " keys");
         }
         if (values.putIfAbsent(key, value) != null) {
             throw new LoginException("key " + key + " was given twice");
         }
-    }
-
-    private static String shorten(String text) {
-        return text.length() <= MAX_KEY_BYTES ? text : text.substring(0, MAX_KEY_BYTES) + "…";
     }
 
     /** Adds a pair. */

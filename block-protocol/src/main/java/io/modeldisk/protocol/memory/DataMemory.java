@@ -1,12 +1,14 @@
 package io.modeldisk.protocol.memory;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
  * A range of zeroed, page-aligned memory outside the heap, addressed by a 64-bit offset and made of slabs of at most
- * {@value #SLAB_BYTES} bytes: a slab is what a datamover registers and what one {@link ByteBuffer} can show.
+ * {@value #SLAB_BYTES} bytes: a slab is what a datamover registers and what one {@link ByteBuffer} can show. Shareable memory can
+ * also be mapped by another process of this host.
  *
  * <p>Thread-safe: immutable but for its contents, whose owners keep their own locks. After {@link #close()} any access fails.
  */
@@ -19,15 +21,14 @@ public final class DataMemory implements AutoCloseable {
 
     private final Arena arena;
     private final MemorySegment[] slabs;
+    private final int[] descriptors;
     private final long bytes;
 
-    private DataMemory(long bytes) {
+    private DataMemory(Arena arena, MemorySegment[] slabs, int[] descriptors, long bytes) {
+        this.arena = arena;
+        this.slabs = slabs;
+        this.descriptors = descriptors;
         this.bytes = bytes;
-        this.arena = Arena.ofShared();
-        this.slabs = new MemorySegment[Math.toIntExact((bytes + SLAB_BYTES - 1) >>> SLAB_SHIFT)];
-        for (int i = 0; i < slabs.length; i++) {
-            slabs[i] = arena.allocate(Math.min(SLAB_BYTES, bytes - ((long) i << SLAB_SHIFT)), PAGE_BYTES);
-        }
     }
 
     /**
@@ -38,10 +39,77 @@ public final class DataMemory implements AutoCloseable {
      * @throws OutOfMemoryError if the machine has not so much
      */
     public static DataMemory allocate(long bytes) {
+        Arena arena = Arena.ofShared();
+        MemorySegment[] slabs = new MemorySegment[slabsFor(bytes)];
+        try {
+            for (int i = 0; i < slabs.length; i++) {
+                slabs[i] = arena.allocate(slabBytes(i, bytes), PAGE_BYTES);
+            }
+        } catch (OutOfMemoryError e) {
+            arena.close();
+            throw e;
+        }
+        return new DataMemory(arena, slabs, new int[0], bytes);
+    }
+
+    /**
+     * Allocates memory that another process of this host can map, given a slab's {@link #descriptor}.
+     *
+     * @param bytes more than 0
+     * @throws IllegalArgumentException if {@code bytes} is not positive
+     * @throws IOException if the machine has not so much, or has no such memory, in words
+     */
+    public static DataMemory allocateShareable(long bytes) throws IOException {
+        MemorySegment[] slabs = new MemorySegment[slabsFor(bytes)];
+        int[] descriptors = new int[slabs.length];
+        Arena arena = Arena.ofShared();
+        try {
+            SharedMemory.ensureAvailability();
+            SharedMemory.ensureRoom(bytes);
+            for (int i = 0; i < slabs.length; i++) {
+                SharedMemory.Slab slab = SharedMemory.create(slabBytes(i, bytes), arena);
+                slabs[i] = slab.segment();
+                descriptors[i] = slab.descriptor();
+            }
+        } catch (IOException e) {
+            arena.close();
+            throw new IOException("no shareable memory of " + bytes + " bytes: " + e.getMessage(), e);
+        }
+        return new DataMemory(arena, slabs, descriptors, bytes);
+    }
+
+    /**
+     * A view of slabs that belong to somebody else, who also gives them back. Slab {@code i} holds the offsets from
+     * {@code i * SLAB_BYTES} on; where an element is null or short there is no memory, and none may be addressed.
+     */
+    public static DataMemory viewOf(MemorySegment... slabs) {
+        return new DataMemory(null, slabs.clone(), new int[0], (long) slabs.length << SLAB_SHIFT);
+    }
+
+    private static int slabsFor(long bytes) {
         if (bytes <= 0) {
             throw new IllegalArgumentException("bytes=" + bytes + " must be positive");
         }
-        return new DataMemory(bytes);
+        return Math.toIntExact((bytes + SLAB_BYTES - 1) >>> SLAB_SHIFT);
+    }
+
+    private static long slabBytes(int slab, long bytes) {
+        return Math.min(SLAB_BYTES, bytes - ((long) slab << SLAB_SHIFT));
+    }
+
+    /** Whether another process can map it. */
+    public boolean isShareable() {
+        return descriptors.length > 0;
+    }
+
+    /** The file descriptor of a slab of shareable memory; it is closed with the memory. */
+    public int descriptor(int slab) {
+        return descriptors[slab];
+    }
+
+    /** Whether it has not been closed. */
+    public boolean isOpen() {
+        return arena == null || arena.scope().isAlive();
     }
 
     /** The size of the whole range. */
@@ -93,9 +161,11 @@ public final class DataMemory implements AutoCloseable {
         return views;
     }
 
-    /** Gives the memory back. The owner makes sure that nobody uses it any more. */
+    /** Gives the memory back, unless it is a view. The owner makes sure that nobody uses it any more. */
     @Override
     public void close() {
-        arena.close();
+        if (arena != null) {
+            arena.close();
+        }
     }
 }

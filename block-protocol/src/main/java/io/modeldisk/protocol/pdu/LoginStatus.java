@@ -11,6 +11,9 @@ public final class LoginStatus {
     /** The initiator could not be authenticated. */
     public static final int AUTHENTICATION_FAILURE = 0x0201;
 
+    /** The initiator is not allowed to use the target. */
+    public static final int AUTHORIZATION_FAILURE = 0x0202;
+
     /** There is no such target. */
     public static final int TARGET_NOT_FOUND = 0x0203;
 
@@ -43,6 +46,7 @@ public final class LoginStatus {
             case SUCCESS -> "success";
             case INITIATOR_ERROR -> "initiator error";
             case AUTHENTICATION_FAILURE -> "authentication failed";
+            case AUTHORIZATION_FAILURE -> "this initiator is not allowed there";
             case TARGET_NOT_FOUND -> "target not found: no model of that name is served there";
             case UNSUPPORTED_VERSION -> "version not supported";
             case TOO_MANY_CONNECTIONS -> "too many connections";

@@ -10,6 +10,9 @@ public final class LogoutRequestPdu extends RequestPdu {
     /** Reason: close the connection. */
     public static final int CLOSE_CONNECTION = 1;
 
+    /** Reason: remove the connection, for its tasks to go on with on another. */
+    public static final int RECOVER_CONNECTION = 2;
+
     private static final int CID = 20;
 
     /** A view of {@code header}. */

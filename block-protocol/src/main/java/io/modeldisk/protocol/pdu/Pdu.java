@@ -19,6 +19,7 @@ public class Pdu {
     /** The final bit of byte 1. */
     public static final int FLAG_FINAL = 0x80;
 
+    private static final int DIGEST_BYTES = 4;
     private static final int OPCODE = 0;
     private static final int FLAGS = 1;
     private static final int TOTAL_AHS_LENGTH = 4;
@@ -38,9 +39,9 @@ public class Pdu {
         this.header = header;
     }
 
-    /** A header of its own, outside the heap. */
+    /** A header of its own, outside the heap, with room for its digest behind it. */
     public static ByteBuffer newHeader() {
-        return ByteBuffer.allocateDirect(BHS_BYTES);
+        return ByteBuffer.allocateDirect(BHS_BYTES + DIGEST_BYTES);
     }
 
     /** The bytes below this view. */

@@ -29,6 +29,7 @@ public final class TaskManagementRequestPdu extends RequestPdu {
     public static final int TASK_REASSIGN = 8;
 
     private static final int REFERENCED_TASK_TAG = 20;
+    private static final int REF_CMD_SN = 32;
 
     /** A view of {@code header}. */
     public TaskManagementRequestPdu(ByteBuffer header) {
@@ -53,5 +54,10 @@ public final class TaskManagementRequestPdu extends RequestPdu {
     /** The task that ABORT TASK means. */
     public int referencedTaskTag() {
         return header.getInt(REFERENCED_TASK_TAG);
+    }
+
+    /** The command number of that task. */
+    public int refCmdSn() {
+        return header.getInt(REF_CMD_SN);
     }
 }

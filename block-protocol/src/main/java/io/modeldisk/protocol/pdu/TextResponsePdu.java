@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 
 /** Text Response (RFC 7143 section 11.11). */
 public final class TextResponsePdu extends ResponsePdu {
+    private static final int FLAG_CONTINUE = 0x40;
     private static final int TARGET_TRANSFER_TAG = 20;
 
     /** A view of {@code header}. */
@@ -11,11 +12,20 @@ public final class TextResponsePdu extends ResponsePdu {
         super(header);
     }
 
-    /** Begins a response that is whole in one PDU. */
-    public TextResponsePdu begin(int initiatorTaskTag) {
-        clear(Opcode.TEXT_RESPONSE, FLAG_FINAL);
+    /** Begins the response that ends an exchange. */
+    public TextResponsePdu beginFinal(int initiatorTaskTag) {
+        return begin(initiatorTaskTag, FLAG_FINAL, RESERVED_TAG);
+    }
+
+    /** Begins a response after which the exchange goes on, with this tag; {@code continues} if its own text does. */
+    public TextResponsePdu beginPart(int initiatorTaskTag, int targetTransferTag, boolean continues) {
+        return begin(initiatorTaskTag, continues ? FLAG_CONTINUE : 0, targetTransferTag);
+    }
+
+    private TextResponsePdu begin(int initiatorTaskTag, int flags, int targetTransferTag) {
+        clear(Opcode.TEXT_RESPONSE, flags);
         initiatorTaskTag(initiatorTaskTag);
-        header.putInt(TARGET_TRANSFER_TAG, RESERVED_TAG);
+        header.putInt(TARGET_TRANSFER_TAG, targetTransferTag);
         return this;
     }
 }

@@ -81,8 +81,8 @@ public final class Cdb {
         };
     }
 
-    /** The protection information field of a READ or WRITE: RDPROTECT or WRPROTECT; 6-byte commands have none. */
-    public int protect() {
-        return group() == 0 ? 0 : u8(1) >> 5;
+    /** What a VERIFY compares (SBC-3 5.33): the BYTCHK field. */
+    public int byteCheck() {
+        return u8(1) >> 1 & 0x03;
     }
 }

@@ -96,14 +96,16 @@ public final class InquiryData {
         return Arrays.copyOf(text, (text.length + 4) / 4 * 4);
     }
 
-    /** Transfer limits, in logical blocks. */
-    public static byte[] blockLimits(int optimalGranularity, int maxTransfer, int optimalTransfer) {
+    /** Transfer limits, in logical blocks; {@code maxWriteSame} is 0 for a unit without WRITE SAME. */
+    public static byte[] blockLimits(int optimalGranularity, int maxTransfer, int optimalTransfer, int maxWriteSame) {
         return new DataBuilder(64)
             .u8(1, BLOCK_LIMITS)
             .u16(2, 60)
+            .u8(4, maxWriteSame > 0 ? 1 : 0) // WSNZ: WRITE SAME of no blocks, which means all, is refused
             .u16(6, optimalGranularity)
             .u32(8, maxTransfer)
             .u32(12, optimalTransfer)
+            .u64(36, maxWriteSame)
             .build();
     }
 

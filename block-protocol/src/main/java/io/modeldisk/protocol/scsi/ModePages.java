@@ -14,12 +14,12 @@ public final class ModePages {
 
     /** MODE SENSE (6) or (10), as the opcode says. */
     public static byte[] sense(Cdb cdb, long capacityBlocks, int blockBytes) throws ScsiException {
-        boolean six = cdb.opcode() == ScsiOpcode.MODE_SENSE_6;
+        boolean six = cdb.opcode() == ScsiCommand.MODE_SENSE_6.opcode();
         boolean withoutDescriptor = (cdb.u8(1) & 0x08) != 0;
         int control = cdb.u8(2) >> 6;
         int page = cdb.u8(2) & 0x3F;
         if (control == SAVED_VALUES) {
-            throw new ScsiException(Sense.of(0x5, 0x39, 0x00), "saved mode pages are not supported");
+            throw new ScsiException(Sense.of(0x5, 0x39, 0x00).at(2), "saved mode pages are not supported");
         }
         DataBuilder data = new DataBuilder(six ? 4 : 8);
         int descriptorBytes = withoutDescriptor ? 0 : 8;
@@ -28,7 +28,9 @@ public final class ModePages {
         }
         byte[] pages = pages(page, cdb.u8(3), control == CHANGEABLE_VALUES);
         if (pages.length == 0) {
-            throw new ScsiException(Sense.invalidFieldInCdb(2), "no mode page %02Xh".formatted(page));
+            boolean subpage = pages(page, 0, false).length > 0;
+            throw new ScsiException(subpage ? Sense.invalidFieldInCdb(3) : Sense.invalidFieldInCdb(2, 5),
+                "no mode page %02Xh, subpage %02Xh".formatted(page, cdb.u8(3)));
         }
         data.append(pages);
         // DPOFUA: reads and writes take those bits; there is no cache below to go around.
@@ -50,7 +52,9 @@ public final class ModePages {
         }
         if (page == CONTROL || page == ALL) {
             // Commands of simple attribute may be reordered freely: different blocks are independent.
-            data.append(new DataBuilder(12).u8(0, CONTROL).u8(1, 10).u8(3, changeable ? 0 : 0x10).build());
+            // TAS: a task that another nexus aborts ends with TASK ABORTED, or its initiator would wait for it.
+            data.append(new DataBuilder(12).u8(0, CONTROL).u8(1, 10).u8(3, changeable ? 0 : 0x10)
+                .u8(5, changeable ? 0 : 0x40).build());
         }
         if (page == INFORMATIONAL_EXCEPTIONS || page == ALL) {
             data.append(new DataBuilder(12).u8(0, INFORMATIONAL_EXCEPTIONS).u8(1, 10).build());

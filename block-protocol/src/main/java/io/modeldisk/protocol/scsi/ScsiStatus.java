@@ -8,6 +8,9 @@ public final class ScsiStatus {
     /** Sense data tells what went wrong. */
     public static final int CHECK_CONDITION = 0x02;
 
+    /** GOOD, and what was asked about holds: all of a PRE-FETCH is in the cache. */
+    public static final int CONDITION_MET = 0x04;
+
     /** Not now: try again. */
     public static final int BUSY = 0x08;
 
@@ -17,6 +20,9 @@ public final class ScsiStatus {
     /** No room for another task. */
     public static final int TASK_SET_FULL = 0x28;
 
+    /** Another nexus has aborted the task; nothing of it was done. */
+    public static final int TASK_ABORTED = 0x40;
+
     private ScsiStatus() {}
 
     /** The standard's name of a status, for messages. */
@@ -24,9 +30,11 @@ public final class ScsiStatus {
         return switch (status) {
             case GOOD -> "GOOD";
             case CHECK_CONDITION -> "CHECK CONDITION";
+            case CONDITION_MET -> "CONDITION MET";
             case BUSY -> "BUSY";
             case RESERVATION_CONFLICT -> "RESERVATION CONFLICT";
             case TASK_SET_FULL -> "TASK SET FULL";
+            case TASK_ABORTED -> "TASK ABORTED";
             default -> "status %02Xh".formatted(status);
         };
     }

@@ -9,10 +9,16 @@ package io.modeldisk.protocol.scsi;
  * @param field the byte of the CDB or parameter list at fault, or -1
  * @param inCdb whether {@code field} is in the CDB
  * @param bit the bit at fault within that byte, or -1
+ * @param information what the INFORMATION field says, less than 2^32, or -1
  */
-public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bit) {
+public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bit, long information) {
     /** The length of fixed-format sense data as {@link #encode} writes it. */
     public static final int ENCODED_BYTES = 18;
+
+    private static final int FIXED = 0x70;
+    private static final int DESCRIPTOR = 0x72;
+    private static final int SENSE_KEY_SPECIFIC_VALID = 0x80;
+    private static final int BIT_POINTER_VALID = 0x08;
 
     /** No sense. */
     public static final Sense NONE = of(0x0, 0x00, 0x00);
@@ -29,14 +35,23 @@ public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bi
     /** PARAMETER LIST LENGTH ERROR. */
     public static final Sense PARAMETER_LIST_LENGTH = of(0x5, 0x1A, 0x00);
 
+    /** MISCOMPARE DURING VERIFY OPERATION. */
+    public static final Sense MISCOMPARE = of(0xE, 0x1D, 0x00);
+
+    /** INVALID FIELD IN COMMAND INFORMATION UNIT: the data that the initiator announces does not fit the CDB. */
+    public static final Sense INVALID_FIELD_IN_COMMAND_UNIT = of(0x5, 0x0E, 0x03);
+
     /** NOT READY, the logical unit is not ready, cause not reportable. */
     public static final Sense NOT_READY = of(0x2, 0x04, 0x00);
 
-    /** ABORTED COMMAND, protocol service CRC error: what iSCSI says of data that is missing or out of order. */
-    public static final Sense DATA_OUT_OF_ORDER = of(0xB, 0x47, 0x05);
+    /** ABORTED COMMAND, protocol service CRC error: what iSCSI says of data that is damaged, missing or out of order. */
+    public static final Sense PROTOCOL_SERVICE_CRC_ERROR = of(0xB, 0x47, 0x05);
 
     /** ABORTED COMMAND, less or more of a write's data came than was asked for. */
     public static final Sense INCORRECT_AMOUNT_OF_DATA = of(0xB, 0x0C, 0x0D);
+
+    /** ABORTED COMMAND, the memory that a command names is not there, or not enough of it. */
+    public static final Sense DATA_OFFSET_ERROR = of(0xB, 0x4B, 0x05);
 
     /** ABORTED COMMAND, more data came unasked than was agreed on. */
     public static final Sense UNEXPECTED_UNSOLICITED_DATA = of(0xB, 0x0C, 0x0C);
@@ -46,7 +61,7 @@ public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bi
 
     /** Sense that points at nothing. */
     public static Sense of(int key, int asc, int ascq) {
-        return new Sense(key, asc, ascq, -1, true, -1);
+        return new Sense(key, asc, ascq, -1, true, -1, -1);
     }
 
     /** INVALID FIELD IN CDB, at a byte. */
@@ -54,25 +69,48 @@ public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bi
         return of(0x5, 0x24, 0x00).at(field);
     }
 
+    /** INVALID FIELD IN CDB, at a byte and the most significant bit at fault. */
+    public static Sense invalidFieldInCdb(int field, int bit) {
+        return new Sense(0x5, 0x24, 0x00, field, true, bit, -1);
+    }
+
     /** The same sense, pointing at a byte of the CDB. */
     public Sense at(int cdbByte) {
-        return new Sense(key, asc, ascq, cdbByte, true, bit);
+        return new Sense(key, asc, ascq, cdbByte, true, bit, information);
+    }
+
+    /** The same sense, with an INFORMATION field. */
+    public Sense information(long value) {
+        return new Sense(key, asc, ascq, field, inCdb, bit, value);
     }
 
     /** Writes fixed-format sense data (SPC-4 4.5.3) of {@link #ENCODED_BYTES} bytes. */
     public byte[] encode() {
-        byte[] sense = new byte[ENCODED_BYTES];
-        sense[0] = 0x70;
-        sense[2] = (byte) key;
-        sense[7] = ENCODED_BYTES - 8;
-        sense[12] = (byte) asc;
-        sense[13] = (byte) ascq;
-        if (field >= 0) {
-            sense[15] = (byte) (0x80 | (inCdb ? 0x40 : 0) | (bit >= 0 ? 0x08 | bit : 0));
-            sense[16] = (byte) (field >>> 8);
-            sense[17] = (byte) field;
+        DataBuilder sense = new DataBuilder(ENCODED_BYTES)
+            .u8(0, FIXED).u8(2, key).u8(7, ENCODED_BYTES - 8).u8(12, asc).u8(13, ascq);
+        if (information >= 0) {
+            sense.u8(0, 0x80 | FIXED).u32(3, information);
         }
-        return sense;
+        if (field >= 0) {
+            sense.u8(15, fieldPointerFlags()).u16(16, field);
+        }
+        return sense.build();
+    }
+
+    /** Makes descriptor-format sense data (SPC-4 4.5.2). */
+    public byte[] encodeDescriptors() {
+        DataBuilder sense = new DataBuilder(8).u8(0, DESCRIPTOR).u8(1, key).u8(2, asc).u8(3, ascq);
+        if (information >= 0) {
+            sense.append(new DataBuilder(12).u8(1, 10).u8(2, 0x80).u64(4, information).build());
+        }
+        if (field >= 0) {
+            sense.append(new DataBuilder(8).u8(0, 2).u8(1, 6).u8(4, fieldPointerFlags()).u16(5, field).build());
+        }
+        return sense.u8(7, sense.length() - 8).build();
+    }
+
+    private int fieldPointerFlags() {
+        return SENSE_KEY_SPECIFIC_VALID | (inCdb ? 0x40 : 0) | (bit >= 0 ? BIT_POINTER_VALID | bit : 0);
     }
 
     @Override

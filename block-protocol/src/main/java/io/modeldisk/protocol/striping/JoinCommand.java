@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.striping;
 
 import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.CdbUsage;
 import java.nio.ByteBuffer;
 
 /**
@@ -14,6 +15,9 @@ import java.nio.ByteBuffer;
 public final class JoinCommand {
     /** The operation code. */
     public static final int OPCODE = 0xC0;
+
+    /** The bits of the CDB that have a meaning. */
+    public static final CdbUsage USAGE = CdbUsage.parse("C0 00 FF FF FF FF FF FF FF FF 00 00 00 00 00 00");
 
     /** How many bytes it returns. */
     public static final int DATA_BYTES = Long.BYTES;

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.striping;
 
+import io.modeldisk.protocol.login.TargetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,6 +66,6 @@ public record ModelAddress(List<InetSocketAddress> shards, String model) {
 
     /** A portal as a user writes it. */
     static String text(InetSocketAddress portal) {
-        return portal.getHostString() + ":" + portal.getPort();
+        return TargetAddress.text(portal);
     }
 }

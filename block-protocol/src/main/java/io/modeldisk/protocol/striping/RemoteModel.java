@@ -17,6 +17,16 @@ public interface RemoteModel extends AutoCloseable {
     ModelFacts facts();
 
     /**
+     * Allocates memory for what is pushed and pulled, of the kind that the way to the shards needs: other memory may be refused.
+     * The caller closes it, when no call uses it any more.
+     *
+     * @throws IOException if the machine has not so much, in words
+     */
+    default DataMemory allocate(long bytes) throws IOException {
+        return DataMemory.allocate(bytes);
+    }
+
+    /**
      * Pulls weights as this learner may see them (LUN 0).
      *
      * @param offset a multiple of 4096

@@ -2,9 +2,11 @@ package io.modeldisk.protocol.striping;
 
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.SessionContext;
+import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.scsi.ScsiOpcode;
+import io.modeldisk.protocol.scsi.ScsiCommand;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -23,22 +25,38 @@ import java.util.concurrent.TimeoutException;
 final class ShardClient implements AutoCloseable {
     private static final int PAGE_BYTES = 65536;
     private static final long CHECK_MILLIS = 5;
+    /** How often a command is sent again for unit attentions and aborts by others before it fails. */
+    private static final int MAX_ATTENTIONS = 8;
     private static final String BUSY = ScsiStatus.describe(ScsiStatus.BUSY);
     private static final long OBSERVER_ISID = 0x800000000000L;
     private static final long LEARNER_ISID = 0x800000010000L;
 
     private final StripedModel.Context context;
     private final InetSocketAddress portal;
-    private final DataMemory scratch = DataMemory.allocate(PAGE_BYTES);
+    private final Route route;
+    private final DataMemory scratch;
     private IscsiSession observer;
     private IscsiSession learner;
     private boolean joined;
     /** Whether the learner's session is the one that has said JOIN. */
     private boolean agreed;
 
-    ShardClient(StripedModel.Context context, InetSocketAddress portal) {
+    ShardClient(StripedModel.Context context, InetSocketAddress portal) throws IOException {
         this.context = context;
         this.portal = portal;
+        this.route = Route.choose(context.datamover(), portal, ModelFacts.TARGET_PREFIX + context.model(),
+            context.socketDirectory(), context.digest() != Digest.NONE);
+        this.scratch = allocate(PAGE_BYTES);
+    }
+
+    /** The datamover that is used for this shard, and why. */
+    Route route() {
+        return route;
+    }
+
+    /** Memory that this shard's sessions can move data to and from. */
+    DataMemory allocate(long bytes) throws IOException {
+        return route.portal().needsShareableMemory() ? DataMemory.allocateShareable(bytes) : DataMemory.allocate(bytes);
     }
 
     String address() {
@@ -48,10 +66,13 @@ final class ShardClient implements AutoCloseable {
     private IscsiSession login(long isid, String label) throws IOException {
         return IscsiSession.login(new SessionContext()
             .portal(portal)
+            .over(route.portal())
             .targetName(ModelFacts.TARGET_PREFIX + context.model())
             .initiator(context.initiatorName(), isid)
             .learner(label)
+            .secrets(context.secrets())
             .queueDepth(context.queueDepth())
+            .digests(context.digest(), context.digest())
             .connectTimeoutMillis(context.connectTimeoutMillis())
             .commandTimeoutMillis(context.commandTimeoutMillis()));
     }
@@ -114,7 +135,7 @@ final class ShardClient implements AutoCloseable {
 
     /** The contents of a vendor-specific VPD page. */
     synchronized byte[] vitalPage(int code) throws IOException {
-        byte[] inquiry = {ScsiOpcode.INQUIRY, 1, (byte) code, (byte) 0xFF, (byte) 0xFF, 0};
+        byte[] inquiry = {(byte) ScsiCommand.INQUIRY.opcode(), 1, (byte) code, (byte) 0xFF, (byte) 0xFF, 0};
         control(inquiry, PAGE_BYTES - 1);
         MemorySegment page = scratch.slab(0);
         int length = Short.toUnsignedInt(page.get(ValueLayout.JAVA_SHORT, 2));
@@ -128,7 +149,7 @@ final class ShardClient implements AutoCloseable {
     /** SYNCHRONIZE CACHE, on the session that pushes; tried again while the shard is BUSY, waiting for a round. */
     void synchronizeCache(Cancellation cancellation) throws IOException {
         byte[] cdb = new byte[16];
-        cdb[0] = (byte) ScsiOpcode.SYNCHRONIZE_CACHE_16;
+        cdb[0] = (byte) ScsiCommand.SYNCHRONIZE_CACHE_16.opcode();
         long begun = System.nanoTime();
         long limit = TimeUnit.MILLISECONDS.toNanos(context.waitTimeoutMillis());
         while (!run(session(), cdb, 0, cancellation)) {
@@ -147,24 +168,39 @@ final class ShardClient implements AutoCloseable {
         }
     }
 
-    /** Runs a command to its end; answers false if the shard is BUSY. */
+    /** How a command ended. */
+    private record End(boolean good, boolean busy, boolean toBeRetried, String words) {
+        static End of(IoRequest request) {
+            return new End(request.isGood(), request.status() == ScsiStatus.BUSY, request.isToBeRetried(),
+                request.isGood() ? "" : request.describeEnd());
+        }
+    }
+
+    /** Runs a command to its end, again if the shard has news instead of an answer; answers false if the shard is BUSY. */
     private boolean run(IscsiSession session, byte[] cdb, int bytes, Cancellation cancellation) throws IOException {
+        End end = runOnce(session, cdb, bytes, cancellation);
+        for (int i = 0; i < MAX_ATTENTIONS && end.toBeRetried() && !end.busy(); i++) {
+            end = runOnce(session, cdb, bytes, cancellation);
+        }
+        if (!end.good() && !end.busy()) {
+            throw new IOException("shard " + address() + ": " + end.words());
+        }
+        return end.good();
+    }
+
+    private End runOnce(IscsiSession session, byte[] cdb, int bytes, Cancellation cancellation) throws IOException {
         IoRequest request = session.acquire(TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis()));
         if (request == null) {
             throw new IOException(
                 "shard " + address() + " has ended no command for " + context.commandTimeoutMillis() + " ms");
         }
-        CompletableFuture<String> end = new CompletableFuture<>();
+        CompletableFuture<End> end = new CompletableFuture<>();
         request.control(0, Arrays.copyOf(cdb, 16), scratch, 0, bytes)
-            .onCompletion(done -> end.complete(done.isGood() ? "" : done.describeEnd()));
+            .onCompletion(done -> end.complete(End.of(done)));
         int tag = request.initiatorTaskTag();
         session.submit(request);
         try {
-            String trouble = await(end, session, request, tag, cancellation);
-            if (!trouble.isEmpty() && !trouble.equals(BUSY)) {
-                throw new IOException("shard " + address() + ": " + trouble);
-            }
-            return trouble.isEmpty();
+            return await(end, session, request, tag, cancellation);
         } catch (InterruptedException e) {
             session.close();
             Thread.currentThread().interrupt();
@@ -178,8 +214,8 @@ final class ShardClient implements AutoCloseable {
         }
     }
 
-    private String await(
-        CompletableFuture<String> end, IscsiSession session, IoRequest request, int tag, Cancellation cancellation)
+    private End await(
+        CompletableFuture<End> end, IscsiSession session, IoRequest request, int tag, Cancellation cancellation)
         throws IOException, InterruptedException, ExecutionException, TimeoutException {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis());
         while (true) {

@@ -3,10 +3,16 @@ package io.modeldisk.protocol.striping;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import io.modeldisk.protocol.datamover.shm.SocketPath;
 import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.SessionContext;
+import io.modeldisk.protocol.login.Digest;
+import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -44,8 +50,10 @@ public final class StripedModel implements RemoteModel {
      */
     public static StripedModel connect(Context context) throws IOException {
         List<ShardClient> shards = new ArrayList<>();
-        context.address.shards().forEach(portal -> shards.add(new ShardClient(context, portal)));
         try {
+            for (InetSocketAddress portal : context.address.shards()) {
+                shards.add(new ShardClient(context, portal));
+            }
             ModelFacts first = null;
             for (int i = 0; i < shards.size(); i++) {
                 ModelFacts facts = ModelFacts.fromJson(shards.get(i).vitalPage(ModelFacts.VPD_PAGE));
@@ -62,6 +70,22 @@ public final class StripedModel implements RemoteModel {
     @Override
     public ModelFacts facts() {
         return facts;
+    }
+
+    /** Memory that every shard's sessions can use. */
+    @Override
+    public DataMemory allocate(long bytes) throws IOException {
+        for (ShardClient shard : shards) {
+            if (shard.route().portal().needsShareableMemory()) {
+                return shard.allocate(bytes);
+            }
+        }
+        return DataMemory.allocate(bytes);
+    }
+
+    /** Which datamover is used for each shard, and why. */
+    public List<Route> routes() {
+        return shards.stream().map(ShardClient::route).toList();
     }
 
     @Override
@@ -215,11 +239,15 @@ public final class StripedModel implements RemoteModel {
 
         private final ModelAddress address;
         private String learner = "learner";
+        private ChapSecrets secrets;
         private int queueDepth = SessionContext.DEFAULT_QUEUE_DEPTH;
         private int concurrentCalls = DEFAULT_CONCURRENT_CALLS;
         private long connectTimeoutMillis = SessionContext.DEFAULT_CONNECT_TIMEOUT_MILLIS;
         private long commandTimeoutMillis = SessionContext.DEFAULT_COMMAND_TIMEOUT_MILLIS;
         private long waitTimeoutMillis = DEFAULT_WAIT_TIMEOUT_MILLIS;
+        private Digest digest = Digest.NONE;
+        private Route.Wish datamover = Route.Wish.TCP;
+        private Path socketDirectory = SocketPath.defaultDirectory();
 
         /** A connection to the model at this address. */
         public Context(ModelAddress address) {
@@ -237,6 +265,12 @@ public final class StripedModel implements RemoteModel {
                     + "' must be 1 to 48 letters, digits, dots, colons or hyphens");
             }
             this.learner = label;
+            return this;
+        }
+
+        /** Sets the names and secrets of CHAP to log in with; without them, or with null, no session authenticates. */
+        public Context secrets(ChapSecrets known) {
+            this.secrets = known;
             return this;
         }
 
@@ -264,6 +298,32 @@ public final class StripedModel implements RemoteModel {
             return this;
         }
 
+        /** Sets what must protect headers and data on their way. */
+        public Context digest(Digest each) {
+            this.digest = each;
+            return this;
+        }
+
+        /** Sets which datamover is wanted; TCP by default. */
+        public Context datamover(Route.Wish wish) {
+            this.datamover = wish;
+            return this;
+        }
+
+        /** Sets where the sockets of shards on this host are that share memory. */
+        public Context socketDirectory(Path directory) {
+            this.socketDirectory = directory;
+            return this;
+        }
+
+        Route.Wish datamover() {
+            return datamover;
+        }
+
+        Path socketDirectory() {
+            return socketDirectory;
+        }
+
         String model() {
             return address.model();
         }
@@ -274,6 +334,10 @@ public final class StripedModel implements RemoteModel {
 
         String initiatorName() {
             return "iqn.2026-11.io.modeldisk.learner:" + learner.toLowerCase(Locale.ROOT);
+        }
+
+        ChapSecrets secrets() {
+            return secrets;
         }
 
         int queueDepth() {
@@ -290,6 +354,10 @@ public final class StripedModel implements RemoteModel {
 
         long waitTimeoutMillis() {
             return waitTimeoutMillis;
+        }
+
+        Digest digest() {
+            return digest;
         }
     }
 }

@@ -3,7 +3,6 @@ package io.modeldisk.protocol.striping;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
@@ -236,7 +235,7 @@ final class Transfer {
         inFlight[shard * queueDepth + request.slot()] = null;
         if (request.isGood()) {
             moved++;
-        } else if (request.failure() == null && request.status() == ScsiStatus.BUSY) {
+        } else if (request.isToBeRetried()) {
             retries[retryCount++] = part;
             retryAtNanos = System.nanoTime() + BUSY_PAUSE_NANOS;
         } else if (failure == null) {

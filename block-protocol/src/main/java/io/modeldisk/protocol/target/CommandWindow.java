@@ -35,6 +35,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
     private int ending;
     private boolean connectionEnded;
     private TaskSlot taken;
+    private boolean uncounted;
 
     CommandWindow(TargetConnection connection, BufferPool pool, int maxSlots, int poolReserve) {
         this.connection = connection;
@@ -72,9 +73,13 @@ final class CommandWindow implements TargetDatamover.Numbering {
         statSn = initialStatSn;
     }
 
-    /** Takes a request's number into account, and for a SCSI command a slot: {@link #taken()}. */
+    /**
+     * Looks at a request's number, and takes a slot for a SCSI command: {@link #taken()}. The number counts when it is known that
+     * the request is not rejected: {@link #count()}.
+     */
     synchronized Order arrived(RequestPdu request, boolean needsSlot) {
         taken = null;
+        uncounted = false;
         int ahead = request.immediate() ? 0 : request.cmdSn() - expCmdSn;
         if (ahead < 0 || !request.immediate() && request.cmdSn() - maxCmdSn > 0) {
             return Order.IGNORE;
@@ -88,10 +93,33 @@ final class CommandWindow implements TargetDatamover.Numbering {
                 taken = free[--freeCount];
             }
         }
-        if (!request.immediate()) {
+        uncounted = !request.immediate();
+        return Order.TAKE;
+    }
+
+    /** The request that has arrived is taken. */
+    synchronized void count() {
+        if (uncounted) {
+            uncounted = false;
             expCmdSn++;
         }
-        return Order.TAKE;
+    }
+
+    /** The command that has arrived is rejected, and so taken for one that never came (RFC 7143 section 7.3). */
+    synchronized void discard(TaskSlot slot) {
+        free[freeCount++] = slot;
+    }
+
+    /**
+     * A function that was numbered {@code before} aborts a command that has not come: if that is the next one, it counts as come
+     * (RFC 7143 section 11.5.1). Answers whether it does.
+     */
+    synchronized boolean plug(int cmdSn, int before) {
+        if (cmdSn != expCmdSn || before - cmdSn <= 0 || maxCmdSn - cmdSn < 0) {
+            return false;
+        }
+        expCmdSn++;
+        return true;
     }
 
     /** The slot for the command that has arrived; null if an immediate command has taken the last. For the receiving thread. */
@@ -103,6 +131,21 @@ final class CommandWindow implements TargetDatamover.Numbering {
     private void awaitEnding() {
         boolean interrupted = false;
         while (freeCount == 0 && ending > 0 && !connectionEnded) {
+            try {
+                wait();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Waits until a task of another thread has ended, or the connection has. */
+    synchronized void awaitEnd(TaskSlot task) {
+        boolean interrupted = false;
+        while (task.isActive() && !connectionEnded) {
             try {
                 wait();
             } catch (InterruptedException e) {

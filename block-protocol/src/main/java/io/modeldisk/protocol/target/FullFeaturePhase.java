@@ -21,6 +21,7 @@ import io.modeldisk.protocol.pdu.TextResponsePdu;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.List;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -32,6 +33,9 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     /** The target transfer tag of the target's own pings. */
     static final int PING_TAG = 0x50494E47;
 
+    /** A command that is to be dropped as if it had not come. */
+    private static final int SILENTLY = -1;
+
     private static final Logger LOG = LogManager.getLogger(FullFeaturePhase.class);
 
     /** What the login has left. */
@@ -42,7 +46,8 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         BufferPool pool,
         OperationalParameters parameters,
         boolean discovery,
-        String localAddress) {}
+        List<String> targetAddresses,
+        int cid) {}
 
     private final Setup setup;
     private final TargetConnection connection;
@@ -53,14 +58,17 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     private final LogoutResponsePdu logoutResponse = new LogoutResponsePdu(Pdu.newHeader());
     private final TaskManagementResponsePdu managementResponse = new TaskManagementResponsePdu(Pdu.newHeader());
     private final RejectPdu reject = new RejectPdu(Pdu.newHeader());
+    private final TextExchange exchange;
     private volatile boolean loggedOut;
     private TaskSlot arriving;
-    private boolean commandIgnored;
+    private int discardReason;
 
     FullFeaturePhase(Setup setup, TargetConnection connection) {
         this.setup = setup;
         this.connection = connection;
         this.runner = new TaskRunner(setup);
+        this.exchange = new TextExchange(
+            data -> TargetDirectory.answer(setup.target(), setup.targetAddresses(), setup.discovery(), data));
     }
 
     boolean isLoggedOut() {
@@ -74,15 +82,24 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     @Override
     public DataTransfer placeImmediateData(ScsiCommandPdu command) throws IOException {
         arriving = null;
-        commandIgnored = setup.discovery() || !inOrder(command, true);
-        if (commandIgnored) {
+        discardReason = setup.discovery() ? RejectPdu.PROTOCOL_ERROR : inOrder(command, true) ? 0 : SILENTLY;
+        if (discardReason != 0) {
             return null;
         }
         arriving = setup.window().taken();
-        if (arriving == null) {
-            return null;
+        discardReason = reasonToReject(command);
+        if (discardReason != 0 && arriving != null) {
+            setup.window().discard(arriving);
+            arriving = null;
         }
-        return runner.begin(arriving, command);
+        return arriving == null ? null : runner.begin(arriving, command);
+    }
+
+    private int reasonToReject(ScsiCommandPdu command) {
+        if (command.initiatorTaskTag() == Pdu.RESERVED_TAG) {
+            return RejectPdu.INVALID_PDU_FIELD;
+        }
+        return runner.isActive(command.initiatorTaskTag()) ? RejectPdu.TASK_IN_PROGRESS : 0;
     }
 
     @Override
@@ -93,18 +110,27 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
             case Opcode.TEXT_REQUEST -> textRequest(new TextRequestPdu(pdu.header()), data);
             case Opcode.LOGOUT_REQUEST -> logout(new LogoutRequestPdu(pdu.header()));
             case Opcode.TASK_MANAGEMENT_REQUEST -> manage(new TaskManagementRequestPdu(pdu.header()));
+            case Opcode.SNACK_REQUEST -> reject(pdu, RejectPdu.SNACK_REJECT);
             case Opcode.LOGIN_REQUEST -> throw new ProtocolException("a Login Request in full-feature phase");
             default -> unknown(pdu);
         }
     }
 
     private void commandArrived(ScsiCommandPdu command) throws IOException {
-        if (setup.discovery()) {
-            reject(command, RejectPdu.PROTOCOL_ERROR);
-        } else if (arriving != null) {
-            runner.start(arriving, command.isFinal());
-        } else if (!commandIgnored) {
+        TaskSlot task = arriving;
+        arriving = null;
+        if (discardReason > 0) {
+            reject(command, discardReason);
+            return;
+        }
+        if (discardReason == SILENTLY) {
+            return;
+        }
+        setup.window().count();
+        if (task == null) {
             runner.refuse(command, ScsiStatus.TASK_SET_FULL);
+        } else {
+            runner.start(task, command.isFinal() || !command.writes());
         }
     }
 
@@ -130,15 +156,23 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     /** Says that the connection ends for a protocol error, if anybody still listens. */
     void rejectQuietly() {
         try {
-            text.clear().limit(Pdu.BHS_BYTES);
-            setup.datamover().sendControl(reject.begin(RejectPdu.PROTOCOL_ERROR), text, true);
+            reject(setup.datamover().received(), RejectPdu.PROTOCOL_ERROR);
         } catch (IOException e) {
             LOG.debug("nobody hears of the protocol error: {}", e.toString());
         }
     }
 
     private void nopOut(NopOutPdu ping, ByteBuffer data) throws IOException {
-        if (!inOrder(ping, false) || ping.initiatorTaskTag() == Pdu.RESERVED_TAG) {
+        if (!inOrder(ping, false)) {
+            return;
+        }
+        boolean answer = ping.initiatorTaskTag() == Pdu.RESERVED_TAG;
+        if (ping.targetTransferTag() != Pdu.RESERVED_TAG && !(answer && ping.targetTransferTag() == PING_TAG)) {
+            reject(ping, RejectPdu.INVALID_PDU_FIELD);
+            return;
+        }
+        setup.window().count();
+        if (answer) {
             return;
         }
         int limit = Math.min(data.remaining(), setup.parameters().peerDataSegmentBytes());
@@ -150,22 +184,34 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         if (!inOrder(received, false)) {
             return;
         }
-        if (received.continues()) {
-            reject(received, RejectPdu.INVALID_PDU_FIELD);
+        int reason = exchange.take(received, data);
+        if (reason != 0) {
+            reject(received, reason);
             return;
         }
-        byte[] answer = TargetDirectory.answer(setup.target(), setup.localAddress(), setup.discovery(), data);
-        text.clear().put(answer, 0, Math.min(answer.length, text.capacity())).flip();
-        setup.datamover().sendControl(textResponse.begin(received.initiatorTaskTag()), text, true);
+        setup.window().count();
+        text.clear().limit(Math.min(text.capacity(), setup.parameters().peerDataSegmentBytes()));
+        exchange.respond(textResponse, text);
+        setup.datamover().sendControl(textResponse, text.flip(), true);
     }
 
     private void logout(LogoutRequestPdu received) throws IOException {
         if (!inOrder(received, false)) {
             return;
         }
-        int response = received.reason() > LogoutRequestPdu.CLOSE_CONNECTION
-            ? LogoutResponsePdu.RECOVERY_NOT_SUPPORTED
-            : LogoutResponsePdu.SUCCESS;
+        int response;
+        switch (received.reason()) {
+            case LogoutRequestPdu.CLOSE_SESSION -> response = LogoutResponsePdu.SUCCESS;
+            case LogoutRequestPdu.CLOSE_CONNECTION -> response = received.cid() == setup.cid()
+                ? LogoutResponsePdu.SUCCESS
+                : LogoutResponsePdu.CID_NOT_FOUND;
+            case LogoutRequestPdu.RECOVER_CONNECTION -> response = LogoutResponsePdu.RECOVERY_NOT_SUPPORTED;
+            default -> {
+                reject(received, RejectPdu.INVALID_PDU_FIELD);
+                return;
+            }
+        }
+        setup.window().count();
         loggedOut = response == LogoutResponsePdu.SUCCESS;
         setup.datamover().sendControl(logoutResponse.begin(received.initiatorTaskTag(), response), null, true);
     }
@@ -174,7 +220,16 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         if (!inOrder(received, false)) {
             return;
         }
+        if (setup.discovery()) {
+            reject(received, RejectPdu.PROTOCOL_ERROR);
+            return;
+        }
+        setup.window().count();
         int response = TaskManagement.perform(received, setup, runner, connection);
+        if (response == TaskManagementResponsePdu.TASK_DOES_NOT_EXIST
+            && setup.window().plug(received.refCmdSn(), received.cmdSn())) {
+            response = TaskManagementResponsePdu.FUNCTION_COMPLETE;
+        }
         setup.datamover().sendControl(
             managementResponse.begin(received.initiatorTaskTag(), response), null, true);
     }
@@ -186,7 +241,23 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
 
     @Override
     public void dataErrorNotify(DataTransfer transfer, DataError error) throws IOException {
-        runner.failData(setup.window().slot(transfer.slot()), error);
+        TaskSlot task = setup.window().slot(transfer.slot());
+        if (task == arriving) {
+            runner.refuse(task, error);
+        } else {
+            runner.failData(task, error);
+        }
+    }
+
+    @Override
+    public void discardNotify(Pdu pdu, int reason) throws IOException {
+        LOG.warn("a PDU from {} is rejected for reason {}, opcode {}", setup.datamover().peer(),
+            "%02Xh".formatted(reason), "%02Xh".formatted(pdu.opcode()));
+        if (pdu.opcode() == Opcode.SCSI_COMMAND && arriving != null) {
+            runner.discard(arriving);
+            arriving = null;
+        }
+        reject(pdu, reason);
     }
 
     /** A task that waited may go on. */
@@ -195,8 +266,13 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     }
 
     /** Ends this session's tasks on a unit, or on all units if {@code unit} is null, for another session. */
-    void endTasksBusy(LogicalUnit unit) {
-        runner.endBusy(unit);
+    void abortForOther(LogicalUnit unit) {
+        runner.abortForOther(unit);
+    }
+
+    /** A unit, or all if {@code unit} is null, was reset. */
+    void tellOfReset(LogicalUnit unit) {
+        runner.tellOfReset(unit);
     }
 
     /** Bounds every wait. */

@@ -1,7 +1,10 @@
 package io.modeldisk.protocol.target;
 
 import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.CdbUsage;
 import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.scsi.Sense;
+import java.util.List;
 
 /**
  * The medium behind a logical unit: what reading and writing its bytes means. The target engine answers every other SCSI
@@ -63,13 +66,18 @@ public interface LogicalUnit {
     void forget(IoTask task);
 
     /**
-     * Carries out a vendor-specific command (operation code C0h and above) and makes the data it returns.
+     * Carries out one of the {@link #vendorCommands()} and makes the data it returns.
      *
-     * @return the data, which is cut to what the initiator expects; null if there is no such command
+     * @return the data, which is cut to what the initiator expects
      * @throws ScsiException to end the task with CHECK CONDITION
      */
     default byte[] vendorCommand(Nexus nexus, Cdb cdb) throws ScsiException {
-        return null;
+        throw new ScsiException(Sense.INVALID_OPCODE, "there is no vendor-specific command");
+    }
+
+    /** The vendor-specific commands, ascending. Other bits of their CDBs than these are refused. */
+    default List<CdbUsage> vendorCommands() {
+        return List.of();
     }
 
     /** The codes of the vendor-specific VPD pages (C0h to FFh), ascending. */

@@ -1,18 +1,22 @@
 package io.modeldisk.protocol.target;
 
+import io.modeldisk.protocol.datamover.IncomingConnection;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
-import io.modeldisk.protocol.datamover.tcp.TcpTargetDatamover;
 import io.modeldisk.protocol.login.LoginException;
 import io.modeldisk.protocol.pdu.NopInPdu;
 import io.modeldisk.protocol.pdu.Pdu;
 import java.io.EOFException;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.channels.ClosedChannelException;
-import java.nio.channels.SocketChannel;
+import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -23,6 +27,7 @@ import org.apache.logging.log4j.Logger;
 final class TargetConnection implements Runnable {
     private static final Logger LOG = LogManager.getLogger(TargetConnection.class);
     private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long MAX_PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     /** Room in the schedule for every slot twice (memory granted, resumed) and a ping. */
     private static final int SCHEDULE_FACTOR = 2;
@@ -31,25 +36,27 @@ final class TargetConnection implements Runnable {
     private final TargetServer.Context context;
     private final CommandWindow window;
     private final TargetDatamover datamover;
-    private final String localAddress;
+    private final InetSocketAddress localAddress;
+    private final InetAddress peerAddress;
     private final ArrayBlockingQueue<Object> schedule;
     private final CountDownLatch ended = new CountDownLatch(1);
     private final Object ping = new Object();
     private final Object stop = new Object();
     private final NopInPdu nopIn = new NopInPdu(Pdu.newHeader());
     private final long startedNanos = System.nanoTime();
-    private volatile Nexus nexus;
+    private volatile Session session;
     private volatile FullFeaturePhase phase;
     private volatile boolean loggedIn;
     private volatile boolean closed;
     private boolean pinged;
 
-    TargetConnection(TargetServer server, SocketChannel channel) throws IOException {
+    TargetConnection(TargetServer server, IncomingConnection incoming) throws IOException {
         this.server = server;
         this.context = server.context();
         this.window = new CommandWindow(this, server.pool(), context.maxCommands(), server.poolReserve());
-        this.datamover = new TcpTargetDatamover(channel, window, context.maxCommands());
-        this.localAddress = String.valueOf(channel.getLocalAddress()).replaceFirst("^[^/]*/", "");
+        this.datamover = incoming.open(window, context.maxCommands());
+        this.localAddress = incoming.localAddress();
+        this.peerAddress = incoming.peerAddress();
         this.schedule = new ArrayBlockingQueue<>(SCHEDULE_FACTOR * context.maxCommands() + 2);
     }
 
@@ -91,20 +98,35 @@ final class TargetConnection implements Runnable {
     }
 
     private boolean login() throws IOException {
-        TargetLogin login = new TargetLogin(datamover, window, context, server.nextTsih());
+        TargetLogin login = new TargetLogin(this, datamover, window, context);
         login.run();
-        nexus = login.nexus();
         datamover.enable(login.result());
+        List<String> addresses = context.portals().targetAddresses(localAddress);
         FullFeaturePhase.Setup setup = new FullFeaturePhase.Setup(
-            context.target(), datamover, window, server.pool(), login.result(), login.isDiscovery(), localAddress);
+            context.target(), datamover, window, server.pool(), login.result(), session.discovery(), addresses,
+            session.cid());
         phase = new FullFeaturePhase(setup, this);
-        if (!login.isDiscovery()) {
-            server.established(this);
-        }
         loggedIn = true;
-        LOG.info("{} logged in from {}{}", nexus.learner(), datamover.peer(),
-            login.isDiscovery() ? " for discovery" : "");
+        server.loggedIn(this);
+        LOG.info("{} logged in from {}{}{}", nexus().learner(), datamover.peer(),
+            session.user() == null ? "" : " as user " + session.user(),
+            session.discovery() ? " for discovery" : "");
         return !closed;
+    }
+
+    /** The login is about to succeed. */
+    Session establish(Session wanted) throws IOException {
+        session = server.establish(wanted);
+        return session;
+    }
+
+    /** An authentication has failed: its answer waits, and with it this connection alone. */
+    void delayRefusal() {
+        long until = System.nanoTime()
+            + TimeUnit.MILLISECONDS.toNanos(server.failureDelays().failedMillis(peerAddress));
+        for (long left = until - System.nanoTime(); left > 0 && !closed; left = until - System.nanoTime()) {
+            LockSupport.parkNanos(this, Math.min(left, MAX_PARK_NANOS));
+        }
     }
 
     private void end(Thread responder) {
@@ -118,8 +140,9 @@ final class TargetConnection implements Runnable {
         if (phase != null) {
             phase.abandonAll();
         }
+        datamover.release();
         window.close();
-        server.ended(this, nexus, phase != null && !phase.isDiscovery(), phase != null && phase.isLoggedOut());
+        server.ended(this, phase != null && phase.isLoggedOut());
         ended.countDown();
     }
 
@@ -206,7 +229,20 @@ final class TargetConnection implements Runnable {
     }
 
     Nexus nexus() {
-        return nexus;
+        return session == null ? null : session.nexus();
+    }
+
+    /** The session that has logged in, or null. */
+    Session session() {
+        return session;
+    }
+
+    InetAddress peerAddress() {
+        return peerAddress;
+    }
+
+    long startedNanos() {
+        return startedNanos;
     }
 
     FullFeaturePhase phase() {
@@ -220,17 +256,24 @@ final class TargetConnection implements Runnable {
         window.connectionEnds();
     }
 
+    /** Ends a connection that no thread has begun to serve. */
+    void abandon() {
+        close();
+        datamover.release();
+        ended.countDown();
+    }
+
     boolean awaitEnd(long timeoutMillis) throws InterruptedException {
         return ended.await(timeoutMillis, TimeUnit.MILLISECONDS);
     }
 
     @Override
     public String toString() {
-        return (nexus == null ? "(not logged in)" : nexus.learner()) + "@" + datamover.peer();
+        return (session == null ? "(not logged in)" : session.nexus().learner()) + "@" + datamover.peer();
     }
 
-    /** Ends the tasks of every other session on a unit, or on all units if {@code unit} is null. */
-    void endTasksOfOthers(LogicalUnit unit) {
-        server.endTasksOfOthers(this, unit);
+    /** Does something to every session but this one. */
+    void forOtherSessions(Consumer<FullFeaturePhase> action) {
+        server.forOtherSessions(this, action);
     }
 }

@@ -4,6 +4,7 @@ import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataTransfer;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
+import io.modeldisk.protocol.login.IscsiName;
 import io.modeldisk.protocol.login.Key;
 import io.modeldisk.protocol.login.LoginException;
 import io.modeldisk.protocol.login.OperationalNegotiation;
@@ -15,29 +16,36 @@ import io.modeldisk.protocol.pdu.LoginStatus;
 import io.modeldisk.protocol.pdu.Opcode;
 import io.modeldisk.protocol.pdu.Pdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.List;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The login phase of one connection, from the target's side (RFC 7143 section 6.3): stages, names, negotiation. One
- * connection a session; sessions are normal or for discovery.
+ * connection a session; sessions are normal or for discovery. Until it succeeds it holds no more than its text.
  */
 final class TargetLogin implements TargetDatamover.Listener {
     private static final int STAGE_SECURITY = 0;
     private static final int STAGE_OPERATIONAL = 1;
     private static final int STAGE_FULL_FEATURE = 3;
     private static final int MAX_EXCHANGES = 32;
+    private static final Set<String> REPEATABLE = Set.of(Key.INITIATOR_NAME, Key.TARGET_NAME, Key.SESSION_TYPE,
+        Key.MAX_RECV_DATA_SEGMENT_LENGTH);
 
     private final TargetDatamover datamover;
     private final CommandWindow window;
     private final Target target;
-    private final int initialCommands;
-    private final int tsih;
+    private final TargetConnection connection;
+    private final TargetServer.Context context;
+    private final TargetSecurity security;
     private final OperationalNegotiation negotiation;
     private final LoginResponsePdu response = new LoginResponsePdu(Pdu.newHeader());
-    private final ByteBuffer gathered = ByteBuffer.allocate(TextParameters.MAX_TEXT_BYTES);
+    private final ByteArrayOutputStream gathered = new ByteArrayOutputStream();
+    /** What came before: a key is negotiated once in a login (RFC 7143 section 6.3). */
+    private final Map<String, String> settled = new HashMap<>();
 
     private boolean begun;
     private boolean identified;
@@ -45,14 +53,18 @@ final class TargetLogin implements TargetDatamover.Listener {
     private int stage;
     private long isid;
     private String initiatorName;
+    private String targetName;
     private boolean discovery;
+    private Session session;
 
-    TargetLogin(TargetDatamover datamover, CommandWindow window, TargetServer.Context context, int tsih) {
+    TargetLogin(
+        TargetConnection connection, TargetDatamover datamover, CommandWindow window, TargetServer.Context context) {
+        this.connection = connection;
         this.datamover = datamover;
         this.window = window;
+        this.context = context;
         this.target = context.target();
-        this.initialCommands = context.initialCommands();
-        this.tsih = tsih;
+        this.security = new TargetSecurity(context.access(), context.random());
         this.negotiation = new OperationalNegotiation(context.parameters());
     }
 
@@ -70,14 +82,9 @@ final class TargetLogin implements TargetDatamover.Listener {
         return negotiation.result();
     }
 
-    boolean isDiscovery() {
-        return discovery;
-    }
-
-    /** Who has logged in. */
-    Nexus nexus() {
-        String learner = negotiation.learner() == null ? initiatorName : negotiation.learner();
-        return new Nexus(initiatorName, isid, target.name(), learner);
+    /** The session that has logged in. */
+    Session session() {
+        return session;
     }
 
     @Override
@@ -88,6 +95,11 @@ final class TargetLogin implements TargetDatamover.Listener {
     @Override
     public void dataCompletionNotify(DataTransfer transfer) {
         throw new IllegalStateException("no transfer during login");
+    }
+
+    @Override
+    public void discardNotify(Pdu pdu, int reason) {
+        throw new IllegalStateException("neither digests nor transfers during login");
     }
 
     @Override
@@ -104,6 +116,9 @@ final class TargetLogin implements TargetDatamover.Listener {
         try {
             answer(request, data);
         } catch (LoginException e) {
+            if (e.status() == LoginStatus.AUTHENTICATION_FAILURE) {
+                connection.delayRefusal();
+            }
             fail(request, e.status());
             throw e;
         }
@@ -124,51 +139,72 @@ final class TargetLogin implements TargetDatamover.Listener {
             throw new LoginException(LoginStatus.INVALID_DURING_LOGIN,
                 "stage " + request.currentStage() + " in stage " + stage);
         }
-        if (data.remaining() > gathered.remaining()) {
-            throw new LoginException("login text of more than " + gathered.capacity() + " bytes");
+        if (data.remaining() > TextParameters.MAX_TEXT_BYTES - gathered.size()) {
+            throw new LoginException("login text of more than " + TextParameters.MAX_TEXT_BYTES + " bytes");
         }
-        gathered.put(data);
+        byte[] part = new byte[data.remaining()];
+        data.get(part);
+        gathered.writeBytes(part);
         TextParameters answers = new TextParameters();
         if (request.continues()) {
+            if (request.transit()) {
+                throw new LoginException("text that goes on, and a transit to the next stage");
+            }
             send(request, answers, false);
             return;
         }
-        TextParameters offered = TextParameters.parse(gathered.flip());
-        gathered.clear();
+        TextParameters offered = TextParameters.parse(ByteBuffer.wrap(gathered.toByteArray()));
+        gathered.reset();
+        settle(offered.asMap());
         if (!identified) {
             identify(offered);
             identified = true;
             if (!discovery) {
-                answers.put(Key.TARGET_PORTAL_GROUP_TAG, 1);
+                answers.put(Key.TARGET_PORTAL_GROUP_TAG, context.portals().ownTag());
             }
         }
-        negotiate(offered.asMap(), answers);
-        send(request, answers, request.transit());
+        security.exchange(offered.asMap(), answers);
+        if (stage != STAGE_SECURITY || request.transit()) {
+            security.requireBegun();
+        }
+        negotiation.answer(offered.asMap(), answers, stage == STAGE_OPERATIONAL);
+        if (security.isDone()) {
+            authorize();
+        }
+        send(request, answers, request.transit() && security.isDone());
+    }
+
+    /** Names and the like may be repeated as they were; nothing else may come twice. */
+    private void settle(Map<String, String> offered) throws LoginException {
+        for (Map.Entry<String, String> pair : offered.entrySet()) {
+            String before = settled.putIfAbsent(pair.getKey(), pair.getValue());
+            boolean repeatable = REPEATABLE.contains(pair.getKey());
+            if (before != null && !(repeatable && before.equals(pair.getValue()))) {
+                throw new LoginException("key " + pair.getKey() + " was negotiated before");
+            }
+        }
     }
 
     private void begin(LoginRequestPdu request) throws LoginException {
         if (request.versionMin() > 0) {
             throw new LoginException(LoginStatus.UNSUPPORTED_VERSION, "version " + request.versionMin());
         }
-        if (request.tsih() != 0) {
-            throw new LoginException(LoginStatus.SESSION_DOES_NOT_EXIST,
-                "TSIH " + request.tsih() + ": a session has one connection, which a new session replaces");
-        }
         stage = request.currentStage();
         if (stage != STAGE_SECURITY && stage != STAGE_OPERATIONAL) {
             throw new LoginException("a login that starts in stage " + stage);
         }
         isid = request.isid();
-        if (!window.open(initialCommands)) {
-            throw new LoginException(LoginStatus.OUT_OF_RESOURCES, "no memory for another session");
-        }
         window.start(request.cmdSn(), 1);
     }
 
     private void identify(TextParameters offered) throws LoginException {
-        initiatorName = offered.value(Key.INITIATOR_NAME);
-        if (initiatorName == null || initiatorName.isEmpty() || initiatorName.length() > 223) {
-            throw new LoginException(LoginStatus.MISSING_PARAMETER, "no InitiatorName, or one of more than 223 bytes");
+        String name = offered.value(Key.INITIATOR_NAME);
+        if (name == null) {
+            throw new LoginException(LoginStatus.MISSING_PARAMETER, "no InitiatorName");
+        }
+        initiatorName = IscsiName.normalized(name);
+        if (initiatorName == null) {
+            throw new LoginException("an InitiatorName that is no iSCSI name of at most 223 bytes");
         }
         String type = offered.value(Key.SESSION_TYPE, "Normal");
         discovery = type.equals("Discovery");
@@ -178,26 +214,29 @@ final class TargetLogin implements TargetDatamover.Listener {
         if (discovery) {
             return;
         }
-        String name = offered.value(Key.TARGET_NAME);
-        if (name == null) {
+        targetName = offered.value(Key.TARGET_NAME);
+        if (targetName == null) {
             throw new LoginException(LoginStatus.MISSING_PARAMETER, "a normal session without TargetName");
-        }
-        if (!name.equalsIgnoreCase(target.name())) {
-            throw new LoginException(LoginStatus.TARGET_NOT_FOUND,
-                "TargetName=" + name + ", here is " + target.name());
         }
     }
 
-    private void negotiate(Map<String, String> offered, TextParameters answers) throws LoginException {
-        String methods = offered.get(Key.AUTH_METHOD);
-        if (methods != null) {
-            if (!List.of(methods.split(",")).contains(Key.NONE)) {
-                throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE,
-                    "AuthMethod=" + methods + ", here is None");
-            }
-            answers.put(Key.AUTH_METHOD, Key.NONE);
+    /** What is said only to those who have authenticated: whether they are allowed, and whether the target is here. */
+    private void authorize() throws LoginException {
+        security.authorize(initiatorName);
+        if (!discovery && !target.name().equals(IscsiName.normalized(targetName))) {
+            throw new LoginException(LoginStatus.TARGET_NOT_FOUND, "a target that is not " + target.name());
         }
-        negotiation.answer(offered, answers, stage == STAGE_OPERATIONAL);
+    }
+
+    /** The login has succeeded: only now does it take a session's memory. */
+    private void establish(LoginRequestPdu request) throws IOException {
+        String label = negotiation.learner() == null ? initiatorName : negotiation.learner();
+        Nexus nexus = new Nexus(initiatorName, isid, target.name(), label);
+        session = connection.establish(
+            new Session(nexus, security.user(), discovery, request.tsih(), request.cid(), connection));
+        if (!window.open(context.initialCommands())) {
+            throw new LoginException(LoginStatus.OUT_OF_RESOURCES, "no memory for another session");
+        }
     }
 
     private void send(LoginRequestPdu request, TextParameters answers, boolean transit) throws IOException {
@@ -205,12 +244,15 @@ final class TargetLogin implements TargetDatamover.Listener {
         if (transit && (next <= stage || next == 2)) {
             throw new LoginException("a transit from stage " + stage + " to " + next);
         }
-        done = transit && next == STAGE_FULL_FEATURE;
-        response.begin(request.initiatorTaskTag(), stage, next, transit).session(isid, done ? tsih : 0);
         ByteBuffer text = ByteBuffer.wrap(answers.encode());
         if (text.remaining() > OperationalParameters.DEFAULTS.peerDataSegmentBytes()) {
             throw new LoginException("answers of more than 8192 bytes: too many unknown keys");
         }
+        done = transit && next == STAGE_FULL_FEATURE;
+        if (done) {
+            establish(request);
+        }
+        response.begin(request.initiatorTaskTag(), stage, next, transit).session(isid, done ? session.tsih() : 0);
         datamover.sendControl(response, text, true);
         if (transit) {
             stage = next;

@@ -1,25 +1,31 @@
 package io.modeldisk.protocol.target;
 
+import io.modeldisk.protocol.access.AccessPolicy;
+import io.modeldisk.protocol.access.FailureDelays;
+import io.modeldisk.protocol.datamover.IncomingConnection;
+import io.modeldisk.protocol.datamover.TargetPortal;
+import io.modeldisk.protocol.datamover.tcp.TcpPortal;
+import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.login.TargetAddress;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.BindException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.StandardSocketOptions;
 import java.nio.channels.ClosedChannelException;
-import java.nio.channels.ServerSocketChannel;
-import java.nio.channels.SocketChannel;
-import java.util.Map;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * An iSCSI target server over TCP (RFC 7143): accepts connections for one target and serves each until it ends.
+ * An iSCSI target server (RFC 7143): accepts connections for one target, over TCP or other datamovers, and serves each until it
+ * ends.
  *
  * <pre>{@code
  * try (TargetServer server = TargetServer.launch(new TargetServer.Context().listen(address).target(target))) { … }
@@ -30,24 +36,29 @@ import org.apache.logging.log4j.Logger;
 public final class TargetServer implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(TargetServer.class);
     private static final long TICK_NANOS = 100_000_000;
-    private static final long CLOSE_TIMEOUT_MILLIS = 10_000;
-    private static final int MAX_TSIH = 0xFFFF;
 
     private final Context context;
     private final BufferPool pool;
-    private final ServerSocketChannel listener;
-    private final Thread acceptor;
+    private final List<TargetPortal> portals;
+    private final List<Thread> acceptors = new ArrayList<>();
     private final Thread watchdog;
     private final Set<TargetConnection> connections = ConcurrentHashMap.newKeySet();
-    private final Map<Nexus, TargetConnection> sessions = new ConcurrentHashMap<>();
-    private final AtomicInteger lastTsih = new AtomicInteger();
+    private final SessionTable sessions;
+    private final PendingLogins logins;
+    private final FailureDelays failureDelays = new FailureDelays(System::nanoTime);
+    private final RefusalLog refusals = new RefusalLog(System::nanoTime);
     private volatile boolean closed;
 
     private TargetServer(Context context) throws IOException {
         this.context = context;
-        this.listener = bind(context.listen);
+        this.sessions = new SessionTable(context.target, context.maxConnections);
+        this.logins = new PendingLogins(context.maxLogins);
+        this.portals = open(context);
         this.pool = new BufferPool(context.bufferBytes);
-        this.acceptor = Thread.ofPlatform().name("acceptor").daemon().unstarted(this::accept);
+        for (TargetPortal portal : portals) {
+            acceptors.add(Thread.ofPlatform().name("acceptor " + portal.datamover()).daemon()
+                .unstarted(() -> accept(portal)));
+        }
         this.watchdog = Thread.ofPlatform().name("connection-watchdog").daemon().unstarted(this::watch);
     }
 
@@ -59,39 +70,37 @@ public final class TargetServer implements AutoCloseable {
      */
     public static TargetServer launch(Context context) throws IOException {
         TargetServer server = new TargetServer(context.conclude());
-        server.acceptor.start();
+        server.acceptors.forEach(Thread::start);
         server.watchdog.start();
         return server;
     }
 
-    private static ServerSocketChannel bind(InetSocketAddress address) throws IOException {
-        if (address.isUnresolved()) {
-            throw new IOException("cannot listen on " + address.getHostString() + ": there is no such host");
-        }
-        ServerSocketChannel channel = ServerSocketChannel.open();
+    private static List<TargetPortal> open(Context context) throws IOException {
+        List<TargetPortal> opened = new ArrayList<>();
+        InetSocketAddress address = context.listen;
         try {
-            channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
-            channel.bind(address, 512);
-            return channel;
-        } catch (BindException e) {
-            channel.close();
-            throw new IOException("cannot listen on " + address.getHostString() + ":" + address.getPort() + ": "
-                + e.getMessage()
-                + "; --listen chooses another address, as HOST:PORT: a host of this machine and a port that is free",
-                e);
+            for (TargetPortal.Opener opener : context.datamovers) {
+                opened.add(opener.open(address, context.target.name()));
+                address = opened.getLast().localAddress();
+            }
+            return List.copyOf(opened);
+        } catch (IOException | RuntimeException e) {
+            opened.forEach(TargetPortal::close);
+            throw e;
         }
     }
 
-    private void accept() {
+    private void accept(TargetPortal portal) {
         while (!closed) {
             try {
-                SocketChannel channel = listener.accept();
-                if (connections.size() >= context.maxConnections) {
-                    LOG.warn("connection from {} refused: there are {} already", channel.getRemoteAddress(),
-                        context.maxConnections);
-                    channel.close();
+                IncomingConnection incoming = portal.accept();
+                InetAddress peer = incoming.peerAddress();
+                if (context.access.admits(peer)) {
+                    logins.awaitRoom();
+                    serve(incoming);
                 } else {
-                    serve(channel);
+                    refusals.refused(peer, "its address is not among --allow-address");
+                    incoming.close();
                 }
             } catch (ClosedChannelException e) {
                 return;
@@ -103,22 +112,24 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    private void serve(SocketChannel channel) throws IOException {
+    private void serve(IncomingConnection incoming) throws IOException {
         TargetConnection connection;
         try {
-            connection = new TargetConnection(this, channel);
-        } catch (IOException e) {
-            channel.close();
-            throw e;
+            connection = new TargetConnection(this, incoming);
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            incoming.close();
+            throw new IOException("a connection cannot be served: " + e, e);
         }
         connections.add(connection);
+        logins.add(connection);
         try {
             Thread receiver = context.threadFactory.newThread(connection);
             receiver.setName("receiver " + connection);
             receiver.start();
         } catch (RuntimeException | OutOfMemoryError e) {
             connections.remove(connection);
-            connection.close();
+            logins.remove(connection);
+            connection.abandon();
             throw new IOException("no thread to serve it: " + e, e);
         }
         if (closed) {
@@ -134,43 +145,32 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    /** A session has logged in: one of the same nexus that is still there is replaced (RFC 7143 section 6.3.5). */
-    void established(TargetConnection connection) throws IOException {
-        TargetConnection replaced = sessions.put(connection.nexus(), connection);
-        if (replaced != null) {
-            LOG.info("the session of {} is replaced by a new one", replaced);
-            replaced.close();
-            awaitEnd(replaced);
-        }
-        context.target.nexusEstablished(connection.nexus());
+    /** Takes in a session whose login is about to succeed. */
+    Session establish(Session wanted) throws IOException {
+        return sessions.establish(wanted);
     }
 
-    private static void awaitEnd(TargetConnection connection) throws IOException {
-        try {
-            if (!connection.awaitEnd(CLOSE_TIMEOUT_MILLIS)) {
-                throw new IOException("the old session of " + connection + " does not end");
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
-        }
+    /** A connection's login has succeeded. */
+    void loggedIn(TargetConnection connection) {
+        logins.remove(connection);
     }
 
-    /** A connection has ended; if it had a normal session, that is lost. */
-    void ended(TargetConnection connection, Nexus nexus, boolean hadSession, boolean loggedOut) {
+    /** A connection has ended; if it had a session, that is over. */
+    void ended(TargetConnection connection, boolean loggedOut) {
+        logins.remove(connection);
         connections.remove(connection);
-        if (hadSession) {
-            sessions.remove(nexus, connection);
-            context.target.nexusLost(nexus, loggedOut);
+        Session session = connection.session();
+        if (session != null) {
+            sessions.ended(session, loggedOut);
         }
     }
 
-    /** Ends the tasks of every session but one on a unit, or on all units if {@code unit} is null. */
-    void endTasksOfOthers(TargetConnection but, LogicalUnit unit) {
+    /** Does something to every session but one. */
+    void forOtherSessions(TargetConnection but, Consumer<FullFeaturePhase> action) {
         connections.forEach(connection -> {
             FullFeaturePhase phase = connection.phase();
             if (phase != null && connection != but) {
-                phase.endTasksBusy(unit);
+                action.accept(phase);
             }
         });
     }
@@ -185,24 +185,25 @@ public final class TargetServer implements AutoCloseable {
 
     /** How many chunks are kept for new sessions and for large writes when sessions want deeper queues. */
     int poolReserve() {
-        int newSessions = Math.max(0, context.maxConnections - connections.size());
+        int newSessions = Math.max(0, context.maxConnections - sessions.count());
         return newSessions * context.initialCommands + TaskSlot.MAX_CHUNKS;
     }
 
-    int nextTsih() {
-        return 1 + lastTsih.getAndIncrement() % MAX_TSIH;
+    FailureDelays failureDelays() {
+        return failureDelays;
     }
 
-    /** Where the server listens; with the port that the system chose if 0 was asked for. */
+    /** Where the server listens, or would over TCP; with the port that the system chose if 0 was asked for. */
     public InetSocketAddress localAddress() {
-        try {
-            return (InetSocketAddress) listener.getLocalAddress();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return portals.getLast().localAddress();
     }
 
-    /** How many connections there are. */
+    /** Where initiators reach it, for each datamover. */
+    public List<TargetPortal> portals() {
+        return portals;
+    }
+
+    /** How many connections there are, those that have not logged in yet among them. */
     public int connectionCount() {
         return connections.size();
     }
@@ -220,11 +221,13 @@ public final class TargetServer implements AutoCloseable {
         }
         closed = true;
         try {
-            listener.close();
-            acceptor.join();
+            portals.forEach(TargetPortal::close);
+            for (Thread acceptor : acceptors) {
+                acceptor.join();
+            }
             connections.forEach(TargetConnection::close);
             for (TargetConnection connection : connections) {
-                awaitEnd(connection);
+                SessionTable.awaitEnd(connection);
             }
             LockSupport.unpark(watchdog);
             watchdog.join();
@@ -244,8 +247,11 @@ public final class TargetServer implements AutoCloseable {
         /** The memory for data on its way in, shared by all sessions. */
         public static final long DEFAULT_BUFFER_BYTES = 256L << 20;
 
-        /** How many connections there may be. */
+        /** How many connections there may be that have logged in, a session each. */
         public static final int DEFAULT_MAX_CONNECTIONS = 256;
+
+        /** How many connections there may be that have not logged in. */
+        public static final int DEFAULT_MAX_LOGINS = 64;
 
         /** The deepest queue of commands of one session. */
         public static final int DEFAULT_MAX_COMMANDS = 32;
@@ -269,20 +275,34 @@ public final class TargetServer implements AutoCloseable {
         private static final int MAX_BURST_BYTES = 4 << 20;
 
         private InetSocketAddress listen = new InetSocketAddress("127.0.0.1", DEFAULT_PORT);
+        private List<TargetPortal.Opener> datamovers = List.of(new TcpPortal.Opener());
         private Target target;
         private long bufferBytes = DEFAULT_BUFFER_BYTES;
         private int maxConnections = DEFAULT_MAX_CONNECTIONS;
+        private int maxLogins = DEFAULT_MAX_LOGINS;
+        private AccessPolicy access = AccessPolicy.THIS_MACHINE;
+        private Portals portals = Portals.ONE;
         private int maxCommands = DEFAULT_MAX_COMMANDS;
         private int initialCommands = DEFAULT_INITIAL_COMMANDS;
         private long waitBoundMillis = DEFAULT_WAIT_BOUND_MILLIS;
         private long loginTimeoutSeconds = DEFAULT_LOGIN_TIMEOUT_SECONDS;
         private long transferTimeoutSeconds = DEFAULT_TRANSFER_TIMEOUT_SECONDS;
         private long pingIntervalSeconds = DEFAULT_PING_INTERVAL_SECONDS;
+        private final SecureRandom random = new SecureRandom();
         private ThreadFactory threadFactory = Thread.ofPlatform().daemon().factory();
 
         /** Sets where to listen; port 0 lets the system choose one. */
         public Context listen(InetSocketAddress address) {
             this.listen = address;
+            return this;
+        }
+
+        /**
+         * Sets over which datamovers to serve; TCP alone by default. They are opened one after the other, and where the first
+         * chooses a port the others hear of it.
+         */
+        public Context datamovers(List<TargetPortal.Opener> openers) {
+            this.datamovers = List.copyOf(openers);
             return this;
         }
 
@@ -298,7 +318,30 @@ public final class TargetServer implements AutoCloseable {
             return this;
         }
 
-        /** Sets how many connections there may be. */
+        /** Sets who may use the target; without it, everybody on this machine and nobody else. */
+        public Context access(AccessPolicy policy) {
+            this.access = policy;
+            return this;
+        }
+
+        /** Who may use the target. */
+        public AccessPolicy access() {
+            return access;
+        }
+
+        /** Sets where the parts of the target are; without it, it is all here. */
+        public Context portals(Portals parts) {
+            this.portals = parts;
+            return this;
+        }
+
+        /** Sets how many connections there may be that have not logged in yet; more wait to be accepted. */
+        public Context maxLogins(int connections) {
+            this.maxLogins = connections;
+            return this;
+        }
+
+        /** Sets how many connections there may be that have logged in. */
         public Context maxConnections(int connections) {
             this.maxConnections = connections;
             return this;
@@ -344,7 +387,12 @@ public final class TargetServer implements AutoCloseable {
             if (target == null) {
                 throw new IllegalArgumentException("there is no target to serve");
             }
+            if (datamovers.isEmpty()) {
+                throw new IllegalArgumentException("there is no datamover to serve over");
+            }
+            access.checkListen(listen);
             atLeast("maxConnections", maxConnections, 1);
+            atLeast("maxLogins", maxLogins, 1);
             atLeast("maxCommands", maxCommands, initialCommands);
             atLeast("waitBoundMillis", waitBoundMillis, 1);
             atLeast("loginTimeoutSeconds", loginTimeoutSeconds, 1);
@@ -366,6 +414,14 @@ public final class TargetServer implements AutoCloseable {
 
         Target target() {
             return target;
+        }
+
+        Portals portals() {
+            return portals;
+        }
+
+        SecureRandom random() {
+            return random;
         }
 
         int maxCommands() {
@@ -399,14 +455,20 @@ public final class TargetServer implements AutoCloseable {
         /** What this side takes and wishes. */
         OperationalParameters parameters() {
             return new OperationalParameters(
-                false, true, BufferPool.CHUNK_BYTES, MAX_BURST_BYTES, DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES);
+                false, true, BufferPool.CHUNK_BYTES, MAX_BURST_BYTES, DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES,
+                Digest.NONE, Digest.NONE);
         }
 
         @Override
         public String toString() {
-            return "listen=" + listen.getHostString() + ":" + listen.getPort()
+            return "listen=" + TargetAddress.text(listen)
+                + " datamovers=" + datamovers
                 + " bufferBytes=" + bufferBytes
                 + " maxConnections=" + maxConnections
+                + " maxLogins=" + maxLogins
+                + " " + access
+                + " portals=" + portals.all().stream().map(TargetAddress::text).toList()
+                + " portalGroupTag=" + portals.ownTag()
                 + " maxCommands=" + maxCommands
                 + " waitBoundMillis=" + waitBoundMillis
                 + " loginTimeoutSeconds=" + loginTimeoutSeconds

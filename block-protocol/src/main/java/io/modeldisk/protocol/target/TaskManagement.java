@@ -25,22 +25,31 @@ final class TaskManagement {
                     : TaskManagementResponsePdu.TASK_DOES_NOT_EXIST;
             }
             case TaskManagementRequestPdu.ABORT_TASK_SET -> runner.abort(unit);
-            case TaskManagementRequestPdu.CLEAR_TASK_SET, TaskManagementRequestPdu.LOGICAL_UNIT_RESET -> {
+            case TaskManagementRequestPdu.CLEAR_TASK_SET -> {
                 runner.abort(unit);
-                connection.endTasksOfOthers(unit);
+                connection.forOtherSessions(phase -> phase.abortForOther(unit));
             }
-            case TaskManagementRequestPdu.TARGET_WARM_RESET -> {
-                runner.abort((LogicalUnit) null);
-                connection.endTasksOfOthers(null);
-            }
+            case TaskManagementRequestPdu.LOGICAL_UNIT_RESET -> reset(unit, runner, connection);
+            case TaskManagementRequestPdu.TARGET_WARM_RESET -> reset(null, runner, connection);
             case TaskManagementRequestPdu.TASK_REASSIGN -> {
                 return TaskManagementResponsePdu.REASSIGN_NOT_SUPPORTED;
             }
             default -> {
+                // CLEAR ACA: there is none, NORMACA is 0. TARGET COLD RESET, optional: one initiator must not end all sessions.
                 return TaskManagementResponsePdu.FUNCTION_NOT_SUPPORTED;
             }
         }
         return TaskManagementResponsePdu.FUNCTION_COMPLETE;
+    }
+
+    /** Resets a unit, or all if {@code unit} is null (SAM-5 6.3.3): aborts all tasks, and tells every nexus of it. */
+    private static void reset(LogicalUnit unit, TaskRunner runner, TargetConnection connection) {
+        runner.abort(unit);
+        runner.tellOfReset(unit);
+        connection.forOtherSessions(phase -> {
+            phase.abortForOther(unit);
+            phase.tellOfReset(unit);
+        });
     }
 
     private static LogicalUnit unit(Target target, TaskManagementRequestPdu request) {

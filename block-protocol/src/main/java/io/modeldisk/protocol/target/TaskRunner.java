@@ -2,7 +2,6 @@ package io.modeldisk.protocol.target;
 
 import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataTransfer;
-import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Pdu;
@@ -27,33 +26,36 @@ final class TaskRunner {
     private final FullFeaturePhase.Setup setup;
     private final TargetDatamover datamover;
     private final CommandWindow window;
+    private final UnitAttentions attentions;
     private final ScsiCommands commands;
     private final ReentrantLock responseLock = new ReentrantLock();
     private final ScsiResponsePdu response = new ScsiResponsePdu(Pdu.newHeader());
     private final ByteBuffer sense = ByteBuffer.allocateDirect(SENSE_LENGTH_BYTES + Sense.ENCODED_BYTES);
 
     private byte[] parameterData;
-    private Sense refusal;
 
     TaskRunner(FullFeaturePhase.Setup setup) {
         this.setup = setup;
         this.datamover = setup.datamover();
         this.window = setup.window();
-        this.commands = new ScsiCommands(setup.target());
+        this.attentions = new UnitAttentions(setup.target());
+        this.commands = new ScsiCommands(setup.target(), attentions);
     }
 
     /** Decodes a command; answers where its immediate data goes. */
     DataTransfer begin(TaskSlot task, ScsiCommandPdu command) {
         task.begin(command);
         parameterData = null;
-        refusal = null;
         try {
+            if (command.reads() && command.writes()) {
+                throw new ScsiException(Sense.INVALID_OPCODE, "a bidirectional command");
+            }
             parameterData = commands.decode(task, Pdu.decodeLun(command.lunField()));
         } catch (ScsiException e) {
             refuse(task, e);
         }
-        boolean takesData = refusal == null && task.kind == TaskSlot.Kind.WRITE && command.writes();
-        if (task.kind == TaskSlot.Kind.WRITE && !command.writes()
+        boolean takesData = task.refusal == null && task.kind.takesData() && command.writes();
+        if (task.kind.takesData() && !command.writes()
             || task.kind == TaskSlot.Kind.READ && !command.reads()) {
             task.moveBytes = 0;
         }
@@ -63,13 +65,25 @@ final class TaskRunner {
 
     private void refuse(TaskSlot task, ScsiException e) {
         LOG.debug("{}: {}", task.nexus(), e.getMessage());
-        refusal = e.sense();
+        task.refusal = e.sense();
+    }
+
+    /** The command that was begun is discarded: it was never there. */
+    void discard(TaskSlot task) {
+        datamover.forget(task.transfer);
+        task.end();
+        window.discard(task);
     }
 
     /** The command is here, with its immediate data; more comes unasked unless {@code dataFinal}. */
     void start(TaskSlot task, boolean dataFinal) throws IOException {
-        if (refusal != null) {
-            fail(task, refusal);
+        if (!dataFinal && setup.parameters().initialR2t()) {
+            task.refusal = Sense.UNEXPECTED_UNSOLICITED_DATA;
+        }
+        if (task.refusal != null && dataFinal) {
+            fail(task, task.refusal);
+        } else if (task.refusal != null) {
+            awaitUnwantedData(task);
         } else if (parameterData != null) {
             returnParameters(task, parameterData);
         } else if (task.transfer.isComplete()) {
@@ -80,17 +94,22 @@ final class TaskRunner {
     }
 
     private void fetch(TaskSlot task, boolean dataFinal) throws IOException {
-        if (!dataFinal && setup.parameters().initialR2t()) {
-            throw new ProtocolException("unsolicited data announced, but InitialR2T=Yes was agreed on");
-        }
         task.waitsForData = true;
         task.waitingSinceNanos = System.nanoTime();
         if (!dataFinal) {
-            datamover.expectUnsolicitedData(task.transfer);
+            datamover.expectUnsolicitedData(task.transfer, true);
         }
         if (setup.pool().takeOrWait(task)) {
             request(task);
         }
+    }
+
+    /** No status goes out before the data that was announced has come (RFC 7143 section 11.4.2). */
+    private void awaitUnwantedData(TaskSlot task) {
+        task.waitsForData = true;
+        task.fetching = true;
+        task.waitingSinceNanos = System.nanoTime();
+        datamover.expectUnsolicitedData(task.transfer, false);
     }
 
     /** Asks for a task's data unless it has ended before; the lock lets its end see one or the other. */
@@ -112,11 +131,7 @@ final class TaskRunner {
 
     /** The data of a task is not as it must be: the command ends, the session goes on. Called by the receiver. */
     void failData(TaskSlot task, DataError error) throws IOException {
-        Sense sense = switch (error) {
-            case OUT_OF_ORDER -> Sense.DATA_OUT_OF_ORDER;
-            case INCORRECT_AMOUNT -> Sense.INCORRECT_AMOUNT_OF_DATA;
-            case UNEXPECTED_UNSOLICITED_DATA -> Sense.UNEXPECTED_UNSOLICITED_DATA;
-        };
+        Sense sense = senseOf(task, error);
         LOG.info("a write of {} fails: {}", task.nexus().learner(), sense);
         synchronized (task) {
             task.dataFailure = sense;
@@ -126,6 +141,21 @@ final class TaskRunner {
             }
         }
         fail(task, sense);
+    }
+
+    /** A command that was begun fails when it starts, for its own data. */
+    void refuse(TaskSlot task, DataError error) {
+        task.refusal = senseOf(task, error);
+    }
+
+    private static Sense senseOf(TaskSlot task, DataError error) {
+        return switch (error) {
+            case UNWANTED -> task.refusal;
+            case DIGEST, OUT_OF_ORDER -> Sense.PROTOCOL_SERVICE_CRC_ERROR;
+            case INCORRECT_AMOUNT -> Sense.INCORRECT_AMOUNT_OF_DATA;
+            case UNEXPECTED_UNSOLICITED_DATA -> Sense.UNEXPECTED_UNSOLICITED_DATA;
+            case WRONG_MEMORY -> Sense.DATA_OFFSET_ERROR;
+        };
     }
 
     private void fail(TaskSlot task, Sense reason) throws IOException {
@@ -154,9 +184,9 @@ final class TaskRunner {
                 free(task, false);
                 return;
             }
-            if (task.expired) {
+            if (task.expired || task.abortedByOther) {
                 task.unit.forget(task);
-                finish(task, ScsiStatus.BUSY, null);
+                finishUndone(task, task.abortedByOther ? ScsiStatus.TASK_ABORTED : ScsiStatus.BUSY, null);
                 return;
             }
             try {
@@ -165,14 +195,22 @@ final class TaskRunner {
                 }
             } catch (ScsiException e) {
                 LOG.debug("{}: {}", task.nexus(), e.getMessage());
-                fail(task, e.sense());
+                finishUndone(task, ScsiStatus.CHECK_CONDITION, e.sense());
                 return;
             } catch (RuntimeException e) {
                 LOG.error("a task of {} failed", task.nexus(), e);
-                finish(task, ScsiStatus.CHECK_CONDITION, Sense.INTERNAL_TARGET_FAILURE);
+                finishUndone(task, ScsiStatus.CHECK_CONDITION, Sense.INTERNAL_TARGET_FAILURE);
                 return;
             }
         } while (!task.park(System.nanoTime()));
+    }
+
+    /** Ends a task that did not do what it should: of a read nothing was moved, of a write all that was to come has come. */
+    private void finishUndone(TaskSlot task, int status, Sense reason) throws IOException {
+        if (!task.kind.takesData()) {
+            task.residual = -task.expectedBytes;
+        }
+        finish(task, status, reason);
     }
 
     /** Tries once; answers whether the task has ended. */
@@ -197,6 +235,13 @@ final class TaskRunner {
                 }
                 finish(task, ScsiStatus.GOOD, null);
             }
+            case COMPARE, WRITE_AND_COMPARE, COMPARE_SAME, WRITE_SAME -> {
+                DiskCommands.run(task);
+                if (task.isToEndEarly()) {
+                    return false;
+                }
+                finish(task, ScsiStatus.GOOD, null);
+            }
             case CONTROL -> throw new IllegalStateException("a command without a medium");
         }
         return true;
@@ -215,7 +260,7 @@ final class TaskRunner {
                 int part = Math.min(pin.lengthBytes(), task.moveBytes - position);
                 boolean last = position + part == task.moveBytes;
                 if (last) {
-                    window.ending();
+                    ending(task);
                 }
                 datamover.putData(task.transfer, position, pin.memory(), pin.offset(), part, last, task.residual);
                 position += part;
@@ -230,13 +275,13 @@ final class TaskRunner {
         int length = (int) Math.min(data.length, task.expectedBytes);
         task.residual = data.length - task.expectedBytes;
         if (length == 0) {
-            finish(task, ScsiStatus.GOOD, null);
+            finish(task, task.goodStatus, null);
             return;
         }
         MemorySegment scratch = task.memory().slab(task.scratchOffset());
         MemorySegment.copy(data, 0, scratch, ValueLayout.JAVA_BYTE,
             DataMemory.offsetInSlab(task.scratchOffset()), length);
-        window.ending();
+        ending(task);
         datamover.putData(task.transfer, 0, task.memory(), task.scratchOffset(), length, true, task.residual);
         free(task, true);
     }
@@ -244,9 +289,15 @@ final class TaskRunner {
     /** Ends a task with a SCSI Response. */
     private void finish(TaskSlot task, int status, Sense reason) throws IOException {
         int dataPdus = datamover.dataPduCount(task.transfer);
-        window.ending();
+        ending(task);
         respond(task.transfer.initiatorTaskTag(), status, reason, task.residual, dataPdus);
         free(task, true);
+    }
+
+    /** The task's status is about to go out. */
+    private void ending(TaskSlot task) {
+        task.ending = true;
+        window.ending();
     }
 
     private void respond(int tag, int status, Sense reason, long residual, int dataPdus) throws IOException {
@@ -282,6 +333,17 @@ final class TaskRunner {
         }
     }
 
+    /** Whether a task has this tag and no status yet. */
+    boolean isActive(int initiatorTaskTag) {
+        for (int i = 0; i < window.slotCount(); i++) {
+            TaskSlot task = window.slot(i);
+            if (task.isActive() && !task.ending && task.transfer.initiatorTaskTag() == initiatorTaskTag) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Aborts the task with this tag; answers whether there was one. */
     boolean abort(int initiatorTaskTag) {
         for (int i = 0; i < window.slotCount(); i++) {
@@ -309,6 +371,8 @@ final class TaskRunner {
             free(task, false);
         } else {
             task.resume();
+            // The responder has it: the initiator hears that it is over when its memory is not touched any more.
+            window.awaitEnd(task);
         }
     }
 
@@ -323,17 +387,22 @@ final class TaskRunner {
     }
 
     /**
-     * Ends all tasks on a unit, or all if {@code unit} is null, because another session wants it: with BUSY, since an initiator
-     * that did not ask for it would wait for a status. One that waits for data ends when that is there. From any thread.
+     * Ends all tasks on a unit, or all if {@code unit} is null, because another session wants it: with TASK ABORTED, as the TAS
+     * bit of the Control mode page says. One that waits for data ends when that is there. From any thread.
      */
-    void endBusy(LogicalUnit unit) {
+    void abortForOther(LogicalUnit unit) {
         for (int i = 0; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);
             if (task.isActive() && task.unit != null && (unit == null || task.unit == unit)) {
-                task.expired = true;
+                task.abortedByOther = true;
                 task.resume();
             }
         }
+    }
+
+    /** A unit, or all if {@code unit} is null, was reset: this session's initiator is told. From any thread. */
+    void tellOfReset(LogicalUnit unit) {
+        attentions.establish(unit, UnitAttentions.Condition.RESET);
     }
 
     /** Bounds the waits; answers whether announced data is overdue. */

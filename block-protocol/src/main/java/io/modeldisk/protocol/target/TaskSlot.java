@@ -4,6 +4,7 @@ import io.modeldisk.protocol.datamover.DataTransfer;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
 import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.ScsiStatus;
 import io.modeldisk.protocol.scsi.Sense;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -24,7 +25,23 @@ final class TaskSlot implements IoTask {
         /** Writes the medium. */
         WRITE,
         /** Waits for what was written. */
-        SYNCHRONIZE
+        SYNCHRONIZE,
+        /** Compares data with the medium. */
+        COMPARE,
+        /** Writes the medium and compares. */
+        WRITE_AND_COMPARE,
+        /** Compares each block of a range with one. */
+        COMPARE_SAME,
+        /** Writes one block to all of a range. */
+        WRITE_SAME;
+
+        /** Whether data comes from the initiator. */
+        boolean takesData() {
+            return switch (this) {
+                case WRITE, COMPARE, WRITE_AND_COMPARE, COMPARE_SAME, WRITE_SAME -> true;
+                case CONTROL, READ, SYNCHRONIZE -> false;
+            };
+        }
     }
 
     private static final int FREE = 0;
@@ -41,13 +58,23 @@ final class TaskSlot implements IoTask {
     int moveBytes;
     long residual;
     long expectedBytes;
+    /** Whether the initiator has said that it sends data. */
+    boolean sendsData;
     long offset;
+    /** How it ends if nothing goes wrong. */
+    int goodStatus;
     /** The link in the line for memory, kept by {@link BufferPool}. */
     TaskSlot nextWaiting;
     volatile boolean aborted;
     /** What was wrong with its data; null as long as nothing was. */
     volatile Sense dataFailure;
     volatile boolean expired;
+    /** Another session has aborted it. */
+    volatile boolean abortedByOther;
+    /** Its status goes out: the initiator may use its tag again. */
+    volatile boolean ending;
+    /** Why it fails whatever comes; null if nothing is known. */
+    Sense refusal;
     /** Since when it waits for data or for its logical unit, as {@link System#nanoTime()}; 0 if it does not wait. */
     volatile long waitingSinceNanos;
     volatile boolean waitsForData;
@@ -56,12 +83,14 @@ final class TaskSlot implements IoTask {
 
     private final TargetConnection connection;
     private final DataMemory memory;
+    private final long chunk;
     private final AtomicInteger state = new AtomicInteger(FREE);
     private int chunks = 1;
 
     TaskSlot(int index, TargetConnection connection, DataMemory memory, long chunk) {
         this.connection = connection;
         this.memory = memory;
+        this.chunk = chunk;
         this.transfer = new DataTransfer(index, memory, BufferPool.CHUNK_BYTES, MAX_CHUNKS);
         this.transfer.piece(0, chunk);
     }
@@ -76,9 +105,14 @@ final class TaskSlot implements IoTask {
         residual = 0;
         offset = 0;
         expectedBytes = command.expectedDataTransferBytes();
+        sendsData = command.writes();
         aborted = false;
         dataFailure = null;
         expired = false;
+        abortedByOther = false;
+        goodStatus = ScsiStatus.GOOD;
+        ending = false;
+        refusal = null;
         waitingSinceNanos = 0;
         waitsForData = false;
         fetching = false;
@@ -94,6 +128,11 @@ final class TaskSlot implements IoTask {
     /** The command has ended. */
     void end() {
         state.set(FREE);
+    }
+
+    /** Whether it is not to go on: it was aborted, or has waited too long. */
+    boolean isToEndEarly() {
+        return aborted || expired || abortedByOther;
     }
 
     boolean isActive() {
@@ -142,7 +181,7 @@ final class TaskSlot implements IoTask {
 
     /** Takes the last chunk but its own away; answers its offset, or -1. */
     long removeChunk() {
-        return chunks > 1 ? transfer.piece(--chunks) : -1;
+        return chunks > 1 ? transfer.chunk(--chunks) : -1;
     }
 
     void chunksGranted() {
@@ -170,7 +209,7 @@ final class TaskSlot implements IoTask {
 
     @Override
     public DataMemory memory() {
-        return memory;
+        return kind == Kind.WRITE ? transfer.memory() : memory;
     }
 
     @Override
@@ -185,12 +224,12 @@ final class TaskSlot implements IoTask {
 
     @Override
     public int pieceLengthBytes(int index) {
-        return Math.min(BufferPool.CHUNK_BYTES, moveBytes - index * BufferPool.CHUNK_BYTES);
+        return Math.min(transfer.pieceBytes(), moveBytes - index * transfer.pieceBytes());
     }
 
     @Override
     public long scratchOffset() {
-        return transfer.piece(0);
+        return chunk;
     }
 
     @Override

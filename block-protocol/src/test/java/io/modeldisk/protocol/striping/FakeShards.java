@@ -1,12 +1,15 @@
 package io.modeldisk.protocol.striping;
 
+import io.modeldisk.protocol.pdu.TaskManagementRequestPdu;
 import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.CdbUsage;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.target.IoTask;
 import io.modeldisk.protocol.target.LogicalUnit;
 import io.modeldisk.protocol.target.LogicalUnitIdentity;
 import io.modeldisk.protocol.target.Nexus;
 import io.modeldisk.protocol.target.Pin;
+import io.modeldisk.protocol.target.RawInitiator;
 import io.modeldisk.protocol.target.Target;
 import io.modeldisk.protocol.target.TargetServer;
 import java.io.IOException;
@@ -54,6 +57,14 @@ final class FakeShards implements AutoCloseable {
 
     ModelAddress address() {
         return new ModelAddress(servers.stream().map(TargetServer::localAddress).toList(), MODEL);
+    }
+
+    /** Another initiator resets all units of a shard. */
+    void reset(int shard) throws IOException {
+        try (RawInitiator other = new RawInitiator(servers.get(shard).localAddress())) {
+            other.login(1, 3, "InitiatorName=iqn.test:other", "TargetName=" + ModelFacts.TARGET_PREFIX + MODEL);
+            other.manage(TaskManagementRequestPdu.TARGET_WARM_RESET, RawInitiator.NONE);
+        }
     }
 
     /** Kills a shard's server and starts another at the same address, with the same weights. */
@@ -174,10 +185,12 @@ final class FakeShards implements AutoCloseable {
             }
 
             @Override
+            public List<CdbUsage> vendorCommands() {
+                return List.of(JoinCommand.USAGE);
+            }
+
+            @Override
             public byte[] vendorCommand(Nexus nexus, Cdb cdb) {
-                if (cdb.opcode() != JoinCommand.OPCODE) {
-                    return null;
-                }
                 joinRound = Math.max(joinRound, JoinCommand.earliestRound(cdb));
                 return JoinCommand.data(joinRound);
             }

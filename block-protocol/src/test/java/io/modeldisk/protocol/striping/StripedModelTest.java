@@ -174,6 +174,24 @@ class StripedModelTest {
     }
 
     @Test
+    void resetByAnotherInitiatorLosesNothingOfACall() throws Exception {
+        shards = new FakeShards(context -> context.waitBoundMillis(60_000), FakeShards.facts(4 * MIB, BLOCK, 0, 1));
+        model = StripedModel.connect(context(shards.address()));
+        byte[] data = random(4 * MIB, 6);
+        put(data, 0);
+        model.join();
+        parking(true);
+        CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, data.length, Cancellation.NONE));
+        await("a part is parked", () -> parkings() > 0 || push.isDone());
+        shards.reset(0);
+        parking(false);
+        push.get(30, TimeUnit.SECONDS);
+        memory.slab(0).fill((byte) 0);
+        model.pull(0, memory, 0, data.length, Cancellation.NONE);
+        assertThat(get(0, data.length)).isEqualTo(data);
+    }
+
+    @Test
     void synchronizeIsTriedAgainWhileAShardIsBusy() throws Exception {
         serveImpatiently(4);
         parking(true);

@@ -40,7 +40,9 @@ class CommandWindowTest {
             command.setImmediate();
         }
         command.numbers(cmdSn, 0);
-        return window.arrived(command, true);
+        CommandWindow.Order order = window.arrived(command, true);
+        window.count();
+        return order;
     }
 
     private int roomTold() {

@@ -1,6 +1,8 @@
 package io.modeldisk.protocol.target;
 
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.CdbUsage;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -46,10 +48,12 @@ public final class MemoryTarget implements Target, AutoCloseable {
     }
 
     /** The unit. Writes are as torn as concurrent copies make them: a test that minds uses one writer. */
-    public static final class MemoryUnit implements LogicalUnit {
+    public static final class MemoryUnit implements DiskUnit {
         private final DataMemory memory;
         public final List<IoTask> parked = new CopyOnWriteArrayList<>();
         public volatile boolean parking;
+        /** Runs before each block that a WRITE SAME fills. */
+        public volatile Runnable filling = () -> {};
 
         MemoryUnit(DataMemory memory) {
             this.memory = memory;
@@ -113,6 +117,46 @@ public final class MemoryTarget implements Target, AutoCloseable {
         }
 
         @Override
+        public long firstDifference(IoTask task) {
+            long offset = task.offset();
+            for (int i = 0; i < task.pieceCount(); i++) {
+                int length = task.pieceLengthBytes(i);
+                MemorySegment data = task.memory().segment(task.pieceOffset(i), length);
+                long difference = data.mismatch(memory.segment(offset, length));
+                if (difference >= 0) {
+                    return offset + difference - task.offset();
+                }
+                offset += length;
+            }
+            return -1;
+        }
+
+        @Override
+        public long firstDifference(long offset, int lengthBytes, MemorySegment block) {
+            for (int at = 0; at < lengthBytes; at += LOGICAL_BLOCK_BYTES) {
+                MemorySegment here = memory.segment(offset + at, LOGICAL_BLOCK_BYTES);
+                long difference = here.mismatch(block.asSlice(0, LOGICAL_BLOCK_BYTES));
+                if (difference >= 0) {
+                    return at + difference;
+                }
+            }
+            return -1;
+        }
+
+        @Override
+        public void fill(long offset, int lengthBytes, MemorySegment block) {
+            filling.run();
+            for (int at = 0; at < lengthBytes; at += LOGICAL_BLOCK_BYTES) {
+                MemorySegment here = memory.segment(offset + at, LOGICAL_BLOCK_BYTES);
+                if (block == null) {
+                    here.fill((byte) 0);
+                } else {
+                    here.copyFrom(block.asSlice(0, LOGICAL_BLOCK_BYTES));
+                }
+            }
+        }
+
+        @Override
         public boolean synchronizeCache(IoTask task) {
             return true;
         }
@@ -120,6 +164,17 @@ public final class MemoryTarget implements Target, AutoCloseable {
         @Override
         public void forget(IoTask task) {
             parked.remove(task);
+        }
+
+        @Override
+        public List<CdbUsage> vendorCommands() {
+            return List.of(CdbUsage.parse("C0 00 FF 00 00 00"));
+        }
+
+        /** Echoes byte 2 of its CDB. */
+        @Override
+        public byte[] vendorCommand(Nexus nexus, Cdb cdb) {
+            return new byte[]{(byte) cdb.u8(2)};
         }
 
         @Override

@@ -10,6 +10,7 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -19,7 +20,7 @@ public final class RawInitiator implements AutoCloseable {
     static final int WRITE = 0xA0;
     static final int WRITE_MORE_FOLLOWS = 0x20;
     static final int NO_DATA = 0x80;
-    static final int NONE = 0xFFFFFFFF;
+    public static final int NONE = 0xFFFFFFFF;
     static final byte[] EMPTY = {};
 
     private static final int PATIENCE_MILLIS = 10_000;
@@ -28,11 +29,14 @@ public final class RawInitiator implements AutoCloseable {
     int cmdSn = 1;
     int expStatSn;
     int maxCmdSn;
+    /** Whether headers and data have digests, once {@link #loggedIn} has agreed on them. */
+    boolean headerDigests;
+    boolean dataDigests;
     private int nextTag = 100;
     private final DataInputStream in;
 
     /** A PDU from the target. */
-    record Reply(ByteBuffer header, byte[] data) {
+    public record Reply(ByteBuffer header, byte[] data) {
         int opcode() {
             return header.get(0) & 0x3F;
         }
@@ -74,17 +78,37 @@ public final class RawInitiator implements AutoCloseable {
         int senseCode() {
             return (sense[4] & 0xF) << 16 | (sense[14] & 0xFF) << 8 | sense[15] & 0xFF;
         }
+
+        /** The sense-key specific bytes: what is wrong with the CDB, as 0xCF0002 for bit 7 of byte 2. */
+        int fieldPointer() {
+            return ByteBuffer.wrap(sense).getInt(2 + 14) & 0xFFFFFF;
+        }
+
+        /** The INFORMATION field, if it is valid; -1 if it is not. */
+        int information() {
+            return (sense[2] & 0x80) == 0 ? -1 : ByteBuffer.wrap(sense).getInt(2 + 3);
+        }
     }
 
-    RawInitiator(InetSocketAddress address) throws IOException {
+    public RawInitiator(InetSocketAddress address) throws IOException {
         socket.setTcpNoDelay(true);
         socket.connect(address, PATIENCE_MILLIS);
         socket.setSoTimeout(PATIENCE_MILLIS);
         in = new DataInputStream(socket.getInputStream());
     }
 
-    /** One that is in full-feature phase, with these keys beyond the names. */
+    /** One that is in full-feature phase, with these keys beyond the names, and knows of LUN 0 that it is new. */
     static RawInitiator loggedIn(TargetServer server, String name, String... keys) throws IOException {
+        RawInitiator initiator = justLoggedIn(server, name, keys);
+        End attention = initiator.run(NO_DATA, cdb(0), 0, EMPTY);
+        if (attention.status() != 2 || attention.senseCode() != 0x62900) {
+            throw new IOException("no unit attention after the login: " + attention);
+        }
+        return initiator;
+    }
+
+    /** One that is in full-feature phase and has sent nothing yet. */
+    static RawInitiator justLoggedIn(TargetServer server, String name, String... keys) throws IOException {
         RawInitiator initiator = new RawInitiator(server.localAddress());
         String[] all = new String[keys.length + 3];
         all[0] = "InitiatorName=" + name;
@@ -95,6 +119,8 @@ public final class RawInitiator implements AutoCloseable {
         if (reply.loginStatus() != 0 || (reply.flags() & 0x83) != 0x83) {
             throw new IOException("login failed: %04Xh".formatted(reply.loginStatus()));
         }
+        initiator.headerDigests = "CRC32C".equals(reply.text().get("HeaderDigest"));
+        initiator.dataDigests = "CRC32C".equals(reply.text().get("DataDigest"));
         return initiator;
     }
 
@@ -103,7 +129,7 @@ public final class RawInitiator implements AutoCloseable {
     }
 
     /** Sends a Login Request and answers the response; a transit to {@code next} unless that is negative. */
-    Reply login(int stage, int next, String... pairs) throws IOException {
+    public Reply login(int stage, int next, String... pairs) throws IOException {
         send(loginHeader(stage, next), text(pairs));
         return receive();
     }
@@ -129,8 +155,21 @@ public final class RawInitiator implements AutoCloseable {
 
     void send(ByteBuffer header, byte[] data) throws IOException {
         header.putInt(4, header.getInt(4) & 0xFF000000 | data.length);
-        ByteBuffer all = ByteBuffer.allocate(48 + (data.length + 3 & -4));
-        sendBytes(all.put(header.array()).put(data).array());
+        sendBytes(encode(header, data));
+    }
+
+    /** A PDU's bytes, with the digests that were agreed on. */
+    byte[] encode(ByteBuffer header, byte[] data) {
+        int padded = data.length + 3 & -4;
+        ByteBuffer all = ByteBuffer.allocate(header.capacity() + 4 + padded + 4).put(header.array());
+        if (headerDigests) {
+            all.put(Crc32c.digest(header.array()));
+        }
+        all.put(data).put(new byte[padded - data.length]);
+        if (dataDigests && data.length > 0) {
+            all.put(Crc32c.digest(Arrays.copyOf(data, padded)));
+        }
+        return Arrays.copyOf(all.array(), all.position());
     }
 
     void sendBytes(byte[] bytes) throws IOException {
@@ -157,7 +196,7 @@ public final class RawInitiator implements AutoCloseable {
     }
 
     /** Sends a task management function, immediate; answers its response code. */
-    int manage(int function, int referencedTag) throws IOException {
+    public int manage(int function, int referencedTag) throws IOException {
         int tag = newTag();
         send(request(0x42, 0x80 | function, tag).putInt(20, referencedTag), EMPTY);
         Reply reply = receive();
@@ -177,10 +216,12 @@ public final class RawInitiator implements AutoCloseable {
         byte[] header = new byte[48];
         in.readFully(header);
         ByteBuffer bhs = ByteBuffer.wrap(header);
+        checkDigest(headerDigests, header);
         int length = bhs.getInt(4) & 0xFFFFFF;
-        byte[] data = new byte[length];
-        in.readFully(data);
-        in.skipNBytes(-length & 3);
+        byte[] padded = new byte[length + 3 & -4];
+        in.readFully(padded);
+        checkDigest(dataDigests && length > 0, padded);
+        byte[] data = Arrays.copyOf(padded, length);
         Reply reply = new Reply(bhs, data);
         boolean carriesStatus = reply.opcode() != 0x31 && (reply.opcode() != 0x25 || (reply.flags() & 1) != 0)
             && (reply.opcode() != 0x20 || reply.tag() != NONE);
@@ -189,6 +230,12 @@ public final class RawInitiator implements AutoCloseable {
         }
         maxCmdSn = reply.u32(32);
         return reply;
+    }
+
+    private void checkDigest(boolean agreed, byte[] bytes) throws IOException {
+        if (agreed && !Arrays.equals(in.readNBytes(4), Crc32c.digest(bytes))) {
+            throw new IOException("a wrong digest from the target");
+        }
     }
 
     /** Receives up to the end of a command, putting Data-In together. */

@@ -5,8 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.modeldisk.protocol.target.RawInitiator.Reply;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -64,6 +68,8 @@ class TargetLoginTest {
         0x0201, InitiatorName=iqn.test:raw, TargetName=iqn.2026-11.io.modeldisk:memory, AuthMethod=CHAP
         0x0200, InitiatorName=iqn.test:raw, TargetName=iqn.2026-11.io.modeldisk:memory, nothing
         0x0200, InitiatorName=iqn.test:raw, TargetName=iqn.2026-11.io.modeldisk:memory, =value
+        0x0200, InitiatorName=iqn.test:raw, TargetName=iqn.2026-11.io.modeldisk:memory, a b=value
+        0x0200, InitiatorName=raw, TargetName=iqn.2026-11.io.modeldisk:memory, X-a=b
         0x0200, InitiatorName=iqn.test:raw, TargetName=iqn.2026-11.io.modeldisk:memory, InitiatorName=iqn.test:raw
         """)
     void badKeysAreRefusedWithTheirStatus(int status, String first, String second, String third) throws IOException {
@@ -80,6 +86,71 @@ class TargetLoginTest {
     void versionAboveZeroIsNotSupported() throws IOException {
         raw.send(raw.loginHeader(1, 3).put(2, (byte) 2).put(3, (byte) 1), RawInitiator.text(INITIATOR, TARGET));
         assertThat(raw.receive().loginStatus()).isEqualTo(0x0205);
+    }
+
+    @Test
+    void keyThatWasNegotiatedIsNotNegotiatedAgain() throws IOException {
+        raw.login(1, -1, INITIATOR, TARGET, "MaxBurstLength=65536");
+        assertThat(raw.login(1, 3, "MaxBurstLength=65536").loginStatus()).isEqualTo(0x0200);
+    }
+
+    @Test
+    void nameMayBeRepeatedButNotChanged() throws IOException {
+        raw.login(0, 1, INITIATOR, TARGET);
+        assertThat(raw.login(1, -1, INITIATOR).loginStatus()).isZero();
+        assertThat(raw.login(1, 3, "InitiatorName=iqn.test:other").loginStatus()).isEqualTo(0x0200);
+    }
+
+    @Test
+    void secondConnectionOfASessionIsOneTooMany() throws IOException {
+        int tsih = raw.login(1, 3, INITIATOR, TARGET).header().getShort(14);
+        try (RawInitiator second = new RawInitiator(serving.server.localAddress())) {
+            second.send(second.loginHeader(1, 3).putShort(14, (short) tsih).putShort(20, (short) 1),
+                RawInitiator.text(INITIATOR, TARGET));
+            assertThat(second.receive().loginStatus()).isEqualTo(0x0206);
+        }
+        assertThat(raw.ping(RawInitiator.EMPTY).opcode()).isEqualTo(0x20);
+    }
+
+    @Test
+    void connectionOfTheSameNumberTakesThePlaceOfTheOldOne() throws IOException {
+        int tsih = raw.login(1, 3, INITIATOR, TARGET).header().getShort(14);
+        try (RawInitiator again = new RawInitiator(serving.server.localAddress())) {
+            again.send(again.loginHeader(1, 3).putShort(14, (short) tsih), RawInitiator.text(INITIATOR, TARGET));
+            Reply reply = again.receive();
+            assertThat(reply.loginStatus()).isZero();
+            assertThat(reply.header().getShort(14)).isEqualTo((short) tsih);
+            assertThat(raw.isClosedByTarget()).isTrue();
+        }
+    }
+
+    @Test
+    void loginsOfOneNexusAtTheSameTimeLeaveOneSession() throws Exception {
+        List<CompletableFuture<Boolean>> logins = new ArrayList<>();
+        List<RawInitiator> initiators = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            RawInitiator initiator = new RawInitiator(serving.server.localAddress());
+            initiators.add(initiator);
+            logins.add(CompletableFuture.supplyAsync(() -> {
+                try {
+                    return initiator.login(1, 3, INITIATOR, TARGET).loginStatus() == 0;
+                } catch (IOException e) {
+                    return false;
+                }
+            }));
+        }
+        for (CompletableFuture<Boolean> login : logins) {
+            login.get(30, TimeUnit.SECONDS);
+        }
+        Serving.await("one is left", () -> serving.server.connectionCount() == 2);
+        for (RawInitiator initiator : initiators) {
+            initiator.close();
+        }
+        Serving.await("none is left", () -> serving.server.connectionCount() == 1);
+        // Never two at once: each comes after the one before has gone.
+        for (int i = 0; i < serving.target.nexusEvents.size(); i++) {
+            assertThat(serving.target.nexusEvents.get(i)).startsWith(i % 2 == 0 ? "established" : "lost");
+        }
     }
 
     @Test
@@ -136,6 +207,9 @@ class TargetLoginTest {
         MaxBurstLength, 511, Reject
         MaxBurstLength, 16777216, Reject
         MaxBurstLength, many, Reject
+        MaxBurstLength, 01000, Reject
+        MaxBurstLength, #1000, Reject
+        MaxBurstLength, +1000, Reject
         FirstBurstLength, 0x1000, 4096
         FirstBurstLength, 1048576, 262144
         FirstBurstLength, 0, Reject
@@ -150,9 +224,14 @@ class TargetLoginTest {
         DefaultTime2Retain, 3601, Reject
         DataPDUInOrder, No, Yes
         DataSequenceInOrder, No, Yes
-        HeaderDigest, 'CRC32C,None', None
-        HeaderDigest, CRC32C, Reject
-        DataDigest, CRC32C, Reject
+        HeaderDigest, 'CRC32C,None', CRC32C
+        HeaderDigest, 'None,CRC32C', None
+        HeaderDigest, 'X-crc64,CRC32C,None', CRC32C
+        HeaderDigest, CRC32C, CRC32C
+        HeaderDigest, 'crc32c,MD5', Reject
+        DataDigest, CRC32C, CRC32C
+        DataDigest, None, None
+        DataDigest, 'CRC32C,None', CRC32C
         iSCSIProtocolLevel, 2, 1
         TaskReporting, 'FastAbort,RFC3720', RFC3720
         MaxRecvDataSegmentLength, 12, Reject

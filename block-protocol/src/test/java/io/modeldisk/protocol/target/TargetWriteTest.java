@@ -150,30 +150,112 @@ class TargetWriteTest {
         assertWriteFailsByADataOut(0xB0C0D, 0, 0, BLOCK);
     }
 
-    @Test
-    void dataOutWithAnUnknownTagIsDropped() throws IOException {
+    @ParameterizedTest
+    @ValueSource(ints = {1 << 12, 1 << 11, 1 << 31})
+    void dataOutWithATagThatWasNeverGivenIsRejectedAndTheWriteGoesOn(int difference) throws IOException {
         byte[] data = Serving.random(4 * BLOCK, 8);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), data.length, EMPTY);
         Reply r2t = raw.receive();
-        raw.dataOut(tag, r2t.u32(20) + (1 << 12), 0, 0, new byte[data.length], true);
+        raw.dataOut(tag, r2t.u32(20) + difference, 0, 0, new byte[data.length], true);
+        assertThat(raw.receive().u8(2)).as("invalid PDU field").isEqualTo(0x09);
         answerR2t(raw, r2t, tag, data, data.length);
         assertThat(raw.end(tag).status()).isZero();
         assertThat(serving.contents(0, data.length)).isEqualTo(data);
     }
 
     @Test
-    void unsolicitedDataWithoutLeaveEndsTheConnection() throws IOException {
+    void unsolicitedDataWithoutLeaveFailsTheCommandWhenTheLastOfItIsHere() throws IOException {
+        byte[] before = serving.fill(20);
         try (RawInitiator strict = serving.loginAs("iqn.test:strict", "InitialR2T=Yes")) {
-            strict.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
-            assertThat(strict.isClosedByTarget()).isTrue();
+            int tag = strict.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
+            strict.dataOut(tag, NONE, 0, 0, new byte[BLOCK], false);
+            assertThat(strict.ping(EMPTY).opcode()).as("no status yet").isEqualTo(0x20);
+            strict.dataOut(tag, NONE, 1, BLOCK, new byte[3 * BLOCK], true);
+            assertThat(strict.end(tag).senseCode()).isEqualTo(0xB0C0C);
+            assertThat(serving.contents(0, 4 * BLOCK)).isEqualTo(Arrays.copyOf(before, 4 * BLOCK));
+            assertThat(strict.run(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]).status()).isZero();
         }
     }
 
     @Test
-    void immediateDataWithoutLeaveEndsTheConnection() throws IOException {
+    void unsolicitedDataOfACommandThatFailedIsWaitedForAndDropped() throws IOException {
+        int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(1 << 20, 4), 4 * BLOCK, new byte[BLOCK]);
+        assertThat(raw.ping(EMPTY).opcode()).as("no status yet").isEqualTo(0x20);
+        raw.dataOut(tag, NONE, 0, BLOCK, new byte[3 * BLOCK], true);
+        assertThat(raw.end(tag).senseCode()).as("LBA out of range").isEqualTo(0x52100);
+    }
+
+    @Test
+    void unsolicitedDataOfACommandThatFailedAndWasAbortedIsDropped() throws IOException {
+        int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(1 << 20, 4), 4 * BLOCK, EMPTY);
+        assertThat(raw.manage(1, tag)).isZero();
+        raw.dataOut(tag, NONE, 0, 0, new byte[4 * BLOCK], true);
+        assertThat(raw.ping(EMPTY).opcode()).isEqualTo(0x20);
+    }
+
+    @Test
+    void unsolicitedDataThatEndsBeforeTheFirstBurstFailsTheCommand() throws IOException {
+        int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 32), 32 * BLOCK, EMPTY);
+        raw.dataOut(tag, NONE, 0, 0, new byte[BLOCK], true);
+        assertThat(raw.end(tag).senseCode()).isEqualTo(0xB0C0D);
+    }
+
+    @Test
+    void unsolicitedDataBeyondTheFirstBurstFailsTheCommand() throws IOException {
+        int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 32), 32 * BLOCK, new byte[BLOCK]);
+        raw.dataOut(tag, NONE, 0, BLOCK, new byte[65536], true);
+        assertThat(raw.end(tag).senseCode()).isEqualTo(0xB0C0C);
+    }
+
+    @Test
+    void immediateDataBeyondTheFirstBurstFailsTheCommand() throws IOException {
+        End end = raw.run(WRITE, RawInitiator.write(0, 32), 32 * BLOCK, new byte[65540]);
+        assertThat(end.senseCode()).isEqualTo(0xB0C0C);
+    }
+
+    @Test
+    void dataThatNobodyAskedForIsDropped() throws IOException {
+        byte[] before = serving.fill(21);
+        int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
+        Reply r2t = raw.receive();
+        raw.dataOut(tag, NONE, 0, 0, new byte[4 * BLOCK], true);
+        assertThat(raw.ping(EMPTY).opcode()).as("neither status nor reject").isEqualTo(0x20);
+        byte[] data = Serving.random(4 * BLOCK, 22);
+        answerR2t(raw, r2t, tag, data, data.length);
+        assertThat(raw.end(tag).status()).isZero();
+        assertThat(serving.contents(0, data.length)).isEqualTo(data).isNotEqualTo(Arrays.copyOf(before, data.length));
+    }
+
+    @Test
+    void dataForATaskThatHasEndedIsDropped() throws IOException {
+        byte[] data = Serving.random(4 * BLOCK, 23);
+        int tag = raw.command(WRITE, RawInitiator.write(0, 4), data.length, EMPTY);
+        Reply r2t = raw.receive();
+        answerR2t(raw, r2t, tag, data, data.length);
+        raw.end(tag);
+        raw.dataOut(tag, r2t.u32(20), 0, 0, new byte[data.length], true);
+        assertThat(raw.ping(EMPTY).opcode()).as("neither status nor reject").isEqualTo(0x20);
+        assertThat(serving.contents(0, data.length)).isEqualTo(data);
+    }
+
+    @Test
+    void wrongDataFailsTheCommandOnlyWhenTheLastOfItIsHere() throws IOException {
+        int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
+        Reply r2t = raw.receive();
+        raw.dataOut(tag, r2t.u32(20), 3, 0, new byte[BLOCK], false);
+        assertThat(raw.ping(EMPTY).opcode()).as("no status yet").isEqualTo(0x20);
+        raw.dataOut(tag, r2t.u32(20), 1, BLOCK, new byte[3 * BLOCK], true);
+        assertThat(raw.end(tag).senseCode()).isEqualTo(0xB4705);
+    }
+
+    @Test
+    void immediateDataWithoutLeaveFailsTheCommand() throws IOException {
+        byte[] before = serving.fill(24);
         try (RawInitiator strict = serving.loginAs("iqn.test:strict", "ImmediateData=No")) {
-            strict.command(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]);
-            assertThat(strict.isClosedByTarget()).isTrue();
+            End end = strict.run(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]);
+            assertThat(end.senseCode()).isEqualTo(0xB0C0C);
+            assertThat(serving.contents(0, BLOCK)).isEqualTo(Arrays.copyOf(before, BLOCK));
+            assertThat(strict.ping(EMPTY).opcode()).isEqualTo(0x20);
         }
     }
 
@@ -287,8 +369,8 @@ class TargetWriteTest {
             RawInitiator waiting = small.loginAs("iqn.test:waiting", UNSOLICITED)) {
             RawInitiator[] hogs = exhaust(small);
             waiting.command(WRITE, RawInitiator.write(1024, 256), MIB, EMPTY);
-            int tag = waiting.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 2), 2 * BLOCK, EMPTY);
-            waiting.dataOut(tag, NONE, 0, 0, Serving.random(BLOCK, 18), true);
+            int tag = waiting.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 32), 32 * BLOCK, EMPTY);
+            waiting.dataOut(tag, NONE, 0, 0, Serving.random(65536, 18), true);
             assertThat(waiting.receive().opcode()).as("R2T for the rest").isEqualTo(0x31);
             hogs[0].close();
             hogs[1].close();

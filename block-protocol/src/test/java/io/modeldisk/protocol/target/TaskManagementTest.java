@@ -1,7 +1,6 @@
 package io.modeldisk.protocol.target;
 
 import static io.modeldisk.protocol.target.RawInitiator.EMPTY;
-import static io.modeldisk.protocol.target.RawInitiator.NO_DATA;
 import static io.modeldisk.protocol.target.RawInitiator.READ;
 import static io.modeldisk.protocol.target.RawInitiator.WRITE;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -9,19 +8,27 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.modeldisk.protocol.target.RawInitiator.Reply;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tasks that wait, and the ways in which they end early. */
 @Timeout(60)
 class TaskManagementTest {
     private static final int BLOCK = Serving.BLOCK;
     private static final int ABORT_TASK = 1;
+    private static final int ABORT_TASK_SET = 2;
+    private static final int CLEAR_TASK_SET = 4;
     private static final int LOGICAL_UNIT_RESET = 5;
+    private static final int TARGET_WARM_RESET = 6;
+    private static final int TASK_ABORTED = 0x40;
 
     private Serving serving;
     private RawInitiator raw;
@@ -127,7 +134,7 @@ class TaskManagementTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"1, 12345, 1", "8, 0, 4", "9, 0, 5", "7, 0, 5", "6, 0, 0", "2, 0, 0", "4, 0, 0", "5, 0, 0"})
+    @CsvSource({"1, 12345, 1", "8, 0, 4", "9, 0, 5", "3, 0, 5", "7, 0, 5", "6, 0, 0", "2, 0, 0", "4, 0, 0", "5, 0, 0"})
     void functionIsAnswered(int function, int tag, int response) throws IOException {
         assertThat(raw.manage(function, tag)).isEqualTo(response);
     }
@@ -145,19 +152,81 @@ class TaskManagementTest {
         assertThat(raw.manage(LOGICAL_UNIT_RESET, RawInitiator.NONE)).isZero();
         Serving.await("the unit has forgotten both", () -> serving.target.unit.parked.isEmpty());
         serving.target.unit.parking = false;
-        assertThat(raw.run(NO_DATA, RawInitiator.cdb(0), 0, EMPTY).status()).isZero();
+        assertThat(raw.ping(EMPTY).opcode()).as("no status of the aborted tasks before the ping's").isEqualTo(0x20);
     }
 
-    @Test
-    void logicalUnitResetEndsTheTasksOfOtherSessionsBusy() throws IOException {
+    @ParameterizedTest
+    @ValueSource(ints = {CLEAR_TASK_SET, LOGICAL_UNIT_RESET, TARGET_WARM_RESET})
+    void functionForAllNexusesEndsTheTasksOfOthersAborted(int function) throws IOException {
         try (Serving patient = new Serving(context -> context.waitBoundMillis(60_000));
             RawInitiator resetting = patient.loginAs("iqn.test:resetting");
             RawInitiator reading = patient.loginAs("iqn.test:reading")) {
             patient.target.unit.parking = true;
             int tag = reading.command(READ, RawInitiator.read(0, 1), BLOCK, EMPTY);
             Serving.await("the read is parked", () -> patient.target.unit.parked.size() == 1);
+            resetting.manage(function, RawInitiator.NONE);
+            assertThat(reading.end(tag).status()).isEqualTo(TASK_ABORTED);
+            assertThat(patient.target.unit.parked).as("forgotten by the unit").isEmpty();
+        }
+    }
+
+    @Test
+    void abortTaskSetSparesTheTasksOfOthers() throws IOException {
+        try (Serving patient = new Serving(context -> context.waitBoundMillis(60_000));
+            RawInitiator aborting = patient.loginAs("iqn.test:aborting");
+            RawInitiator reading = patient.loginAs("iqn.test:reading")) {
+            patient.target.unit.parking = true;
+            int tag = reading.command(READ, RawInitiator.read(0, 1), BLOCK, EMPTY);
+            aborting.command(READ, RawInitiator.read(0, 1), BLOCK, EMPTY);
+            Serving.await("both are parked", () -> patient.target.unit.parked.size() == 2);
+            aborting.manage(ABORT_TASK_SET, RawInitiator.NONE);
+            Serving.await("one is aborted", () -> patient.target.unit.parked.size() == 1);
+            patient.target.unit.parking = false;
+            patient.target.unit.parked.getFirst().resume();
+            assertThat(reading.end(tag).status()).isZero();
+        }
+    }
+
+    @Test
+    void writeOfAnotherSessionThatIsAbortedWhileItsDataComesIsNotApplied() throws IOException {
+        byte[] before = serving.fill(4);
+        try (RawInitiator resetting = serving.loginAs("iqn.test:resetting")) {
+            int tag = raw.command(WRITE, RawInitiator.write(0, 1), BLOCK, EMPTY);
+            Reply r2t = raw.receive();
             resetting.manage(LOGICAL_UNIT_RESET, RawInitiator.NONE);
-            assertThat(reading.end(tag).status()).isEqualTo(0x08);
+            raw.dataOut(tag, r2t.u32(20), 0, 0, new byte[BLOCK], true);
+            assertThat(raw.end(tag).status()).isEqualTo(TASK_ABORTED);
+            assertThat(serving.contents(0, BLOCK)).isEqualTo(Arrays.copyOf(before, BLOCK));
+        }
+    }
+
+    @Test
+    void writeSameOfAnotherSessionEndsBetweenTwoBlocks() throws IOException {
+        byte[] before = serving.fill(5);
+        try (RawInitiator resetting = serving.loginAs("iqn.test:resetting")) {
+            AtomicInteger filled = new AtomicInteger();
+            CountDownLatch reset = new CountDownLatch(1);
+            serving.target.unit.filling = () -> {
+                if (filled.getAndIncrement() == 1) {
+                    awaitOrFail(reset);
+                }
+            };
+            int tag = raw.command(WRITE, RawInitiator.cdb16(0x93, 0, 2048), BLOCK, new byte[BLOCK]);
+            Serving.await("the second block's turn", () -> filled.get() == 2);
+            resetting.manage(LOGICAL_UNIT_RESET, RawInitiator.NONE);
+            reset.countDown();
+            assertThat(raw.end(tag).status()).isEqualTo(TASK_ABORTED);
+            assertThat(filled).hasValue(2);
+            assertThat(serving.contents(512 << 10, BLOCK)).isEqualTo(
+                Arrays.copyOfRange(before, 512 << 10, (512 << 10) + BLOCK));
+        }
+    }
+
+    private static void awaitOrFail(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(10, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
     }
 

@@ -45,10 +45,10 @@ final class SyncExchange implements Exchange {
         long stamp = lock.lockExclusive(cancellation);
         try {
             if (weights == null) {
-                weights = DataMemory.allocate(bytes);
+                weights = model.allocate(bytes);
             }
             if (learner && gradient == null) {
-                gradient = DataMemory.allocate(bytes);
+                gradient = model.allocate(bytes);
             }
             pull(cancellation);
         } finally {

@@ -18,11 +18,16 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
     // Whole logical blocks are written side by side; a write of parts reads first, and must be alone.
     private final CancellableLock lock = new CancellableLock();
     // Guarded by the lock, held alone: where parts of logical blocks are put together.
-    private final DataMemory patch = DataMemory.allocate(Transfer.MEMORY_BYTES);
+    private final DataMemory patch;
 
-    /** The file of this model. */
-    public WeightsFile(RemoteModel model) {
+    /**
+     * The file of this model.
+     *
+     * @throws IOException if there is no memory for it
+     */
+    public WeightsFile(RemoteModel model) throws IOException {
         this.model = model;
+        this.patch = model.allocate(Transfer.MEMORY_BYTES);
         this.size = new FixedSize(name(), model.facts().sizeBytes());
     }
 

@@ -1,13 +1,24 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+
 /**
  * How a binding serves.
  *
  * @param workerThreads how many threads read requests, from 1
  * @param maxThreads to how many they grow while requests wait (for a round, say), so that an interrupt is still read
  * @param closeTimeoutMs how long an unmount waits for its threads
+ * @param memory makes the memory that requests are read into, so that their data need not be copied to go further
  */
-public record FuseOptions(int workerThreads, int maxThreads, long closeTimeoutMs) {
+public record FuseOptions(int workerThreads, int maxThreads, long closeTimeoutMs, Allocator memory) {
+    /** Makes memory. */
+    @FunctionalInterface
+    public interface Allocator {
+        /** Memory of this size, or an exception that says why not. */
+        DataMemory allocate(long bytes) throws IOException;
+    }
+
     /** Three threads reach a C file system's speed (measured); more helps only where a request waits. */
     public static final int DEFAULT_WORKER_THREADS = 3;
 
@@ -22,6 +33,7 @@ public record FuseOptions(int workerThreads, int maxThreads, long closeTimeoutMs
 
     /** The defaults. */
     public static FuseOptions defaults() {
-        return new FuseOptions(DEFAULT_WORKER_THREADS, DEFAULT_MAX_THREADS, DEFAULT_CLOSE_TIMEOUT_MS);
+        return new FuseOptions(DEFAULT_WORKER_THREADS, DEFAULT_MAX_THREADS, DEFAULT_CLOSE_TIMEOUT_MS,
+            DataMemory::allocate);
     }
 }

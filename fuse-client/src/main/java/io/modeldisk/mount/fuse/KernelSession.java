@@ -31,7 +31,7 @@ final class KernelSession implements FuseSession {
         this.directory = directory;
         this.options = options;
         this.unmounter = unmounter;
-        this.memory = DataMemory.allocate((long) options.maxThreads() * Transfer.MEMORY_BYTES);
+        this.memory = options.memory().allocate((long) options.maxThreads() * Transfer.MEMORY_BYTES);
         RequestSlot[] slots = new RequestSlot[options.maxThreads()];
         for (int i = 0; i < slots.length; i++) {
             slots[i] = new RequestSlot(arena, memory, (long) i * Transfer.MEMORY_BYTES);

@@ -17,16 +17,15 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The initiator's end of a TCP connection. Data-In goes straight to the task's memory; an R2T is answered by a thread of its
  * own, so that the receiving thread never waits for a peer that waits for it.
  */
 public final class TcpInitiatorDatamover implements InitiatorDatamover {
-    private static final long POLL_MILLIS = 200;
-
     private final PduStream stream;
+    private final PduReader reader;
+    private final PduWriter writer;
     private final Numbering numbering;
 
     private final ByteBuffer received = Pdu.newHeader();
@@ -41,6 +40,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
 
     private final ArrayBlockingQueue<DataRequest> requests;
     private final ArrayBlockingQueue<DataRequest> spareRequests;
+    private final DataRequest stop = new DataRequest();
     private OperationalParameters parameters = OperationalParameters.DEFAULTS;
     private volatile boolean closed;
 
@@ -59,6 +59,8 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
      */
     public TcpInitiatorDatamover(SocketChannel channel, Numbering numbering, int queueDepth) throws IOException {
         this.stream = new PduStream(channel);
+        this.reader = stream.reader();
+        this.writer = stream.writer();
         this.numbering = numbering;
         // One for each command, one for an aborted command that had the same place, and the one that is being served.
         int places = 2 * queueDepth + 1;
@@ -72,44 +74,45 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
     @Override
     public void enable(OperationalParameters agreed) {
         parameters = agreed;
+        stream.enable(agreed);
     }
 
     @Override
     public void sendCommand(ScsiCommandPdu command, InitiatorTask task) throws IOException {
         int immediate = task.writes() ? parameters.immediateBytes(task.lengthBytes()) : 0;
-        stream.lock();
+        writer.lock();
         try {
             command.dataSegmentBytes(immediate);
             numbering.stamp(command);
             if (immediate == 0) {
-                stream.write(command);
+                writer.write(command);
             } else {
-                stream.write(command, sending.of(task.memory()), task.memoryOffset(), immediate);
+                writer.write(command, sending.of(task.memory()), task.memoryOffset(), immediate);
             }
         } finally {
-            stream.unlock();
+            writer.unlock();
         }
     }
 
     @Override
     public void sendControl(RequestPdu request, ByteBuffer data) throws IOException {
-        stream.lock();
+        writer.lock();
         try {
             numbering.stamp(request);
             if (data == null) {
-                stream.write(request);
+                writer.write(request);
             } else {
                 request.dataSegmentBytes(data.remaining());
-                stream.write(request, data);
+                writer.write(request, data);
             }
         } finally {
-            stream.unlock();
+            writer.unlock();
         }
     }
 
     @Override
     public void receive(Listener listener) throws IOException {
-        stream.readHeader(pdu);
+        reader.readHeader(pdu);
         int length = pdu.dataSegmentBytes();
         if (length > parameters.ownDataSegmentBytes()) {
             throw new ProtocolException(
@@ -124,8 +127,8 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
                     throw new ProtocolException("a data segment of " + length + " bytes in a control PDU");
                 }
                 control.clear().limit(length);
-                stream.readFully(control);
-                stream.endData(length);
+                reader.readData(control);
+                endData(length);
                 listener.controlNotify(pdu, control.flip());
             }
         }
@@ -135,18 +138,25 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
         InitiatorTask task = listener.task(dataIn.initiatorTaskTag());
         if (task == null) {
             // The task was aborted: its memory may be in other use already.
-            stream.drop(length);
+            reader.dropData(length);
         } else {
             long offset = dataIn.bufferOffset();
             if (task.writes() || offset + length > task.lengthBytes()) {
                 throw new ProtocolException(stream.peer() + " sends data from " + offset + " to " + (offset + length)
                     + " for a command that reads " + (task.writes() ? 0 : task.lengthBytes()));
             }
-            stream.readData(receiving.of(task.memory()), task.memoryOffset() + offset, length);
+            reader.readData(receiving.of(task.memory()), task.memoryOffset() + offset, length);
         }
-        stream.endData(length);
+        endData(length);
         if (dataIn.hasStatus()) {
             listener.controlNotify(dataIn, null);
+        }
+    }
+
+    /** At error recovery level 0 nothing that is lost can be asked for again: the session ends (RFC 7143 section 7.8). */
+    private void endData(int length) throws IOException {
+        if (!reader.endData(length)) {
+            throw new IOException("data from " + stream.peer() + " does not match its digest");
         }
     }
 
@@ -175,8 +185,8 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
     public void serveRequestsForData(Listener listener) throws IOException {
         while (!closed) {
             try {
-                DataRequest request = requests.poll(POLL_MILLIS, TimeUnit.MILLISECONDS);
-                if (request != null) {
+                DataRequest request = requests.take();
+                if (request != stop) {
                     sendData(listener, request);
                     spareRequests.add(request);
                 }
@@ -193,7 +203,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
             int part = Math.min(request.bytes - done, parameters.peerDataSegmentBytes());
             int offset = request.offset + done;
             done += part;
-            stream.lock();
+            writer.lock();
             try {
                 // Looked up with the lock held: an aborted task's place may serve another command at any moment.
                 InitiatorTask task = listener.task(request.initiatorTaskTag);
@@ -203,27 +213,29 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
                 dataOut.begin(request.initiatorTaskTag, request.targetTransferTag, task.lunField(),
                     numbering.expStatSn());
                 dataOut.data(dataSn, offset, part, done == request.bytes);
-                stream.write(dataOut, sending.of(task.memory()), task.memoryOffset() + offset, part);
+                writer.write(dataOut, sending.of(task.memory()), task.memoryOffset() + offset, part);
             } finally {
-                stream.unlock();
+                writer.unlock();
             }
         }
     }
 
     @Override
     public void awaitEndedTasks() {
-        stream.lock();
-        stream.unlock();
+        writer.lock();
+        writer.unlock();
     }
 
     @Override
     public long sendingSinceNanos() {
-        return stream.sendingSinceNanos();
+        return writer.sendingSinceNanos();
     }
 
     @Override
     public void close() {
         closed = true;
+        // If there is no room the sender has work, and sees that it is closed before it waits.
+        requests.offer(stop);
         stream.close();
     }
 }

@@ -12,6 +12,7 @@ import io.modeldisk.protocol.pdu.DataOutPdu;
 import io.modeldisk.protocol.pdu.Opcode;
 import io.modeldisk.protocol.pdu.Pdu;
 import io.modeldisk.protocol.pdu.R2tPdu;
+import io.modeldisk.protocol.pdu.RejectPdu;
 import io.modeldisk.protocol.pdu.ResponsePdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
 import io.modeldisk.protocol.scsi.ScsiStatus;
@@ -23,6 +24,8 @@ import java.util.Arrays;
 /** The target's end of a TCP connection. One R2T is outstanding for a task at a time; data comes in order. */
 public final class TcpTargetDatamover implements TargetDatamover {
     private final PduStream stream;
+    private final PduReader reader;
+    private final PduWriter writer;
     private final Numbering numbering;
     private final TcpTransfer[] transfers;
 
@@ -30,7 +33,8 @@ public final class TcpTargetDatamover implements TargetDatamover {
     private final Pdu pdu = new Pdu(received);
     private final ScsiCommandPdu command = new ScsiCommandPdu(received);
     private final DataOutPdu dataOut = new DataOutPdu(received);
-    private final ByteBuffer control = ByteBuffer.allocateDirect(TextParameters.MAX_TEXT_BYTES);
+    /** Before the login no more than a default data segment; who cannot log in shall not cost much. */
+    private ByteBuffer control = ByteBuffer.allocateDirect(OperationalParameters.DEFAULTS.ownDataSegmentBytes());
 
     private final DataInPdu dataIn = new DataInPdu(Pdu.newHeader());
     private final R2tPdu r2t = new R2tPdu(Pdu.newHeader());
@@ -46,6 +50,8 @@ public final class TcpTargetDatamover implements TargetDatamover {
      */
     public TcpTargetDatamover(SocketChannel channel, Numbering numbering, int slots) throws IOException {
         this.stream = new PduStream(channel);
+        this.reader = stream.reader();
+        this.writer = stream.writer();
         this.numbering = numbering;
         this.transfers = new TcpTransfer[slots];
         Arrays.setAll(transfers, _ -> new TcpTransfer());
@@ -54,11 +60,13 @@ public final class TcpTargetDatamover implements TargetDatamover {
     @Override
     public void enable(OperationalParameters agreed) {
         parameters = agreed;
+        control = ByteBuffer.allocateDirect(TextParameters.MAX_TEXT_BYTES);
+        stream.enable(agreed);
     }
 
     @Override
     public void receive(Listener listener) throws IOException {
-        stream.readHeader(pdu);
+        reader.readHeader(pdu);
         int length = pdu.dataSegmentBytes();
         if (length > parameters.ownDataSegmentBytes()) {
             throw new ProtocolException("a data segment of " + length + " bytes, the limit is "
@@ -77,51 +85,62 @@ public final class TcpTargetDatamover implements TargetDatamover {
             transfers[transfer.slot()].begin(transfer);
         }
         if (length > 0) {
-            if (!parameters.immediateData() || length > parameters.firstBurstBytes()) {
-                throw new ProtocolException("immediate data of " + length + " bytes, agreed were "
-                    + (parameters.immediateData() ? parameters.firstBurstBytes() : 0));
+            boolean agreed = parameters.immediateData() && length <= parameters.firstBurstBytes();
+            if (!take(agreed ? transfer : null, length)) {
+                listener.discardNotify(command, RejectPdu.DATA_DIGEST_ERROR);
+                return;
             }
-            take(transfer, length);
+            if (!agreed && transfer != null) {
+                listener.dataErrorNotify(transfer, DataError.UNEXPECTED_UNSOLICITED_DATA);
+            }
         }
         listener.controlNotify(command, null);
     }
 
-    /** Reads a data segment into its transfer; what is more than the command moves is dropped. */
-    private void take(DataTransfer transfer, int length) throws IOException {
+    /** Reads a data segment into its transfer; what is more than the command moves is dropped. Answers whether it is intact. */
+    private boolean take(DataTransfer transfer, int length) throws IOException {
         int wanted = transfer == null ? 0 : Math.min(length, transfer.lengthBytes() - transfer.receivedBytes());
         int left = wanted;
         while (left > 0) {
             int position = transfer.receivedBytes();
             int part = Math.min(left, transfer.contiguousBytes(position));
-            stream.readData(receiving.of(transfer.memory()), transfer.address(position), part);
+            reader.readData(receiving.of(transfer.memory()), transfer.address(position), part);
             transfer.received(part);
             left -= part;
         }
-        stream.drop(length - wanted);
-        stream.endData(length);
+        reader.dropData(length - wanted);
+        return reader.endData(length);
     }
 
     private void receiveDataOut(Listener listener, int length) throws IOException {
         TcpTransfer state = find();
         if (state == null) {
-            // Its task was aborted, or has failed: what was asked for before still comes.
-            stream.drop(length);
-            stream.endData(length);
+            // If its task was aborted, what was asked for before still comes.
+            boolean intact = take(null, length);
+            if (!intact || !wasAskedFor()) {
+                listener.discardNotify(dataOut, intact ? RejectPdu.INVALID_PDU_FIELD : RejectPdu.DATA_DIGEST_ERROR);
+            }
             return;
         }
-        DataTransfer transfer = state.transfer;
-        DataError error = check(state, length);
-        if (error != null) {
+        if (state.error == null) {
+            state.error = check(state, length);
+        }
+        if (!take(state.error == null ? state.transfer : null, length)) {
+            state.error = state.error == null ? DataError.DIGEST : state.error;
+            listener.discardNotify(dataOut, RejectPdu.DATA_DIGEST_ERROR);
+        }
+        if (dataOut.isFinal()) {
+            endBurst(listener, state);
+        }
+    }
+
+    /** Data that is not as it must be ends its command when the last of what was asked for is here (RFC 7143 section 7.8). */
+    private void endBurst(Listener listener, TcpTransfer state) throws IOException {
+        if (state.error != null) {
             state.fetching = false;
-            stream.drop(length);
-            stream.endData(length);
-            listener.dataErrorNotify(transfer, error);
-            return;
-        }
-        boolean last = dataOut.isFinal();
-        take(transfer, length);
-        if (last && goOn(state)) {
-            listener.dataCompletionNotify(transfer);
+            listener.dataErrorNotify(state.transfer, state.error);
+        } else if (goOn(state)) {
+            listener.dataCompletionNotify(state.transfer);
         }
     }
 
@@ -135,6 +154,13 @@ public final class TcpTargetDatamover implements TargetDatamover {
         return null;
     }
 
+    /** Whether a Data-Out that is for no transfer may have been for one. */
+    private boolean wasAskedFor() {
+        int tag = dataOut.targetTransferTag();
+        int slot = TcpTransfer.slotOf(tag);
+        return tag == Pdu.RESERVED_TAG || tag >= 0 && slot < transfers.length && transfers[slot].hasGiven(tag);
+    }
+
     /** What is wrong with a Data-Out PDU, or null. */
     private DataError check(TcpTransfer state, int length) {
         DataTransfer transfer = state.transfer;
@@ -145,11 +171,20 @@ public final class TcpTargetDatamover implements TargetDatamover {
             return DataError.OUT_OF_ORDER;
         }
         if (state.unsolicited) {
-            return end > parameters.firstBurstBytes() ? DataError.UNEXPECTED_UNSOLICITED_DATA : null;
+            return checkUnsolicited(transfer, end);
         }
         boolean tooMuch = end > state.requestedBytes;
         boolean tooLittle = dataOut.isFinal() && end < state.requestedBytes;
         return tooMuch || tooLittle ? DataError.INCORRECT_AMOUNT : null;
+    }
+
+    /** Unasked data is all that there is, or the whole first burst (RFC 7143 section 4.2.5.2). */
+    private DataError checkUnsolicited(DataTransfer transfer, long end) {
+        if (end > parameters.firstBurstBytes()) {
+            return DataError.UNEXPECTED_UNSOLICITED_DATA;
+        }
+        boolean whole = end >= Math.min(parameters.firstBurstBytes(), transfer.lengthBytes());
+        return dataOut.isFinal() && !whole ? DataError.INCORRECT_AMOUNT : null;
     }
 
     private void receiveControl(Listener listener, int length) throws IOException {
@@ -158,14 +193,23 @@ public final class TcpTargetDatamover implements TargetDatamover {
                 "a data segment of " + length + " bytes with opcode %02Xh".formatted(pdu.opcode()));
         }
         control.clear().limit(length);
-        stream.readFully(control);
-        stream.endData(length);
-        listener.controlNotify(pdu, control.flip());
+        reader.readData(control);
+        if (reader.endData(length)) {
+            listener.controlNotify(pdu, control.flip());
+        } else {
+            listener.discardNotify(pdu, RejectPdu.DATA_DIGEST_ERROR);
+        }
     }
 
     @Override
-    public void expectUnsolicitedData(DataTransfer transfer) {
+    public Pdu received() {
+        return pdu;
+    }
+
+    @Override
+    public void expectUnsolicitedData(DataTransfer transfer, boolean wanted) {
         TcpTransfer state = transfers[transfer.slot()];
+        state.error = wanted ? null : DataError.UNWANTED;
         state.unsolicited = true;
         state.fetching = true;
     }
@@ -204,14 +248,14 @@ public final class TcpTargetDatamover implements TargetDatamover {
         int bytes = Math.min(state.grantedBytes - from, parameters.maxBurstBytes());
         state.requestedBytes = from + bytes;
         state.nextDataSn = 0;
-        stream.lock();
+        writer.lock();
         try {
             r2t.begin(transfer.initiatorTaskTag(), state.targetTransferTag(), state.r2tCount++, from, bytes);
             r2t.lunField(transfer.lunField());
             numbering.stamp(r2t, false);
-            stream.write(r2t);
+            writer.write(r2t);
         } finally {
-            stream.unlock();
+            writer.unlock();
         }
     }
 
@@ -232,7 +276,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
         long residual)
         throws IOException {
         TcpTransfer state = transfers[transfer.slot()];
-        stream.lock();
+        writer.lock();
         try {
             ByteBuffer[] views = sending.of(memory);
             int done = 0;
@@ -247,46 +291,52 @@ public final class TcpTargetDatamover implements TargetDatamover {
                     dataIn.withStatus(ScsiStatus.GOOD, residual);
                 }
                 numbering.stamp(dataIn, end);
-                stream.write(dataIn, views, memoryOffset + done, part);
+                if (reader.goesOn()) {
+                    writer.hold(dataIn, views, memoryOffset + done, part);
+                } else {
+                    writer.write(dataIn, views, memoryOffset + done, part);
+                }
                 state.sequenceBytes = endOfSequence ? 0 : state.sequenceBytes + part;
                 done += part;
             }
         } finally {
-            stream.unlock();
+            writer.unlock();
         }
     }
 
     @Override
     public void sendControl(ResponsePdu response, ByteBuffer data, boolean carriesStatus) throws IOException {
-        stream.lock();
+        writer.lock();
         try {
             if (data != null) {
                 response.dataSegmentBytes(data.remaining());
             }
             numbering.stamp(response, carriesStatus);
-            if (data == null) {
-                stream.write(response);
+            if (data != null) {
+                writer.write(response, data);
+            } else if (response.opcode() == Opcode.SCSI_RESPONSE && reader.goesOn()) {
+                writer.hold(response);
             } else {
-                stream.write(response, data);
+                writer.write(response);
             }
         } finally {
-            stream.unlock();
+            writer.unlock();
         }
     }
 
     @Override
     public long receivingSinceNanos() {
-        return stream.receivingSinceNanos();
+        return reader.receivingSinceNanos();
     }
 
     @Override
     public long lastReceivedNanos() {
-        return stream.lastReceivedNanos();
+        return reader.lastReceivedNanos();
     }
 
     @Override
     public long sendingSinceNanos() {
-        return stream.sendingSinceNanos();
+        return writer.sendingSinceNanos();
     }
 
     @Override

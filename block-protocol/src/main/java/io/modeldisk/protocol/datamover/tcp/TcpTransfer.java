@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.tcp;
 
+import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataTransfer;
 
 /** What TCP needs to know of a transfer in progress: how far data was asked for, and the numbers of its PDUs. One a slot. */
@@ -17,6 +18,8 @@ final class TcpTransfer {
     int sequenceBytes;
     boolean unsolicited;
     boolean fetching;
+    /** What was wrong with the data first; null as long as nothing was. */
+    DataError error;
 
     private int generation;
 
@@ -31,6 +34,17 @@ final class TcpTransfer {
         sequenceBytes = 0;
         unsolicited = false;
         fetching = false;
+        error = null;
+    }
+
+    /** Whether a tag for this transfer's slot was ever given out. */
+    boolean hasGiven(int tag) {
+        return generation - (tag >>> SLOT_BITS) >= 0;
+    }
+
+    /** The slot that a tag is for. */
+    static int slotOf(int tag) {
+        return tag & (1 << SLOT_BITS) - 1;
     }
 
     int targetTransferTag() {

@@ -1,0 +1,56 @@
+package io.modeldisk.protocol.datamover.shm;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/** How much of its peers' memory a server maps: for each connection, and for all of them together. Thread-safe. */
+public final class MappingLimits {
+    /** How much for one connection: address space, not memory; the pages are the peer's. */
+    public static final long DEFAULT_CONNECTION_BYTES = 256L << 30;
+
+    /** How much for all. */
+    public static final long DEFAULT_TOTAL_BYTES = 1L << 40;
+
+    private final long connectionBytes;
+    private final long totalBytes;
+    private final AtomicLong mappedBytes = new AtomicLong();
+
+    /** The default limits. */
+    public MappingLimits() {
+        this(DEFAULT_CONNECTION_BYTES, DEFAULT_TOTAL_BYTES);
+    }
+
+    /** Limits in bytes, each more than 0. */
+    public MappingLimits(long connectionBytes, long totalBytes) {
+        if (connectionBytes <= 0 || totalBytes <= 0) {
+            throw new IllegalArgumentException(
+                "connectionBytes=" + connectionBytes + " totalBytes=" + totalBytes + " must be positive");
+        }
+        this.connectionBytes = connectionBytes;
+        this.totalBytes = totalBytes;
+    }
+
+    long connectionBytes() {
+        return connectionBytes;
+    }
+
+    long totalBytes() {
+        return totalBytes;
+    }
+
+    /** How much is mapped now, by all connections. */
+    public long mappedBytes() {
+        return mappedBytes.get();
+    }
+
+    boolean take(long bytes) {
+        if (mappedBytes.addAndGet(bytes) > totalBytes) {
+            mappedBytes.addAndGet(-bytes);
+            return false;
+        }
+        return true;
+    }
+
+    void give(long bytes) {
+        mappedBytes.addAndGet(-bytes);
+    }
+}

@@ -1,0 +1,66 @@
+package io.modeldisk.protocol.datamover.shm;
+
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+
+/**
+ * Which memory of this initiator its target has mapped, and under which steering tags: at first sight of each, all its slabs.
+ * For whoever holds the lock to send.
+ */
+final class OwnMemory {
+    private final FrameStream stream;
+    private final DataMemory[] memories = new DataMemory[PeerMemory.MAX_TAGS];
+    private final int[] slabs = new int[PeerMemory.MAX_TAGS];
+
+    OwnMemory(FrameStream stream) {
+        this.stream = stream;
+    }
+
+    /**
+     * The steering tag of the slab that holds the byte at {@code offset}.
+     *
+     * @throws IllegalArgumentException if the memory is not shareable, or the target can have no more of it
+     * @throws IOException if the connection is lost
+     */
+    int tagOf(DataMemory memory, long offset) throws IOException {
+        int slab = DataMemory.slabIndex(offset);
+        int tag = find(memory, slab);
+        return tag >= 0 ? tag : register(memory, slab);
+    }
+
+    private int find(DataMemory memory, int slab) {
+        for (int tag = 0; tag < memories.length; tag++) {
+            if (memories[tag] == memory && slabs[tag] == slab) {
+                return tag;
+            }
+        }
+        return -1;
+    }
+
+    private int register(DataMemory memory, int slab) throws IOException {
+        if (!memory.isShareable()) {
+            throw new IllegalArgumentException(
+                "data of a session over shared memory must lie in memory of DataMemory.allocateShareable");
+        }
+        invalidateClosed();
+        int tag = find(null, 0);
+        if (tag < 0) {
+            throw new IllegalArgumentException("more than " + PeerMemory.MAX_TAGS + " slabs of memory in use at once");
+        }
+        stream.send(Frame.REGISTER, tag, memory.descriptor(slab));
+        memories[tag] = memory;
+        slabs[tag] = slab;
+        return tag;
+    }
+
+    /** What its owner has given back since. */
+    private void invalidateClosed() throws IOException {
+        for (int tag = 0; tag < memories.length; tag++) {
+            if (memories[tag] != null && !memories[tag].isOpen()) {
+                stream.send(Frame.INVALIDATE, tag, -1);
+                memories[tag] = null;
+                slabs[tag] = 0;
+            }
+        }
+    }
+}

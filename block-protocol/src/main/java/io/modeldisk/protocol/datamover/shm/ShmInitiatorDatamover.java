@@ -1,0 +1,144 @@
+package io.modeldisk.protocol.datamover.shm;
+
+import io.modeldisk.protocol.datamover.InitiatorDatamover;
+import io.modeldisk.protocol.datamover.InitiatorTask;
+import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.pdu.Opcode;
+import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.pdu.RequestPdu;
+import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The initiator's end of a connection over shared memory: a command says where its data is, and the target moves it. All data
+ * must lie in {@linkplain DataMemory#allocateShareable shareable memory}.
+ *
+ * <p>The end of the stream is the target's word that it does not touch the memory any more: after {@link #close},
+ * {@link #receive} goes on until then, or for two seconds.
+ */
+public final class ShmInitiatorDatamover implements InitiatorDatamover {
+    private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    private final FrameStream stream;
+    private final Numbering numbering;
+    private final OwnMemory memory;
+    private final Pdu pdu = new Pdu(Pdu.newHeader());
+    private final CountDownLatch closed = new CountDownLatch(1);
+    private boolean greeted;
+    private volatile boolean held;
+
+    ShmInitiatorDatamover(UnixSocket socket, String peer, Numbering numbering) {
+        this.stream = new FrameStream(socket, peer);
+        this.numbering = numbering;
+        this.memory = new OwnMemory(stream);
+    }
+
+    @Override
+    public void enable(OperationalParameters agreed) {
+        // From now on there is a receiving thread, and the socket stays until that has seen the end.
+        held = stream.hold();
+    }
+
+    @Override
+    public void sendCommand(ScsiCommandPdu command, InitiatorTask task) throws IOException {
+        stream.lock();
+        try {
+            int tag = Frame.NO_TAG;
+            long offset = 0;
+            if (task.lengthBytes() > 0) {
+                tag = memory.tagOf(task.memory(), task.memoryOffset());
+                offset = DataMemory.offsetInSlab(task.memoryOffset());
+            }
+            numbering.stamp(command);
+            stream.send(command, null, tag, offset);
+        } finally {
+            stream.unlock();
+        }
+    }
+
+    @Override
+    public void sendControl(RequestPdu request, ByteBuffer data) throws IOException {
+        stream.lock();
+        try {
+            if (!greeted) {
+                stream.send(Frame.HELLO, Frame.NO_TAG, -1);
+                greeted = true;
+            }
+            if (data != null) {
+                request.dataSegmentBytes(data.remaining());
+            }
+            numbering.stamp(request);
+            stream.send(request, data, Frame.NO_TAG, 0);
+        } finally {
+            stream.unlock();
+        }
+    }
+
+    @Override
+    public void receive(Listener listener) throws IOException {
+        try {
+            stream.next();
+            switch (stream.kind()) {
+                case Frame.PDU -> receivePdu(listener);
+                case Frame.REFUSE -> throw new IOException(
+                    "the target says: " + StandardCharsets.UTF_8.decode(stream.data()));
+                default -> throw new ProtocolException("a frame of kind " + stream.kind() + " from a target");
+            }
+        } catch (IOException | RuntimeException e) {
+            if (held) {
+                held = false;
+                stream.release();
+            }
+            stream.dropDescriptors();
+            throw e;
+        }
+    }
+
+    private void receivePdu(Listener listener) throws IOException {
+        stream.header(pdu.header());
+        if (pdu.opcode() == Opcode.DATA_IN || pdu.opcode() == Opcode.R2T) {
+            throw new ProtocolException("opcode %02Xh over shared memory".formatted(pdu.opcode()));
+        }
+        listener.controlNotify(pdu, stream.data());
+    }
+
+    /** Nothing is ever asked for: waits until the connection is closed. */
+    @Override
+    public void serveRequestsForData(Listener listener) throws IOException {
+        try {
+            closed.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+    }
+
+    @Override
+    public void awaitEndedTasks() {
+        // Only the target moves data, and it has said before that a task has ended.
+    }
+
+    @Override
+    public long sendingSinceNanos() {
+        return stream.sendingSinceNanos();
+    }
+
+    @Override
+    public void close() {
+        if (closed.getCount() > 0) {
+            closed.countDown();
+            if (held) {
+                stream.finish(CLOSE_NANOS);
+            } else {
+                stream.stop();
+            }
+            stream.close();
+        }
+    }
+}

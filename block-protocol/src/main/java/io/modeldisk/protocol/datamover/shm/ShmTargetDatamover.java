@@ -1,0 +1,230 @@
+package io.modeldisk.protocol.datamover.shm;
+
+import io.modeldisk.protocol.datamover.DataError;
+import io.modeldisk.protocol.datamover.DataTransfer;
+import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.datamover.TargetDatamover;
+import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.pdu.Opcode;
+import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.pdu.ResponsePdu;
+import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import io.modeldisk.protocol.pdu.ScsiResponsePdu;
+import io.modeldisk.protocol.scsi.ScsiStatus;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The target's end of a connection over shared memory. It puts data with one copy into the initiator's memory, and gets it with
+ * none: the transfer lies where the initiator has it, so that an aggregator reads the gradient where the learner wrote it. What
+ * an initiator changes meanwhile, it changes at its own cost.
+ */
+public final class ShmTargetDatamover implements TargetDatamover {
+    private final FrameStream stream;
+    private final Numbering numbering;
+    private final PeerMemory memory;
+
+    private final ByteBuffer received = Pdu.newHeader();
+    private final Pdu pdu = new Pdu(received);
+    private final ScsiCommandPdu command = new ScsiCommandPdu(received);
+    private final ScsiResponsePdu response = new ScsiResponsePdu(Pdu.newHeader());
+
+    private OperationalParameters parameters = OperationalParameters.DEFAULTS;
+    private boolean greeted;
+
+    ShmTargetDatamover(UnixSocket socket, String peer, Numbering numbering, MappingLimits limits) {
+        this.stream = new FrameStream(socket, peer);
+        this.numbering = numbering;
+        this.memory = new PeerMemory(limits);
+    }
+
+    @Override
+    public void enable(OperationalParameters agreed) {
+        parameters = agreed;
+    }
+
+    @Override
+    public void receive(Listener listener) throws IOException {
+        stream.next();
+        if (!greeted) {
+            greet();
+            return;
+        }
+        switch (stream.kind()) {
+            case Frame.PDU -> receivePdu(listener);
+            case Frame.REGISTER -> register();
+            case Frame.INVALIDATE -> memory.invalidate(stream.tag());
+            default -> throw new ProtocolException("a frame of kind " + stream.kind() + " from an initiator");
+        }
+    }
+
+    private void greet() throws IOException {
+        if (stream.kind() != Frame.HELLO) {
+            throw new ProtocolException("a frame of kind " + stream.kind() + " instead of a greeting");
+        }
+        if (stream.version() != Frame.VERSION) {
+            refuse("here is version " + Frame.VERSION + " of the shm datamover, there is " + stream.version());
+        }
+        greeted = true;
+    }
+
+    private void register() throws IOException {
+        int descriptor = stream.takeDescriptor();
+        if (descriptor < 0) {
+            throw new ProtocolException("no descriptor came with steering tag " + stream.tag());
+        }
+        try {
+            memory.register(stream.tag(), descriptor);
+        } catch (ProtocolException e) {
+            throw e;
+        } catch (IOException e) {
+            refuse(e.getMessage());
+        } finally {
+            SocketCalls.close(descriptor);
+        }
+    }
+
+    /** Says why, and ends. */
+    private void refuse(String reason) throws IOException {
+        stream.lock();
+        try {
+            stream.refuse(reason.getBytes(StandardCharsets.UTF_8));
+        } finally {
+            stream.unlock();
+        }
+        throw new IOException(reason);
+    }
+
+    private void receivePdu(Listener listener) throws IOException {
+        stream.header(received);
+        int length = pdu.dataSegmentBytes();
+        if (length > parameters.ownDataSegmentBytes()) {
+            throw new ProtocolException("a data segment of " + length + " bytes, the limit is "
+                + parameters.ownDataSegmentBytes());
+        }
+        switch (pdu.opcode()) {
+            case Opcode.SCSI_COMMAND -> receiveCommand(listener, length);
+            case Opcode.DATA_OUT -> throw new ProtocolException("a Data-Out PDU over shared memory");
+            default -> listener.controlNotify(pdu, stream.data());
+        }
+    }
+
+    private void receiveCommand(Listener listener, int length) throws IOException {
+        boolean moreToCome = command.writes() && !command.isFinal();
+        if (length > 0 || moreToCome) {
+            throw new ProtocolException("a command over shared memory with " + length + " bytes of immediate data"
+                + (moreToCome ? " and more to come" : ""));
+        }
+        DataTransfer transfer = listener.placeImmediateData(command);
+        if (transfer != null && !locate(transfer)) {
+            listener.dataErrorNotify(transfer, DataError.WRONG_MEMORY);
+        }
+        listener.controlNotify(command, null);
+    }
+
+    /** Finds the task's memory; answers false if it should have some and has not. */
+    private boolean locate(DataTransfer transfer) {
+        long expected = command.expectedDataTransferBytes();
+        boolean found = memory.covers(stream.tag(), stream.offset(), expected);
+        if (found) {
+            transfer.liesAt(memory.memory(), PeerMemory.address(stream.tag(), stream.offset()), expected);
+        }
+        return found || expected == 0;
+    }
+
+    @Override
+    public void expectUnsolicitedData(DataTransfer transfer, boolean wanted) {
+        throw new IllegalStateException("all data is there when its command is");
+    }
+
+    @Override
+    public Pdu received() {
+        return pdu;
+    }
+
+    @Override
+    public void getData(DataTransfer transfer, int bytes) {
+        throw new IllegalStateException("all data is there when its command is");
+    }
+
+    @Override
+    public void forget(DataTransfer transfer) {
+        // Nothing more comes for any transfer.
+    }
+
+    @Override
+    public int dataPduCount(DataTransfer transfer) {
+        return 0;
+    }
+
+    @Override
+    public void putData(
+        DataTransfer transfer, int dataOffset, DataMemory from, long memoryOffset, int bytes, boolean last,
+        long residual)
+        throws IOException {
+        long to = transfer.peerAddress(dataOffset, bytes);
+        MemorySegment.copy(from.slab(memoryOffset), DataMemory.offsetInSlab(memoryOffset),
+            transfer.peerMemory().slab(to), DataMemory.offsetInSlab(to), bytes);
+        if (last) {
+            stream.lock();
+            try {
+                response.begin(transfer.initiatorTaskTag(), ScsiStatus.GOOD, 0).residual(residual);
+                numbering.stamp(response, true);
+                stream.send(response, null, Frame.NO_TAG, 0);
+            } finally {
+                stream.unlock();
+            }
+        }
+    }
+
+    @Override
+    public void sendControl(ResponsePdu control, ByteBuffer data, boolean carriesStatus) throws IOException {
+        stream.lock();
+        try {
+            if (data != null) {
+                control.dataSegmentBytes(data.remaining());
+            }
+            numbering.stamp(control, carriesStatus);
+            stream.send(control, data, Frame.NO_TAG, 0);
+        } finally {
+            stream.unlock();
+        }
+    }
+
+    @Override
+    public long receivingSinceNanos() {
+        return stream.receivingSinceNanos();
+    }
+
+    @Override
+    public long lastReceivedNanos() {
+        return stream.lastReceivedNanos();
+    }
+
+    @Override
+    public long sendingSinceNanos() {
+        return stream.sendingSinceNanos();
+    }
+
+    @Override
+    public String peer() {
+        return stream.peer();
+    }
+
+    @Override
+    public void close() {
+        stream.stop();
+    }
+
+    /** The initiator sees the end of the stream only now that its memory is not used any more. */
+    @Override
+    public void release() {
+        stream.stop();
+        memory.close();
+        stream.dropDescriptors();
+        stream.close();
+    }
+}

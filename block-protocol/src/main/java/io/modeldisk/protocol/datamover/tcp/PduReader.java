@@ -1,0 +1,238 @@
+package io.modeldisk.protocol.datamover.tcp;
+
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.pdu.Pdu;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+
+/**
+ * PDUs from a socket, header and data each followed by its digest if that was agreed on (RFC 7143 section 11.2). Reads ahead a
+ * little, so that small PDUs cost less than a system call each, while data goes straight to where it belongs in one vectored
+ * call together with the header behind it.
+ *
+ * <p>For one thread. Nothing is allocated after the start.
+ */
+final class PduReader {
+    /** How far is read ahead behind small data: many PDUs at once. */
+    private static final int SMALL_READ_AHEAD_BYTES = 32 * 1024;
+
+    /** How far is read ahead behind large data: several headers, but little enough that copying it costs nothing beside that. */
+    private static final int READ_AHEAD_BYTES = 4096;
+
+    /** Data from this length on is large. */
+    private static final int LARGE_DATA_BYTES = 16 * 1024;
+
+    private final SocketChannel channel;
+    private final InputStream arrived;
+    private final String peer;
+    private final PduWriter writer;
+    private final ByteBuffer[] readVector = new ByteBuffer[2];
+    private final ByteBuffer dropped = ByteBuffer.allocateDirect(READ_AHEAD_BYTES);
+    private final WireDigest digest = new WireDigest();
+    private ByteBuffer ahead = ByteBuffer.allocateDirect(READ_AHEAD_BYTES).limit(0);
+    private boolean headerDigests;
+    private boolean dataDigests;
+    private int readAheadBytes = READ_AHEAD_BYTES;
+    private volatile Thread thread;
+    private volatile long receivingSinceNanos;
+    private volatile long lastReceivedNanos = System.nanoTime();
+
+    /**
+     * Reads from a connected channel.
+     *
+     * @param writer whose held PDUs are sent before this waits for the peer
+     */
+    PduReader(SocketChannel channel, String peer, PduWriter writer) throws IOException {
+        this.channel = channel;
+        this.arrived = channel.socket().getInputStream();
+        this.peer = peer;
+        this.writer = writer;
+    }
+
+    /** From the next PDU on, headers and data have digests or not. Only from here on is there memory for many PDUs. */
+    void enable(boolean headers, boolean data) {
+        headerDigests = headers;
+        dataDigests = data;
+        ahead = ByteBuffer.allocateDirect(SMALL_READ_AHEAD_BYTES).put(ahead).flip();
+    }
+
+    /**
+     * Waits for a header and reads it whole, with any additional header segments dropped.
+     *
+     * @throws IOException if the header does not match its digest: nothing in it, nor where the next one is, can be trusted
+     */
+    void readHeader(Pdu pdu) throws IOException {
+        thread = Thread.currentThread();
+        ByteBuffer header = pdu.header();
+        header.clear().limit(Pdu.BHS_BYTES);
+        boolean first = true;
+        while (header.hasRemaining()) {
+            if (!ahead.hasRemaining()) {
+                if (!first) {
+                    receivingSinceNanos = System.nanoTime();
+                }
+                fillAhead();
+            }
+            first = false;
+            transfer(ahead, header);
+        }
+        header.clear();
+        long now = System.nanoTime();
+        lastReceivedNanos = now;
+        int ahs = pdu.ahsBytes();
+        if (ahs > 0 || headerDigests) {
+            receivingSinceNanos = now;
+            endHeader(header, ahs);
+        }
+        int dataBytes = pdu.dataSegmentBytes();
+        readAheadBytes = dataBytes < LARGE_DATA_BYTES ? ahead.capacity() : READ_AHEAD_BYTES;
+        receivingSinceNanos = dataBytes > 0 ? now : 0;
+        if (dataDigests) {
+            digest.begin();
+        }
+    }
+
+    private void endHeader(ByteBuffer header, int ahsBytes) throws IOException {
+        if (!headerDigests) {
+            drop(ahsBytes, false);
+            return;
+        }
+        digest.begin();
+        digest.add(header, 0, Pdu.BHS_BYTES);
+        drop(ahsBytes, true);
+        readFully(header.clear().position(Pdu.BHS_BYTES).limit(Pdu.BHS_BYTES + WireDigest.BYTES));
+        header.clear();
+        if (!digest.matches(header, Pdu.BHS_BYTES)) {
+            throw new IOException("a header from " + peer + " does not match its digest");
+        }
+    }
+
+    /** Reads {@code bytes} of data into memory. */
+    void readData(ByteBuffer[] views, long offset, int bytes) throws IOException {
+        long at = offset;
+        int left = bytes;
+        while (left > 0) {
+            ByteBuffer view = views[DataMemory.slabIndex(at)];
+            int start = DataMemory.offsetInSlab(at);
+            int part = Math.min(left, view.capacity() - start);
+            view.limit(start + part).position(start);
+            readFully(view);
+            if (dataDigests) {
+                digest.add(view, start, part);
+            }
+            at += part;
+            left -= part;
+        }
+    }
+
+    /** Reads data into a buffer, from its position to its limit. */
+    void readData(ByteBuffer to) throws IOException {
+        int start = to.position();
+        readFully(to);
+        if (dataDigests) {
+            digest.add(to, start, to.position() - start);
+        }
+    }
+
+    /** Reads data and drops it. */
+    void dropData(int bytes) throws IOException {
+        drop(bytes, dataDigests);
+    }
+
+    /**
+     * Ends a PDU: reads the padding behind {@code dataBytes} of data, and their digest.
+     *
+     * @return whether the data is as it was sent, as far as a digest can tell
+     */
+    boolean endData(int dataBytes) throws IOException {
+        drop(Pdu.paddingOf(dataBytes), dataDigests);
+        boolean intact = true;
+        if (dataDigests && dataBytes > 0) {
+            readFully(dropped.clear().limit(WireDigest.BYTES));
+            intact = digest.matches(dropped, 0);
+        }
+        receivingSinceNanos = 0;
+        return intact;
+    }
+
+    private void drop(int bytes, boolean digested) throws IOException {
+        int left = bytes;
+        while (left > 0) {
+            int part = Math.min(left, dropped.capacity());
+            readFully(dropped.clear().limit(part));
+            if (digested) {
+                digest.add(dropped, 0, part);
+            }
+            left -= part;
+        }
+    }
+
+    private void readFully(ByteBuffer to) throws IOException {
+        transfer(ahead, to);
+        while (to.hasRemaining()) {
+            sendHeld();
+            ahead.clear().limit(readAheadBytes);
+            readVector[0] = to;
+            readVector[1] = ahead;
+            long count;
+            try {
+                count = channel.read(readVector, 0, 2);
+            } finally {
+                ahead.flip();
+            }
+            checkEnd(count);
+        }
+    }
+
+    private void fillAhead() throws IOException {
+        sendHeld();
+        ahead.clear().limit(readAheadBytes);
+        long count;
+        try {
+            count = channel.read(ahead);
+        } finally {
+            ahead.flip();
+        }
+        checkEnd(count);
+    }
+
+    /** Before this waits for the peer, the peer gets what it may be waiting for. */
+    private void sendHeld() throws IOException {
+        if (writer.isHolding() && (arrived.available() == 0 || writer.hasHeldLong())) {
+            writer.flush();
+        }
+    }
+
+    private void checkEnd(long count) throws EOFException {
+        if (count < 0) {
+            throw new EOFException(peer + " closed the connection");
+        }
+    }
+
+    private static void transfer(ByteBuffer from, ByteBuffer to) {
+        int count = Math.min(from.remaining(), to.remaining());
+        if (count > 0) {
+            to.put(to.position(), from, from.position(), count);
+            to.position(to.position() + count);
+            from.position(from.position() + count);
+        }
+    }
+
+    /** Whether the calling thread is the one that reads, and will go on at once with a PDU that has begun to come. */
+    boolean goesOn() {
+        return thread == Thread.currentThread() && ahead.remaining() >= Pdu.BHS_BYTES;
+    }
+
+    /** When the PDU that is being read began, 0 between PDUs. */
+    long receivingSinceNanos() {
+        return receivingSinceNanos;
+    }
+
+    /** When a header last came. */
+    long lastReceivedNanos() {
+        return lastReceivedNanos;
+    }
+}

@@ -1,0 +1,187 @@
+package io.modeldisk.protocol.datamover.tcp;
+
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.pdu.Pdu;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * PDUs to a socket, header and data each followed by its digest if that was agreed on (RFC 7143 section 11.2): a PDU in one
+ * vectored call, and small ones together in one if more are known to follow.
+ *
+ * <p>Writing takes {@link #lock()} / {@link #unlock()}. Nothing is allocated after the start.
+ */
+final class PduWriter {
+    /** How much is held back. */
+    private static final int HELD_BYTES = 32 * 1024;
+
+    /** PDUs with no more data than this may be held back: copying them costs less than a call of their own. */
+    private static final int MOST_HELD_DATA_BYTES = 8 * 1024;
+
+    /** How long, about: what one large block takes. */
+    private static final long HELD_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+
+    private final SocketChannel channel;
+    /** What was held, a header, its data, and what follows that. */
+    private final ByteBuffer[] vector = new ByteBuffer[4];
+    private final ByteBuffer trailer = ByteBuffer.allocateDirect(2 * Integer.BYTES);
+    private final WireDigest digest = new WireDigest();
+    private final ReentrantLock lock = new ReentrantLock();
+    private ByteBuffer held = ByteBuffer.allocateDirect(0);
+    private boolean headerDigests;
+    private boolean dataDigests;
+    private volatile boolean holding;
+    private volatile long heldSinceNanos;
+    private volatile long sendingSinceNanos;
+
+    /** Writes to a connected channel. */
+    PduWriter(SocketChannel channel) {
+        this.channel = channel;
+    }
+
+    /** From the next PDU on, headers and data have digests or not. Only from here on is there memory to hold PDUs back. */
+    void enable(boolean headers, boolean data) {
+        lock.lock();
+        headerDigests = headers;
+        dataDigests = data;
+        held = ByteBuffer.allocateDirect(HELD_BYTES);
+        lock.unlock();
+    }
+
+    /** Begins to write: waits until no other thread does. */
+    void lock() {
+        lock.lock();
+        sendingSinceNanos = System.nanoTime();
+    }
+
+    /** Ends writing. */
+    void unlock() {
+        sendingSinceNanos = 0;
+        lock.unlock();
+    }
+
+    /** Writes a header alone; with the lock. */
+    void write(Pdu pdu) throws IOException {
+        vector[1] = headerOf(pdu);
+        writeAll(2);
+    }
+
+    /** Writes a header and its data, from position to limit, padded; with the lock. The header has the length already. */
+    void write(Pdu pdu, ByteBuffer data) throws IOException {
+        vector[1] = headerOf(pdu);
+        vector[2] = data;
+        vector[3] = trailerOf(data);
+        writeAll(trailer.hasRemaining() ? 4 : 3);
+    }
+
+    /** Writes a header and data from memory; with the lock. */
+    void write(Pdu pdu, ByteBuffer[] views, long offset, int bytes) throws IOException {
+        write(pdu, view(views, offset, bytes));
+    }
+
+    /** Holds a header back, to be written with what follows; with the lock. */
+    void hold(Pdu pdu) throws IOException {
+        if (held.remaining() < Pdu.BHS_BYTES + WireDigest.BYTES) {
+            write(pdu);
+            return;
+        }
+        begunHolding();
+        held.put(headerOf(pdu));
+    }
+
+    /** Holds a header and data from memory back, or writes them if they are large; with the lock. */
+    void hold(Pdu pdu, ByteBuffer[] views, long offset, int bytes) throws IOException {
+        int mostBytes = Pdu.BHS_BYTES + bytes + Pdu.paddingOf(bytes) + 2 * WireDigest.BYTES;
+        if (bytes > MOST_HELD_DATA_BYTES || held.remaining() < mostBytes) {
+            write(pdu, views, offset, bytes);
+            return;
+        }
+        begunHolding();
+        ByteBuffer data = view(views, offset, bytes);
+        held.put(headerOf(pdu));
+        ByteBuffer behind = trailerOf(data);
+        held.put(data).put(behind);
+    }
+
+    private void begunHolding() {
+        if (!holding) {
+            heldSinceNanos = System.nanoTime();
+            holding = true;
+        }
+    }
+
+    /** Whether anything is held back. */
+    boolean isHolding() {
+        return holding;
+    }
+
+    /** Whether what is held back was so for long enough. */
+    boolean hasHeldLong() {
+        return System.nanoTime() - heldSinceNanos > HELD_NANOS;
+    }
+
+    /** Writes what was held back; without the lock. */
+    void flush() throws IOException {
+        lock();
+        try {
+            writeAll(1);
+        } finally {
+            unlock();
+        }
+    }
+
+    private static ByteBuffer view(ByteBuffer[] views, long offset, int bytes) {
+        ByteBuffer view = views[DataMemory.slabIndex(offset)];
+        int start = DataMemory.offsetInSlab(offset);
+        return view.limit(start + bytes).position(start);
+    }
+
+    /** The bytes of a header, with its digest. */
+    private ByteBuffer headerOf(Pdu pdu) {
+        ByteBuffer header = pdu.header().clear().limit(Pdu.BHS_BYTES);
+        if (headerDigests) {
+            digest.begin();
+            digest.add(header);
+            digest.put(header.limit(Pdu.BHS_BYTES + WireDigest.BYTES), Pdu.BHS_BYTES);
+        }
+        return header;
+    }
+
+    /** What follows data: its padding, and the digest of both. */
+    private ByteBuffer trailerOf(ByteBuffer data) {
+        int pad = Pdu.paddingOf(data.remaining());
+        trailer.clear().putInt(0, 0).limit(pad);
+        if (dataDigests && data.hasRemaining()) {
+            digest.begin();
+            digest.add(data);
+            digest.add(trailer);
+            digest.put(trailer.limit(pad + WireDigest.BYTES), pad);
+        }
+        return trailer;
+    }
+
+    /** Writes the first {@code buffers} of the vector, but what was held only if anything was. */
+    private void writeAll(int buffers) throws IOException {
+        vector[0] = held.flip();
+        int first = held.hasRemaining() ? 0 : 1;
+        try {
+            while (first < buffers) {
+                channel.write(vector, first, buffers - first);
+                while (first < buffers && !vector[first].hasRemaining()) {
+                    first++;
+                }
+            }
+        } finally {
+            held.clear();
+            holding = false;
+        }
+    }
+
+    /** When the thread that is writing began, 0 if none is. */
+    long sendingSinceNanos() {
+        return sendingSinceNanos;
+    }
+}

@@ -1,0 +1,45 @@
+package io.modeldisk.protocol.datamover.tcp;
+
+import io.modeldisk.protocol.datamover.InitiatorDatamover;
+import io.modeldisk.protocol.datamover.InitiatorPortal;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
+import java.nio.channels.SocketChannel;
+
+/**
+ * The way to a target over TCP.
+ *
+ * @param address where it listens
+ */
+public record TcpInitiatorPortal(InetSocketAddress address) implements InitiatorPortal {
+    @Override
+    public String datamover() {
+        return TcpPortal.NAME;
+    }
+
+    @Override
+    public boolean needsShareableMemory() {
+        return false;
+    }
+
+    @Override
+    public InitiatorDatamover connect(InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMillis)
+        throws IOException {
+        if (address.isUnresolved()) {
+            throw new IOException("is on a host that is not known");
+        }
+        SocketChannel channel = SocketChannel.open();
+        try {
+            channel.socket().connect(address, (int) timeoutMillis);
+            return new TcpInitiatorDatamover(channel, numbering, queueDepth);
+        } catch (ConnectException | SocketTimeoutException e) {
+            channel.close();
+            throw new IOException("does not answer: " + e.getMessage() + "; is `modeldisk serve` running there?", e);
+        } catch (IOException e) {
+            channel.close();
+            throw new IOException("cannot be reached: " + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package io.modeldisk.protocol.login;
+
+import java.nio.charset.StandardCharsets;
+import java.text.Normalizer;
+import java.util.Locale;
+import java.util.regex.Pattern;
+
+/** iSCSI names (RFC 7143 section 4.2.7): of the types iqn, eui and naa, at most {@value #MAX_BYTES} bytes. */
+public final class IscsiName {
+    /** The longest name. */
+    public static final int MAX_BYTES = 223;
+
+    // RFC 3722 allows less, but QEMU makes initiator names of the names of machines, whatever is in those.
+    private static final Pattern IQN = Pattern.compile("iqn\\.[^\\s\\p{C}]+");
+    private static final Pattern EUI = Pattern.compile("eui\\.[0-9a-f]{16}");
+    private static final Pattern NAA = Pattern.compile("naa\\.[0-9a-f]{16}(?:[0-9a-f]{16})?");
+
+    private IscsiName() {}
+
+    /** The one form of a name by which it is compared: NFKC, in lower case (RFC 3722); null if it is no name. */
+    public static String normalized(String name) {
+        String one = Normalizer.normalize(name, Normalizer.Form.NFKC).toLowerCase(Locale.ROOT);
+        boolean sound = one.getBytes(StandardCharsets.UTF_8).length <= MAX_BYTES
+            && (IQN.matcher(one).matches() || EUI.matcher(one).matches() || NAA.matcher(one).matches());
+        return sound ? one : null;
+    }
+}

@@ -1,0 +1,62 @@
+package io.modeldisk.protocol.login.chap;
+
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** The digests of CHAP, the strongest first, by their numbers in IANA's registry of PPP authentication algorithms. */
+public enum ChapAlgorithm {
+    /** SHA3-256. */
+    SHA3_256(8, "SHA3-256"),
+    /** SHA-256. */
+    SHA_256(7, "SHA-256"),
+    /** MD5: the one that every initiator has (RFC 1994). */
+    MD5(5, "MD5");
+
+    private final int number;
+    private final String digest;
+
+    ChapAlgorithm(int number, String digest) {
+        this.number = number;
+        this.digest = digest;
+    }
+
+    /** What {@code CHAP_A} offers: all that this Java has, the strongest first. */
+    public static String offer() {
+        return Arrays.stream(values()).filter(ChapAlgorithm::isAvailable).map(a -> Integer.toString(a.number))
+            .collect(Collectors.joining(","));
+    }
+
+    /** The strongest of a list as {@code CHAP_A} offers it, or empty if none is here. */
+    public static Optional<ChapAlgorithm> strongestOf(String offer) {
+        var numbers = Arrays.asList(offer.split(",", -1));
+        return Arrays.stream(values())
+            .filter(a -> numbers.contains(Integer.toString(a.number)) && a.isAvailable()).findFirst();
+    }
+
+    /** The number on the wire. */
+    public int number() {
+        return number;
+    }
+
+    /** Whether this Java has it: one in FIPS mode may have no MD5. */
+    public boolean isAvailable() {
+        try {
+            MessageDigest.getInstance(digest);
+            return true;
+        } catch (NoSuchAlgorithmException e) {
+            return false;
+        }
+    }
+
+    /** A new digest; only of an algorithm that is available. */
+    MessageDigest newDigest() {
+        try {
+            return MessageDigest.getInstance(digest);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(digest + " was there before", e);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package io.modeldisk.protocol.login.chap;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.Arrays;
+
+/** What one side of CHAP knows and never sends. It cannot be printed. */
+public final class ChapSecret {
+    /** 96 bits: a shorter one could be guessed from what is on the wire (RFC 7143 section 9.2.1). */
+    public static final int MIN_BYTES = 12;
+
+    /** Enough for every initiator. */
+    public static final int MAX_BYTES = 256;
+
+    private final byte[] bytes;
+
+    /** Takes the bytes as they are: {@value #MIN_BYTES} to {@value #MAX_BYTES}, which the caller has checked. */
+    ChapSecret(byte[] bytes) {
+        this.bytes = bytes.clone();
+    }
+
+    static ChapSecret of(String text) {
+        return new ChapSecret(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    static boolean isLongEnough(String text) {
+        int length = text.getBytes(StandardCharsets.UTF_8).length;
+        return length >= MIN_BYTES && length <= MAX_BYTES;
+    }
+
+    /** The response to a challenge: a digest of identifier, secret and challenge (RFC 1994 section 4.1). */
+    byte[] respond(ChapChallenge challenge) {
+        MessageDigest digest = challenge.algorithm().newDigest();
+        digest.update((byte) challenge.identifier());
+        digest.update(bytes);
+        return digest.digest(challenge.value());
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof ChapSecret that && MessageDigest.isEqual(bytes, that.bytes);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(bytes);
+    }
+
+    @Override
+    public String toString() {
+        return "(a secret)";
+    }
+}

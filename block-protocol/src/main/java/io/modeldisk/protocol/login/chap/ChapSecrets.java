@@ -1,0 +1,137 @@
+package io.modeldisk.protocol.login.chap;
+
+import io.modeldisk.protocol.login.InitiatorPattern;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The names and secrets of CHAP that one side knows: its own, and those that the other side may have. Made from text of lines:
+ *
+ * <pre>
+ * # who may be on the other side: a name, its secret, and if it shall not be any initiator, which ones
+ * peer  learner-7  aVeryLongSecretOfIts  iqn.2026-11.io.modeldisk.learner:seven*
+ * # who this side is
+ * self  shards     anotherLongSecretThan
+ * </pre>
+ *
+ * A target needs a peer, and itself only for mutual CHAP. An initiator needs itself; with a peer it asks the target to
+ * authenticate too. Words are separated by blanks; secrets are taken as they are, in UTF-8. Immutable.
+ */
+public final class ChapSecrets {
+    private static final int MAX_NAME_CHARS = 255;
+
+    private final String selfName;
+    private final ChapSecret self;
+    private final Map<String, ChapPeer> peers;
+    /** Stands for who is not known, so that it takes the same path to the same refusal. */
+    private final ChapPeer nobody;
+
+    private ChapSecrets(String selfName, ChapSecret self, Map<String, ChapPeer> peers) {
+        this.selfName = selfName;
+        this.self = self;
+        this.peers = peers;
+        byte[] random = new byte[ChapSecret.MIN_BYTES];
+        new SecureRandom().nextBytes(random);
+        this.nobody = new ChapPeer(new ChapSecret(random), List.of());
+    }
+
+    /**
+     * Reads lines.
+     *
+     * @param source where they come from, for messages
+     * @throws IllegalArgumentException with the number of the line that is wrong and what would be right, never a secret
+     */
+    public static ChapSecrets parse(String text, String source) {
+        String selfName = null;
+        ChapSecret self = null;
+        Map<String, ChapPeer> peers = new LinkedHashMap<>();
+        int number = 0;
+        for (String line : text.lines().toList()) {
+            number++;
+            String[] words = line.strip().split("\\s+");
+            if (words[0].isEmpty() || words[0].startsWith("#")) {
+                continue;
+            }
+            String where = source + " line " + number + ": ";
+            checkForm(words, where);
+            ChapSecret secret = ChapSecret.of(words[2]);
+            if (words[0].equals("self")) {
+                require(self == null, where + "a second 'self'; one says who this side is");
+                selfName = words[1];
+                self = secret;
+            } else {
+                require(peers.put(words[1], new ChapPeer(secret, patterns(words, where))) == null,
+                    where + "a second peer " + words[1] + "; a name has one secret");
+            }
+        }
+        // Otherwise whoever is challenged could have the challenge answered by who challenges (RFC 7143 section 9.2.1).
+        ChapSecret own = self;
+        require(peers.values().stream().noneMatch(peer -> peer.secret().equals(own)),
+            source + ": 'self' has the same secret as a peer; each direction needs its own");
+        return new ChapSecrets(selfName, self, Map.copyOf(peers));
+    }
+
+    private static void checkForm(String[] words, String where) {
+        boolean peer = words[0].equals("peer");
+        require(peer || words[0].equals("self"), where + "it must begin with 'peer' or 'self'");
+        require(peer ? words.length >= 3 : words.length == 3,
+            where + "it must be 'peer NAME SECRET [INITIATOR-PATTERN...]' or 'self NAME SECRET'");
+        require(words[1].length() <= MAX_NAME_CHARS,
+            where + "the name has more than " + MAX_NAME_CHARS + " characters");
+        require(ChapSecret.isLongEnough(words[2]), where + "the secret of " + words[1] + " must have "
+            + ChapSecret.MIN_BYTES + " to " + ChapSecret.MAX_BYTES + " bytes");
+    }
+
+    private static List<InitiatorPattern> patterns(String[] words, String where) {
+        List<InitiatorPattern> patterns = new ArrayList<>();
+        for (int i = 3; i < words.length; i++) {
+            try {
+                patterns.add(new InitiatorPattern(words[i]));
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException(where + e.getMessage(), e);
+            }
+        }
+        return List.copyOf(patterns);
+    }
+
+    private static void require(boolean condition, String message) {
+        if (!condition) {
+            throw new IllegalArgumentException(message);
+        }
+    }
+
+    /** Whether this side has a name and secret of its own. */
+    public boolean hasSelf() {
+        return self != null;
+    }
+
+    /** Whether it knows anybody who may be on the other side. */
+    public boolean hasPeers() {
+        return !peers.isEmpty();
+    }
+
+    String selfName() {
+        return selfName;
+    }
+
+    ChapSecret self() {
+        return self;
+    }
+
+    ChapPeer peer(String name) {
+        return peers.getOrDefault(name, nobody);
+    }
+
+    boolean knows(ChapPeer peer) {
+        return peer != nobody;
+    }
+
+    /** How many there are; no name and no secret. */
+    @Override
+    public String toString() {
+        return peers.size() + (peers.size() == 1 ? " peer" : " peers") + (self == null ? "" : " and self");
+    }
+}

@@ -1,0 +1,118 @@
+package io.modeldisk.protocol.login.chap;
+
+import io.modeldisk.protocol.login.Key;
+import io.modeldisk.protocol.login.LoginException;
+import io.modeldisk.protocol.login.TextConstant;
+import io.modeldisk.protocol.login.TextParameters;
+import io.modeldisk.protocol.pdu.LoginStatus;
+import java.security.SecureRandom;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * CHAP from the target's side (RFC 7143 section 12.1.3), after {@code AuthMethod=CHAP}: the initiator offers algorithms; the
+ * target chooses one and challenges; the initiator responds, and may challenge the target. One answer to a challenge; whatever
+ * is wrong ends the login. Not thread-safe.
+ */
+public final class TargetChap {
+    private static final Set<String> RESPONSE = Set.of(Key.CHAP_N, Key.CHAP_R);
+    private static final Set<String> RESPONSE_AND_CHALLENGE = Set.of(Key.CHAP_N, Key.CHAP_R, Key.CHAP_I, Key.CHAP_C);
+
+    private enum Expecting {
+        ALGORITHM, RESPONSE, NOTHING
+    }
+
+    private final ChapSecrets secrets;
+    private final SecureRandom random;
+    private Expecting expecting = Expecting.ALGORITHM;
+    private ChapChallenge challenge;
+    private String user;
+
+    /** Begins with those who may log in, and the source of challenges. */
+    public TargetChap(ChapSecrets secrets, SecureRandom random) {
+        this.secrets = secrets;
+        this.random = random;
+    }
+
+    /**
+     * Takes what the initiator sent in one exchange; keys that are not CHAP's are left alone, and so is one without any.
+     *
+     * @throws LoginException with authentication failure for a wrong name, response or challenge, and with initiator error for
+     *     keys that do not belong here
+     */
+    public void exchange(Map<String, String> offered, TextParameters answers) throws LoginException {
+        Set<String> keys = offered.keySet().stream().filter(key -> key.startsWith(Key.CHAP_PREFIX))
+            .collect(Collectors.toUnmodifiableSet());
+        if (keys.isEmpty()) {
+            return;
+        }
+        switch (expecting) {
+            case ALGORITHM -> {
+                require(keys.equals(Set.of(Key.CHAP_A)), keys, "CHAP_A");
+                choose(offered.get(Key.CHAP_A), answers);
+            }
+            case RESPONSE -> {
+                require(keys.equals(RESPONSE) || keys.equals(RESPONSE_AND_CHALLENGE), keys,
+                    "CHAP_N and CHAP_R, and CHAP_I and CHAP_C or neither");
+                expecting = Expecting.NOTHING;
+                verify(offered, answers);
+            }
+            case NOTHING -> require(false, keys, "no more of CHAP");
+        }
+    }
+
+    private static void require(boolean condition, Set<String> keys, String expected) throws LoginException {
+        if (!condition) {
+            throw new LoginException(keys.stream().sorted().toList() + " where " + expected + " must come");
+        }
+    }
+
+    private void choose(String offer, TextParameters answers) throws LoginException {
+        ChapAlgorithm algorithm = ChapAlgorithm.strongestOf(offer).orElseThrow(() -> new LoginException(
+            LoginStatus.AUTHENTICATION_FAILURE, "CHAP_A names no algorithm of " + ChapAlgorithm.offer()));
+        challenge = ChapChallenge.draw(algorithm, random);
+        challenge.putInto(answers.put(Key.CHAP_A, algorithm.number()));
+        expecting = Expecting.RESPONSE;
+    }
+
+    private void verify(Map<String, String> offered, TextParameters answers) throws LoginException {
+        String name = offered.get(Key.CHAP_N);
+        ChapPeer peer = secrets.peer(name);
+        boolean answered = challenge.isAnswered(offered.get(Key.CHAP_R), peer.secret());
+        if (!answered || !secrets.knows(peer)) {
+            throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE, "CHAP: a name or response that is wrong");
+        }
+        if (offered.containsKey(Key.CHAP_C)) {
+            answer(ChapChallenge.received(challenge.algorithm(), offered), answers);
+        }
+        user = name;
+    }
+
+    private void answer(ChapChallenge initiators, TextParameters answers) throws LoginException {
+        if (initiators.hasValueOf(challenge)) {
+            throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE, "CHAP: the target's own challenge came back");
+        }
+        if (!secrets.hasSelf()) {
+            throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE,
+                "CHAP: the initiator wants the target to authenticate, but there is no 'self' among the secrets");
+        }
+        answers.put(Key.CHAP_N, secrets.selfName())
+            .put(Key.CHAP_R, TextConstant.hexadecimal(secrets.self().respond(initiators)));
+    }
+
+    /** Whether the initiator has authenticated. */
+    public boolean isDone() {
+        return user != null;
+    }
+
+    /** Who has authenticated, or null. */
+    public String user() {
+        return user;
+    }
+
+    /** Whether who has authenticated may log in as this initiator. */
+    public boolean mayBe(String initiatorName) {
+        return isDone() && secrets.peer(user).mayBe(initiatorName);
+    }
+}

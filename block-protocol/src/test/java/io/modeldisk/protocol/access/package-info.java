@@ -1,0 +1,2 @@
+/** Tests of who may come in. */
+package io.modeldisk.protocol.access;

@@ -1,0 +1,183 @@
+package io.modeldisk.protocol.datamover;
+
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.pdu.NopInPdu;
+import io.modeldisk.protocol.pdu.Opcode;
+import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.pdu.ResponsePdu;
+import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import io.modeldisk.protocol.pdu.ScsiResponsePdu;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The least that uses a target's datamover: a write's data is kept by its tag, a read is answered with {@link #source}'s bytes
+ * from the tag times 4096 on, a ping with what came with it.
+ */
+public final class TargetSide implements TargetDatamover.Listener, TargetDatamover.Numbering, AutoCloseable {
+    static final int SLOTS = 8;
+    static final int PIECE_BYTES = 256 << 10;
+    static final int MAX_PIECES = 32;
+    static final int SOURCE_BYTES = 9 << 20;
+
+    /** What a read's data is taken from. */
+    final DataMemory source = DataMemory.allocate(SOURCE_BYTES);
+    public final Map<Integer, byte[]> written = new ConcurrentHashMap<>();
+    public final Map<Integer, DataError> failed = new ConcurrentHashMap<>();
+    /** While it is set, a write's data is not asked for. */
+    volatile boolean holding;
+
+    /** What the receiving thread does when the next ping comes, before it answers. */
+    volatile Action onNextPing;
+
+    /** Something that may fail with the connection. */
+    interface Action {
+        void run() throws IOException;
+    }
+
+    private final DataMemory pieces = DataMemory.allocate((long) SLOTS * MAX_PIECES * PIECE_BYTES);
+    private final Deque<DataTransfer> free = new ArrayDeque<>();
+    private final Deque<DataTransfer> held = new ArrayDeque<>();
+    private final NopInPdu nopIn = new NopInPdu(Pdu.newHeader());
+    private final ScsiResponsePdu response = new ScsiResponsePdu(Pdu.newHeader());
+    private TargetDatamover datamover;
+    private DataTransfer placed;
+    private DataError placedError;
+    private int statSn = 1;
+
+    /** Makes its memory. */
+    public TargetSide() {
+        for (int slot = 0; slot < SLOTS; slot++) {
+            DataTransfer transfer = new DataTransfer(slot, pieces, PIECE_BYTES, MAX_PIECES);
+            for (int i = 0; i < MAX_PIECES; i++) {
+                // Backwards, so that no two pieces that follow one another are neighbours.
+                transfer.piece(i, (long) (slot * MAX_PIECES + MAX_PIECES - 1 - i) * PIECE_BYTES);
+            }
+            free.add(transfer);
+        }
+    }
+
+    /** Sets what it uses. */
+    public void datamover(TargetDatamover used) {
+        datamover = used;
+    }
+
+    @Override
+    public DataTransfer placeImmediateData(ScsiCommandPdu command) {
+        placed = free.remove();
+        placedError = null;
+        int length = command.writes() ? (int) command.expectedDataTransferBytes() : 0;
+        placed.begin(command.initiatorTaskTag(), command.lunField(), length);
+        return placed;
+    }
+
+    @Override
+    public void controlNotify(Pdu pdu, ByteBuffer data) throws IOException {
+        if (pdu.opcode() == Opcode.NOP_OUT) {
+            Action action = onNextPing;
+            onNextPing = null;
+            if (action != null) {
+                action.run();
+            }
+            nopIn.begin(pdu.initiatorTaskTag(), Pdu.RESERVED_TAG, 0);
+            datamover.sendControl(nopIn, data, true);
+        } else if (pdu.opcode() == Opcode.SCSI_COMMAND) {
+            started((ScsiCommandPdu) pdu);
+        }
+    }
+
+    private void started(ScsiCommandPdu command) throws IOException {
+        DataTransfer transfer = placed;
+        if (placedError != null) {
+            failed.put(transfer.initiatorTaskTag(), placedError);
+            end(transfer, 2);
+        } else if (command.reads()) {
+            answer(transfer, (int) command.expectedDataTransferBytes());
+        } else if (holding) {
+            held.add(transfer);
+        } else if (transfer.isComplete()) {
+            dataCompletionNotify(transfer);
+        } else {
+            datamover.getData(transfer, transfer.lengthBytes());
+        }
+    }
+
+    private void answer(DataTransfer transfer, int bytes) throws IOException {
+        long from = transfer.initiatorTaskTag() * 4096L;
+        for (int done = 0; done < bytes;) {
+            int part = Math.min(PIECE_BYTES, bytes - done);
+            datamover.putData(transfer, done, source, from + done, part, done + part == bytes, 0);
+            done += part;
+        }
+        free.add(transfer);
+    }
+
+    @Override
+    public void dataCompletionNotify(DataTransfer transfer) throws IOException {
+        byte[] data = new byte[transfer.lengthBytes()];
+        for (int i = 0; i < transfer.piecesFor(data.length); i++) {
+            int start = i * transfer.pieceBytes();
+            int part = Math.min(transfer.pieceBytes(), data.length - start);
+            MemorySegment piece = transfer.memory().segment(transfer.piece(i), part);
+            MemorySegment.copy(piece, ValueLayout.JAVA_BYTE, 0, data, start, part);
+        }
+        written.put(transfer.initiatorTaskTag(), data);
+        end(transfer, 0);
+    }
+
+    private void end(DataTransfer transfer, int status) throws IOException {
+        datamover.forget(transfer);
+        response.begin(transfer.initiatorTaskTag(), status, datamover.dataPduCount(transfer));
+        datamover.sendControl(response, null, true);
+        free.add(transfer);
+    }
+
+    @Override
+    public void dataErrorNotify(DataTransfer transfer, DataError error) throws IOException {
+        if (transfer == placed) {
+            placedError = error;
+        } else {
+            failed.put(transfer.initiatorTaskTag(), error);
+            end(transfer, 2);
+        }
+    }
+
+    @Override
+    public void discardNotify(Pdu pdu, int reason) {
+        throw new IllegalStateException("nothing here is to be discarded");
+    }
+
+    /** Aborts all that is held: asks for the data, and does not want it any more. */
+    void abortHeld() throws IOException {
+        for (DataTransfer transfer : held) {
+            if (!transfer.isComplete()) {
+                datamover.getData(transfer, transfer.lengthBytes());
+            }
+            datamover.forget(transfer);
+            free.add(transfer);
+        }
+        held.clear();
+    }
+
+    @Override
+    public void stamp(ResponsePdu pdu, boolean carriesStatus) {
+        pdu.numbers(carriesStatus ? statSn++ : statSn, 1, Integer.MAX_VALUE);
+    }
+
+    @Override
+    public String toString() {
+        return "written=" + written.keySet() + " failed=" + failed + " free=" + free.size();
+    }
+
+    @Override
+    public void close() {
+        source.close();
+        pieces.close();
+    }
+}

@@ -1,0 +1,44 @@
+package io.modeldisk.protocol.datamover.shm;
+
+import io.modeldisk.protocol.datamover.DatamoverPair;
+import io.modeldisk.protocol.datamover.InitiatorDatamover;
+import io.modeldisk.protocol.datamover.TargetDatamover;
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+
+/** Both ends over a pair of sockets. */
+final class ShmPair extends DatamoverPair {
+    private static final int SHUT_RDWR = 2;
+
+    final UnixSocket near;
+    final UnixSocket far;
+
+    private ShmPair(UnixSocket[] sockets, InitiatorDatamover.Numbering initiator, TargetDatamover.Numbering target,
+        MappingLimits limits) {
+        super(new ShmInitiatorDatamover(sockets[0], "the target", initiator),
+            new ShmTargetDatamover(sockets[1], "the initiator", target, limits));
+        near = sockets[0];
+        far = sockets[1];
+    }
+
+    static ShmPair connect(InitiatorDatamover.Numbering initiator, TargetDatamover.Numbering target,
+        MappingLimits limits)
+        throws IOException {
+        return new ShmPair(UnixSocket.pair(), initiator, target, limits);
+    }
+
+    @Override
+    public DataMemory allocate(long bytes) throws IOException {
+        return DataMemory.allocateShareable(bytes);
+    }
+
+    @Override
+    public void killInitiator() {
+        near.shutdown(SHUT_RDWR);
+    }
+
+    @Override
+    public void killTarget() {
+        far.shutdown(SHUT_RDWR);
+    }
+}

@@ -1,0 +1,2 @@
+/** The shm datamover against the contract of all, and what is its own. */
+package io.modeldisk.protocol.datamover.shm;

@@ -1,0 +1,62 @@
+package io.modeldisk.protocol.fuzz;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Stands between an initiator and a target and keeps what each sends, as seeds: the arguments are the port to listen on, the
+ * target's port on this machine, the folder of seeds, a name for them, and how many bytes to keep of a connection at most.
+ *
+ * <p>The initiator's bytes become a seed of {@link FuzzTarget#CONNECTION}, the target's one of {@link FuzzTarget#SESSION}, each
+ * login included.
+ */
+final class RecordingProxy {
+    private final Path folder;
+    private final String name;
+    private final int limit;
+
+    private RecordingProxy(Path folder, String name, int limit) {
+        this.folder = folder;
+        this.name = name;
+        this.limit = limit;
+    }
+
+    public static void main(String[] arguments) throws IOException {
+        int targetPort = Integer.parseInt(arguments[1]);
+        RecordingProxy proxy = new RecordingProxy(Path.of(arguments[2]), arguments[3], Integer.parseInt(arguments[4]));
+        try (ServerSocket listener = new ServerSocket(Integer.parseInt(arguments[0]), 10,
+            InetAddress.getLoopbackAddress())) {
+            for (int connection = 0;; connection++) {
+                Socket initiator = listener.accept();
+                Socket target = new Socket(InetAddress.getLoopbackAddress(), targetPort);
+                int number = connection;
+                Thread.ofPlatform().start(() -> proxy.copy(initiator, target, FuzzTarget.CONNECTION, number));
+                Thread.ofPlatform().start(() -> proxy.copy(target, initiator, FuzzTarget.SESSION, number));
+            }
+        }
+    }
+
+    private void copy(Socket from, Socket to, FuzzTarget fuzzed, int connection) {
+        Path seed = folder.resolve(fuzzed.folder()).resolve(name + "-" + connection);
+        try (from; to; OutputStream kept = Files.newOutputStream(seed)) {
+            kept.write(0);
+            InputStream in = from.getInputStream();
+            byte[] buffer = new byte[65536];
+            int left = limit;
+            for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
+                int part = Math.min(count, left);
+                kept.write(buffer, 0, part);
+                left -= part;
+                to.getOutputStream().write(buffer, 0, count);
+            }
+        } catch (IOException e) {
+            System.err.println("connection " + connection + " ends: " + e);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+package io.modeldisk.protocol.login.chap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What stands in the file of secrets, and who may read it. */
+class SecretsTest {
+    private static final String LINES = "# a comment\n\npeer learner aVeryLongSecretOfIts iqn.a:* iqn.b:?\n"
+        + "  self\tshards theShardsOwnSecret1  \n";
+
+    @TempDir
+    private Path directory;
+
+    private Path file(String permissions) throws IOException {
+        Path file = Files.writeString(directory.resolve("secrets"), LINES);
+        return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(permissions));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rw-------", "r--------", "rwx------"})
+    void ownersFileIsRead(String permissions) throws IOException {
+        ChapSecrets secrets = SecretsFile.read(file(permissions));
+        assertThat(secrets.selfName()).isEqualTo("shards");
+        assertThat(secrets.self()).isEqualTo(ChapSecret.of("theShardsOwnSecret1"));
+        assertThat(secrets.peer("learner").secret()).isEqualTo(ChapSecret.of("aVeryLongSecretOfIts"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rw-r-----", "rw----r--", "rw--w----", "rw-----w-", "rwxrwxrwx", "rw------x"})
+    void fileOfOthersIsRefused(String permissions) throws IOException {
+        Path file = file(permissions);
+        assertThatThrownBy(() -> SecretsFile.read(file)).isInstanceOf(IOException.class)
+            .hasMessageContaining(permissions).hasMessageEndingWith("chmod 600 " + file);
+    }
+
+    @Test
+    void missingFileIsNamed() {
+        assertThatThrownBy(() -> SecretsFile.read(directory.resolve("none"))).isInstanceOf(IOException.class)
+            .hasMessageContaining("none does not exist");
+        assertThatThrownBy(() -> SecretsFile.read(directory)).hasMessageContaining("is not a regular file");
+    }
+
+    @Test
+    void peerMayBeBoundToInitiators() {
+        ChapSecrets secrets = ChapSecrets.parse(LINES, "test");
+        assertThat(secrets.peer("learner").mayBe("iqn.a:one")).isTrue();
+        assertThat(secrets.peer("learner").mayBe("iqn.b:1")).isTrue();
+        assertThat(secrets.peer("learner").mayBe("iqn.b:12")).isFalse();
+    }
+
+    @Test
+    void nothingPrintsASecret() {
+        ChapSecrets secrets = ChapSecrets.parse(LINES, "test");
+        assertThat(secrets + " " + secrets.self() + " " + secrets.peer("learner"))
+            .doesNotContain("aVeryLongSecretOfIts", "theShardsOwnSecret1");
+        assertThat(secrets).hasToString("1 peer and self");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+        peer learner                              | line 1: it must be 'peer NAME SECRET
+        user learner aVeryLongSecretOfIts         | line 1: it must begin with 'peer' or 'self'
+        self learner aVeryLongSecretOfIts iqn.a:* | line 1: it must be 'peer NAME SECRET
+        peer learner shortSecret                  | line 1: the secret of learner must have 12 to 256 bytes
+        peer learner aVeryLongSecretOfIts zzz     | line 1: 'zzz' is no pattern
+        """)
+    void wrongLineIsNamedWithoutItsSecret(String line, String message) {
+        assertThatThrownBy(() -> ChapSecrets.parse(line, "test")).isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining(message).message().doesNotContain("aVeryLongSecretOfIts", "shortSecret");
+    }
+
+    @Test
+    void twiceTheSameNameOrSelfIsRefused() {
+        assertThatThrownBy(() -> ChapSecrets.parse(LINES + "peer learner anotherLongSecret\n", "test"))
+            .hasMessageContaining("line 5: a second peer learner");
+        assertThatThrownBy(() -> ChapSecrets.parse(LINES + "self other anotherLongSecret\n", "test"))
+            .hasMessageContaining("line 5: a second 'self'");
+    }
+
+    @Test
+    void oneSecretForBothDirectionsIsRefused() {
+        assertThatThrownBy(() -> ChapSecrets.parse(LINES + "peer other theShardsOwnSecret1\n", "test"))
+            .hasMessageContaining("each direction needs its own");
+    }
+}

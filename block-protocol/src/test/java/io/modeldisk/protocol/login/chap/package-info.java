@@ -1,0 +1,2 @@
+/** Tests of CHAP. */
+package io.modeldisk.protocol.login.chap;

@@ -1,0 +1,2 @@
+/** Tests of the login's text keys. */
+package io.modeldisk.protocol.login;

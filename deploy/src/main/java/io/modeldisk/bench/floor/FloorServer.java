@@ -1,0 +1,159 @@
+package io.modeldisk.bench.floor;
+
+import io.modeldisk.aggregator.FloatKernels;
+import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.bench.load.Walk;
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+
+/**
+ * The shard's end of the floor. A pull is sent straight from the model's memory, over which it walks; pushes land one after the
+ * other in one buffer, which stays in the cache. One connection at a time has the memory to itself.
+ */
+public final class FloorServer implements AutoCloseable {
+    private static final float LEARNING_RATE = 0.1f;
+
+    private final ServerSocketChannel listener;
+    private final DataMemory model;
+
+    private FloorServer(ServerSocketChannel listener, DataMemory model) {
+        this.listener = listener;
+        this.model = model;
+    }
+
+    /**
+     * Listens; {@link #run} serves.
+     *
+     * @param modelBytes a multiple of 4096
+     */
+    public static FloorServer open(InetSocketAddress listen, long modelBytes) throws IOException {
+        ServerSocketChannel listener = ServerSocketChannel.open();
+        try {
+            listener.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+            listener.bind(listen);
+        } catch (IOException e) {
+            listener.close();
+            throw new IOException(
+                "cannot listen on " + listen.getHostString() + ":" + listen.getPort() + ": " + e.getMessage(), e);
+        }
+        DataMemory model = DataMemory.allocate(modelBytes);
+        Pattern.fill(model, 0, 0, modelBytes);
+        return new FloorServer(listener, model);
+    }
+
+    /** Where it listens. */
+    public InetSocketAddress localAddress() throws IOException {
+        return (InetSocketAddress) listener.getLocalAddress();
+    }
+
+    /** Serves one connection after the other until it is closed. */
+    public void run() throws IOException {
+        while (listener.isOpen()) {
+            try (SocketChannel channel = listener.accept()) {
+                channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+                serve(channel);
+            } catch (ClosedChannelException e) {
+                return;
+            }
+        }
+    }
+
+    private void serve(SocketChannel channel) throws IOException {
+        FloorRequest.writeAll(channel, ByteBuffer.allocateDirect(Long.BYTES).putLong(model.bytes()).flip());
+        FloorRequest request = FloorRequest.receive(channel);
+        while (request != null) {
+            if (request.requestBytes() > model.bytes()) {
+                throw new IOException(
+                    "a request of " + request.requestBytes() + " bytes of a model of " + model.bytes());
+            }
+            if (request.pingPong()) {
+                answerEach(channel, request);
+            } else {
+                stream(channel, request);
+            }
+            request = FloorRequest.receive(channel);
+        }
+    }
+
+    private void stream(SocketChannel channel, FloorRequest request) throws IOException {
+        if (!request.direction().pushes()) {
+            sendWeights(channel, request);
+            return;
+        }
+        FutureTask<Void> sender = null;
+        if (request.direction().pulls()) {
+            sender = new FutureTask<>(() -> sendWeights(channel, request));
+            Thread.ofPlatform().daemon().name("floor-sender").start(sender);
+        }
+        long received = takeGradients(channel, request);
+        if (sender != null) {
+            await(sender);
+        }
+        FloorRequest.writeAll(channel, ByteBuffer.allocateDirect(Long.BYTES).putLong(received).flip());
+    }
+
+    private static void await(FutureTask<Void> sender) throws IOException {
+        try {
+            sender.get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        } catch (ExecutionException e) {
+            throw new IOException(e.getCause());
+        }
+    }
+
+    private Void sendWeights(SocketChannel channel, FloorRequest request) throws IOException {
+        BufferWalk weights = new BufferWalk(model, model.bytes(), request.requestBytes());
+        for (long i = 0; i < request.requests(); i++) {
+            FloorRequest.writeAll(channel, weights.next());
+        }
+        return null;
+    }
+
+    private long takeGradients(SocketChannel channel, FloorRequest request) throws IOException {
+        int bytes = request.requestBytes();
+        long received = 0;
+        try (DataMemory landing = DataMemory.allocate(bytes)) {
+            ByteBuffer buffer = landing.newViews()[0];
+            MemorySegment gradient = landing.slab(0);
+            Walk walk = new Walk(model.bytes(), bytes, false);
+            for (long i = 0; i < request.requests(); i++) {
+                FloorRequest.readAll(channel, buffer.clear());
+                received += buffer.position();
+                if (request.aggregates()) {
+                    long offset = walk.next();
+                    FloatKernels.scaledAdd(model.slab(offset), DataMemory.offsetInSlab(offset), gradient, 0,
+                        bytes, -LEARNING_RATE);
+                }
+            }
+        }
+        return received;
+    }
+
+    private void answerEach(SocketChannel channel, FloorRequest request) throws IOException {
+        boolean push = request.direction().pushes();
+        ByteBuffer message = ByteBuffer.allocateDirect(FloorRequest.SHORT_MESSAGE_BYTES);
+        ByteBuffer landing = ByteBuffer.allocateDirect(request.requestBytes());
+        BufferWalk weights = new BufferWalk(model, model.bytes(), request.requestBytes());
+        for (long i = 0; i < request.requests(); i++) {
+            FloorRequest.readAll(channel, push ? landing.clear() : message.clear());
+            FloorRequest.writeAll(channel, push ? message.clear() : weights.next());
+        }
+    }
+
+    /** Stops listening. The memory goes with the process: a connection may still be using it. */
+    @Override
+    public void close() throws IOException {
+        listener.close();
+    }
+}

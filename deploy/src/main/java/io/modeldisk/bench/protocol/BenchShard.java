@@ -1,0 +1,92 @@
+package io.modeldisk.bench.protocol;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.Cancellation;
+import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.ModelFacts;
+import io.modeldisk.protocol.striping.StripedModel;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+
+/**
+ * The shard that is measured: one that was started for it, with weights and counters that are known and checked, or one that
+ * was running before, of which nothing is changed.
+ */
+final class BenchShard implements AutoCloseable {
+    private static final int CHUNK_BYTES = 1 << 20;
+
+    private final ChildProcess process;
+    private final InetSocketAddress portal;
+    private final StripedModel model;
+
+    private BenchShard(ChildProcess process, ModelAddress address) throws IOException {
+        this.process = process;
+        this.portal = address.shards().getFirst();
+        this.model = StripedModel.connect(new StripedModel.Context(address)
+            .learner("bench-observer-" + ProcessHandle.current().pid()));
+    }
+
+    /** Starts a shard on loopback, and fills it with the pattern. */
+    static BenchShard start(String modeldisk, String aggregator, long modelBytes) throws IOException {
+        ChildProcess process = ChildProcess.start(modeldisk, "serve", "--model", "bench", "--size",
+            Long.toString(modelBytes), "--listen", "127.0.0.1:0", "--aggregator", aggregator);
+        try {
+            BenchShard shard = new BenchShard(process,
+                ModelAddress.parse("modeldisk://" + process.address() + "/bench"));
+            shard.fill();
+            return shard;
+        } catch (IOException | RuntimeException e) {
+            process.close();
+            throw e;
+        }
+    }
+
+    /** Takes one that is running. */
+    static BenchShard running(ModelAddress address) throws IOException {
+        return new BenchShard(null, address);
+    }
+
+    private void fill() throws IOException {
+        long size = facts().bytesOfShard();
+        try (DataMemory chunk = DataMemory.allocate(CHUNK_BYTES)) {
+            for (long at = 0; at < size; at += CHUNK_BYTES) {
+                long length = Math.min(CHUNK_BYTES, size - at);
+                Pattern.fill(chunk, 0, at, length);
+                model.write(at, chunk, 0, length, Cancellation.NONE);
+            }
+        }
+    }
+
+    InetSocketAddress portal() {
+        return portal;
+    }
+
+    ModelFacts facts() {
+        return model.facts();
+    }
+
+    /** Whether it was started for the measurement: nobody else pushes to it. */
+    boolean isOwn() {
+        return process != null;
+    }
+
+    /** How many bytes it says were pushed and pulled, together. */
+    long movedBytes() throws IOException {
+        JsonNode status = model.status().path(0);
+        return status.path("pushedBytes").asLong() + status.path("pulledBytes").asLong();
+    }
+
+    StripedModel model() {
+        return model;
+    }
+
+    @Override
+    public void close() {
+        model.close();
+        if (process != null) {
+            process.close();
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package io.modeldisk.bench.protocol;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** A {@code modeldisk} command in a process of its own, which ends with this one. */
+public final class ChildProcess implements AutoCloseable {
+    private static final long END_SECONDS = 10;
+    private static final Pattern READY = Pattern.compile("ready: .* on (\\S+:\\d+), .*");
+
+    private final Process process;
+    private final String address;
+    private final Thread ender;
+
+    private ChildProcess(Process process, String address, Thread ender) {
+        this.process = process;
+        this.address = address;
+        this.ender = ender;
+    }
+
+    /**
+     * Starts it and waits for the line that says it is ready; its complaints go to this process's.
+     *
+     * @param modeldisk how the command is called
+     * @throws IOException if it ends before it is ready
+     */
+    public static ChildProcess start(String modeldisk, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(modeldisk));
+        command.addAll(List.of(arguments));
+        Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        Thread ender = new Thread(process::destroy, "end-child");
+        Runtime.getRuntime().addShutdownHook(ender);
+        process.getOutputStream().close();
+        BufferedReader output = new BufferedReader(
+            new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        String line = output.readLine();
+        while (line != null && !line.startsWith("ready: ")) {
+            line = output.readLine();
+        }
+        Matcher ready = READY.matcher(line == null ? "" : line);
+        if (!ready.matches()) {
+            process.destroy();
+            throw new IOException("`" + String.join(" ", command) + "` has ended before it was ready");
+        }
+        return new ChildProcess(process, ready.group(1), ender);
+    }
+
+    /** Where it listens, as its ready line says: {@code HOST:PORT}. */
+    public String address() {
+        return address;
+    }
+
+    /** The process's number. */
+    public long pid() {
+        return process.pid();
+    }
+
+    /** Ends it, and waits until it has. */
+    @Override
+    public void close() {
+        process.destroy();
+        try {
+            if (!process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+            }
+            Runtime.getRuntime().removeShutdownHook(ender);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            process.destroyForcibly();
+        } catch (IllegalStateException e) {
+            // This process is ending: the hook is at work.
+            process.destroy();
+        }
+    }
+}

@@ -1,0 +1,147 @@
+package io.modeldisk.bench.protocol;
+
+import io.modeldisk.bench.load.Load;
+import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.bench.load.Walk;
+import io.modeldisk.protocol.initiator.IoRequest;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
+
+/** Requests of one kind, as many under way as the queue is deep, until the load is moved. For one thread, and one use. */
+final class RequestStream implements IoRequest.Completion {
+    static final int TRAIN_LUN = 0;
+    private static final int BLOCK = Pattern.LOGICAL_BLOCK_BYTES;
+    private static final long TIMEOUT_SECONDS = 30;
+    private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+
+    private final IscsiSession session;
+    private final Load load;
+    private final boolean push;
+    private final DataMemory memory;
+    private final int stepBytes;
+    private final Walk walk;
+    private final Semaphore room;
+    private final long[] offsetOfSlot;
+    private final FutureTask<Void> inBackground = new FutureTask<>(() -> {
+        run();
+        return null;
+    });
+    private long nextBuffer;
+    private volatile String failure;
+
+    RequestStream(IscsiSession session, long shardBytes, Load load, boolean push, DataMemory memory) {
+        this.session = session;
+        this.load = load;
+        this.push = push;
+        this.memory = memory;
+        // Addressed are whole logical blocks, however little of them is asked for.
+        this.stepBytes = (load.requestBytes() + BLOCK - 1) & -BLOCK;
+        this.walk = new Walk(shardBytes, stepBytes, load.direction().ways() == 2 && push);
+        this.room = new Semaphore(load.queueDepth());
+        this.offsetOfSlot = new long[load.queueDepth() * load.direction().ways()];
+        Arrays.fill(offsetOfSlot, -1);
+    }
+
+    /** A request in whole logical blocks. */
+    int stepBytes() {
+        return stepBytes;
+    }
+
+    /** Moves the load. */
+    void run() throws IOException {
+        for (long i = 0; i < load.requests(); i++) {
+            await(1);
+            submitNext();
+        }
+        await(load.queueDepth());
+        room.release(load.queueDepth());
+    }
+
+    /** Moves one request at a time, and records how long each takes. */
+    void pingPong(Histogram nanoseconds) throws IOException {
+        await(1);
+        for (long i = 0; i < load.requests(); i++) {
+            long begun = System.nanoTime();
+            submitNext();
+            await(1);
+            nanoseconds.recordValue(System.nanoTime() - begun);
+        }
+    }
+
+    /** Begins to move the load on a thread of its own; {@link #join} waits for the end. */
+    void start() {
+        Thread.ofPlatform().daemon().name("bench-push").start(inBackground);
+    }
+
+    /** Waits for what {@link #start} began. */
+    void join() throws IOException {
+        try {
+            inBackground.get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof IOException trouble ? trouble : new IOException(e.getCause());
+        }
+    }
+
+    private void submitNext() throws IOException {
+        IoRequest request = session.acquire(TIMEOUT_NANOS);
+        if (request == null) {
+            throw overdue();
+        }
+        long offset = walk.next();
+        if (push) {
+            request.write(TRAIN_LUN, offset / BLOCK, stepBytes / BLOCK, memory, nextBuffer * stepBytes, stepBytes);
+            nextBuffer = nextBuffer + 1 == load.queueDepth() ? 0 : nextBuffer + 1;
+        } else {
+            int slot = request.slot();
+            offsetOfSlot[slot] = offset;
+            request.read(TRAIN_LUN, offset / BLOCK, stepBytes / BLOCK, memory, (long) slot * stepBytes,
+                load.requestBytes());
+        }
+        session.submit(request.onCompletion(this));
+    }
+
+    @Override
+    public void completed(IoRequest request) {
+        if (!request.isGood() && failure == null) {
+            failure = (push ? "a push" : "a pull") + " ended: " + request.describeEnd();
+        }
+        room.release();
+    }
+
+    private void await(int permits) throws IOException {
+        try {
+            if (!room.tryAcquire(permits, TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+                throw overdue();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+        if (failure != null) {
+            throw new IOException(failure);
+        }
+    }
+
+    private static IOException overdue() {
+        return new IOException("the shard has ended no command for " + TIMEOUT_SECONDS + " s");
+    }
+
+    /** Checks what the last pull into each place of the queue has brought. */
+    void checkWeights() throws IOException {
+        for (int slot = 0; slot < offsetOfSlot.length; slot++) {
+            if (offsetOfSlot[slot] >= 0) {
+                Pattern.check(memory, (long) slot * stepBytes, offsetOfSlot[slot], load.requestBytes());
+            }
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** A learner that pushes and pulls as fast as it can, through the initiator, and measures itself beside the floor. */
+package io.modeldisk.bench.protocol;

@@ -1,0 +1,52 @@
+package io.modeldisk.bench.report;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** A table for a terminal: as wide as its contents, words to the left and figures to the right. Not thread-safe. */
+final class Table {
+    private static final String GAP = "  ";
+
+    private final int words;
+    private final List<String[]> rows = new ArrayList<>();
+
+    /** With this many columns of words on the left. */
+    Table(int words, String... headings) {
+        this.words = words;
+        rows.add(headings);
+    }
+
+    Table row(String... cells) {
+        if (cells.length != rows.getFirst().length) {
+            throw new IllegalArgumentException(cells.length + " cells in a row of " + rows.getFirst().length);
+        }
+        rows.add(cells);
+        return this;
+    }
+
+    /** An empty line. */
+    Table gap() {
+        rows.add(null);
+        return this;
+    }
+
+    @Override
+    public String toString() {
+        int[] widths = new int[rows.getFirst().length];
+        for (String[] row : rows) {
+            for (int i = 0; row != null && i < widths.length; i++) {
+                widths[i] = Math.max(widths[i], row[i].length());
+            }
+        }
+        StringBuilder text = new StringBuilder();
+        for (String[] row : rows) {
+            StringBuilder line = new StringBuilder();
+            for (int i = 0; row != null && i < widths.length; i++) {
+                String format = "%" + (i < words ? "-" : "") + widths[i] + "s";
+                line.append(i == 0 ? "" : GAP).append(format.formatted(row[i]));
+            }
+            text.append(line.toString().stripTrailing()).append('\n');
+        }
+        return text.toString();
+    }
+}

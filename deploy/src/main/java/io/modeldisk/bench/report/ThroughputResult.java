@@ -1,0 +1,28 @@
+package io.modeldisk.bench.report;
+
+import io.modeldisk.bench.load.Direction;
+
+/**
+ * What was moved in a second: bytes, of both directions together.
+ *
+ * @param aggregator the shard's aggregator
+ * @param direction which way data went
+ * @param requestBytes the size of a request
+ * @param queueDepth how many requests were under way at most, each way
+ * @param floor over bare sockets
+ * @param floorWithSgd the same with sgd on each buffer; null if the aggregator does no such work
+ * @param protocol over the protocol, each run beside one over bare sockets
+ */
+public record ThroughputResult(
+    String aggregator,
+    Direction direction,
+    int requestBytes,
+    int queueDepth,
+    Samples floor,
+    Samples floorWithSgd,
+    Samples protocol) {
+    /** How much of the floor's throughput the protocol reaches, pair by pair. */
+    public Samples ratio() {
+        return protocol.over(floor);
+    }
+}

@@ -1,0 +1,42 @@
+package io.modeldisk.command;
+
+import io.modeldisk.bench.floor.FloorServer;
+import io.modeldisk.protocol.striping.ModelAddress;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code modeldisk bench}: what measures modeldisk, each beside something that everybody knows. */
+@Command(name = "bench", mixinStandardHelpOptions = true, subcommands = BenchProtocolCommand.class, description = {
+    "Measures modeldisk on this machine, beside what the machine can do without it, in the same run."})
+final class BenchCommand implements Runnable {
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "what is to be measured? bench protocol");
+    }
+
+    /** The floor's other end, for a shard on another machine. */
+    @Command(name = "floor", mixinStandardHelpOptions = true, showDefaultValues = true, description = {
+        "Serves the floor that `bench protocol --running` measures beside a shard on another machine: run it there."})
+    int floor(
+        @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:3261",
+            description = "Where to listen; port 0 takes any that is free.") String listen,
+        @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "256MiB",
+            description = "How much memory pulls are sent from: the shard's part of the model.") ByteCount modelSize)
+        throws IOException {
+        try (FloorServer server = FloorServer.open(ModelAddress.parsePortal(listen, 0), modelSize.bytes())) {
+            InetSocketAddress address = server.localAddress();
+            System.out.printf("ready: the floor on %s:%d, %s%n", address.getHostString(), address.getPort(),
+                ByteCount.format(modelSize.bytes()));
+            server.run();
+        }
+        return 0;
+    }
+}

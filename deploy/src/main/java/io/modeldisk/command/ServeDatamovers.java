@@ -1,0 +1,35 @@
+package io.modeldisk.command;
+
+import io.modeldisk.protocol.datamover.TargetPortal;
+import io.modeldisk.protocol.datamover.shm.MappingLimits;
+import io.modeldisk.protocol.datamover.shm.ShmPortal;
+import io.modeldisk.protocol.datamover.tcp.TcpPortal;
+import io.modeldisk.protocol.target.TargetServer;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Over what a shard is served. */
+final class ServeDatamovers {
+    @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp",
+        description = "Over what to serve, one or more of tcp and shm. shm: learners on this host, of the same user or root, "
+            + "share their memory with the shard.")
+    private List<String> datamovers;
+
+    @Mixin
+    private SocketDirectory sockets;
+
+    TargetServer.Context apply(TargetServer.Context context) {
+        List<TargetPortal.Opener> openers = new ArrayList<>();
+        for (String name : datamovers.stream().distinct().toList()) {
+            switch (name) {
+                // First: where it chooses a port, the others are named after that.
+                case TcpPortal.NAME -> openers.addFirst(new TcpPortal.Opener());
+                case ShmPortal.NAME -> openers.add(new ShmPortal.Opener(sockets.directory(), new MappingLimits()));
+                default -> throw new IllegalArgumentException("datamover=" + name + " must be tcp or shm");
+            }
+        }
+        return context.datamovers(openers);
+    }
+}

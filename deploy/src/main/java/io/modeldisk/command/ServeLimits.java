@@ -1,0 +1,31 @@
+package io.modeldisk.command;
+
+import io.modeldisk.protocol.target.TargetServer;
+import picocli.CommandLine.Option;
+
+/** The bounds of a shard's connections: only if you know why. */
+final class ServeLimits {
+    @Option(names = "--max-sessions", paramLabel = "N", defaultValue = "256",
+        description = "How many sessions there may be.")
+    private int maxSessions;
+
+    @Option(names = "--max-logins", paramLabel = "N", defaultValue = "64",
+        description = "How many connections may be about to log in; more wait.")
+    private int maxLogins;
+
+    @Option(names = "--login-timeout", paramLabel = "SECONDS", defaultValue = "15",
+        description = "How long a login may take before its connection is closed.")
+    private long loginTimeoutSeconds;
+
+    @Option(names = "--ping-interval", paramLabel = "SECONDS", defaultValue = "15",
+        description = "After how much silence an initiator is pinged; silent as long again, it is taken for dead.")
+    private long pingIntervalSeconds;
+
+    TargetServer.Context apply(TargetServer.Context context) {
+        return context
+            .maxConnections(maxSessions)
+            .maxLogins(maxLogins)
+            .loginTimeoutSeconds(loginTimeoutSeconds)
+            .pingIntervalSeconds(pingIntervalSeconds);
+    }
+}

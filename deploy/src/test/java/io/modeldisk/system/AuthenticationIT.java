@@ -1,0 +1,152 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.system.Sandbox.modeldisk;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Who gets in at a shard that has secrets: ours, libiscsi's programs and QEMU's, with CHAP one way and mutual where they can. */
+@Timeout(120)
+final class AuthenticationIT {
+    private static final String SECRET = "aVeryLongSecretOfIts";
+    private static final String SHARDS_SECRET = "theShardsOwnSecret1";
+
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    private Path secrets(String name, String lines) throws Exception {
+        return Files.setPosixFilePermissions(sandbox.file(name, lines), PosixFilePermissions.fromString("rw-------"));
+    }
+
+    private Path serverSecrets() throws Exception {
+        return secrets("server.secrets", "peer learner " + SECRET + "\nself shards " + SHARDS_SECRET + "\n");
+    }
+
+    private Shards serve() throws Exception {
+        return Command.serveAll(sandbox, "m", 1, "--size", "64MiB", "--secrets", serverSecrets());
+    }
+
+    private static String url(Shards shards, String secret, String rest) {
+        return "iscsi://learner%" + secret + "@127.0.0.1:" + shards.ports().getFirst() + "/"
+            + "iqn.2026-11.io.modeldisk:m/1" + rest;
+    }
+
+    /** What libiscsi inside QEMU takes from the environment; QEMU cannot ask the target to authenticate. */
+    private static Map<String, String> chap(String secret) {
+        return Map.of("LIBISCSI_CHAP_USERNAME", "learner", "LIBISCSI_CHAP_PASSWORD", secret);
+    }
+
+    @Test
+    @Tag("peer")
+    void libiscsiLogsInOneWayAndMutually() throws Exception {
+        Programs.require("iscsi-inq", "libiscsi-bin");
+        Shards shards = serve();
+        assertThat(sandbox.run("iscsi-inq", url(shards, SECRET, "")).succeeded()).contains("modeldisk raw");
+        String mutual = "?target_user=shards&target_password=" + SHARDS_SECRET;
+        assertThat(sandbox.run("iscsi-inq", url(shards, SECRET, mutual)).succeeded()).contains("modeldisk raw");
+        String list = sandbox.run("iscsi-ls", "-s", "iscsi://learner%" + SECRET + "@127.0.0.1:"
+            + shards.ports().getFirst()).succeeded();
+        assertThat(list.lines()).filteredOn(line -> line.startsWith("Lun:")).hasSize(2);
+    }
+
+    @Test
+    @Tag("peer")
+    void libiscsiGetsNothingWithAWrongSecretOrNone() throws Exception {
+        Programs.require("iscsi-inq", "libiscsi-bin");
+        Shards shards = serve();
+        for (Result result : new Result[]{
+            sandbox.run("iscsi-inq", url(shards, "notTheSecretOfIts", "")),
+            sandbox.run("iscsi-inq", shards.unit(1)),
+            sandbox.run("iscsi-ls", shards.portal()),
+            sandbox.run("iscsi-ls", "iscsi://nobody%" + SECRET + "@127.0.0.1:" + shards.ports().getFirst())}) {
+            assertThat(result.status()).as(result::toString).isNotZero();
+            assertThat(result.output()).contains("Authentication failure").doesNotContain("modeldisk raw", "Target:");
+        }
+        Result impostor = sandbox.run("iscsi-inq",
+            url(shards, SECRET, "?target_user=shards&target_password=whatAnImpostorHas"));
+        assertThat(impostor.status()).isNotZero();
+        assertThat(impostor.output()).contains("Invalid CHAP_R response from the target");
+    }
+
+    @Test
+    @Tag("peer")
+    void qemuLogsInAndReadsBackWhatItWrote() throws Exception {
+        Programs.require("qemu-io", "qemu-utils, qemu-block-extra");
+        Shards shards = serve();
+        assertThat(sandbox.run("qemu-img", "info", url(shards, SECRET, "")).succeeded()).contains("file format: raw");
+        String output = sandbox.run(chap(SECRET), "qemu-io", "-f", "raw", "-c", "write -P 0x11 0 1M",
+            "-c", "read -P 0x11 0 1M", shards.unit(1)).succeeded();
+        assertThat(output).contains("wrote 1048576/1048576", "read 1048576/1048576")
+            .doesNotContain("Pattern verification failed");
+    }
+
+    @Test
+    @Tag("peer")
+    void qemuGetsNothingWithAWrongSecret() throws Exception {
+        Programs.require("qemu-io", "qemu-utils, qemu-block-extra");
+        Shards shards = serve();
+        Result wrong = sandbox.run(chap("notTheSecretOfIts"), "qemu-io", "-f", "raw", "-c", "read 0 4k",
+            shards.unit(1));
+        assertThat(wrong.status()).as(wrong::toString).isNotZero();
+        assertThat(wrong.output()).contains("Authentication failure").doesNotContain("read 4096");
+    }
+
+    @Test
+    @Tag("peer")
+    void discoveryAtOneShardFindsAllOfThem() throws Exception {
+        Programs.require("iscsi-ls", "libiscsi-bin");
+        Running first = Command.serve(sandbox, "--model", "two", "--size", "64MiB", "--shard", "0/2");
+        int port = Command.port(first);
+        // The other's own place says the port that it was given only now.
+        Running second = Command.serve(sandbox, "--model", "two", "--size", "64MiB", "--shard", "1/2",
+            "--peers", "127.0.0.1:" + port + ",127.0.0.1:1");
+        String list = sandbox.run("iscsi-ls", "iscsi://127.0.0.1:" + Command.port(second)).succeeded();
+        assertThat(list.lines()).containsExactlyInAnyOrder(
+            "Target:iqn.2026-11.io.modeldisk:two Portal:127.0.0.1:" + port + ",1",
+            "Target:iqn.2026-11.io.modeldisk:two Portal:127.0.0.1:1,2");
+    }
+
+    @Test
+    void ownInitiatorLogsInMutually() throws Exception {
+        Shards shards = serve();
+        Path mine = secrets("mine", "self learner " + SECRET + "\npeer shards " + SHARDS_SECRET + "\n");
+        assertThat(sandbox.run(modeldisk("status", shards.address(), "--secrets", mine)).succeeded())
+            .contains("model m: 64 MiB");
+        assertThat(
+            sandbox.run(Map.of("MODELDISK_STATUS_SECRETS", mine.toString()), modeldisk("status", shards.address()))
+                .succeeded())
+            .contains("model m: 64 MiB");
+    }
+
+    @Test
+    void ownInitiatorSaysWhatItLacks() throws Exception {
+        Shards shards = serve();
+        Result none = sandbox.run(modeldisk("status", shards.address()));
+        assertThat(none.status()).isEqualTo(1);
+        assertThat(none.output()).contains("authentication failed; it asks for a name and a secret (--secrets FILE)");
+        Result wrong = sandbox.run(modeldisk("status", shards.address(), "--secrets",
+            secrets("wrong", "self learner notTheSecretOfIts\n")));
+        assertThat(wrong.status()).isEqualTo(1);
+        assertThat(wrong.output()).contains("authentication failed");
+    }
+
+    @Test
+    void noSecretIsEverPrinted() throws Exception {
+        Running shard = sandbox.start("serve", Map.of("MODELDISK_LOG_LEVEL", "debug"),
+            modeldisk("serve", "--model", "m",
+                "--size", "1MiB", "--listen", "127.0.0.1:0", "--secrets", serverSecrets()));
+        Shards shards = new Shards("m", List.of(Command.port(shard)));
+        sandbox.run(Map.of("MODELDISK_LOG_LEVEL", "debug"), modeldisk("status", shards.address(), "--secrets",
+            secrets("mine", "self learner " + SECRET + "\npeer shards " + SHARDS_SECRET + "\n"))).succeeded();
+        assertThat(shard.output()).contains("CHAP, 1 peer and self", "as user learner")
+            .doesNotContain(SECRET, SHARDS_SECRET);
+    }
+}
