@@ -32,6 +32,10 @@ final class IserIncoming implements IncomingConnection {
         this.id = id;
         this.peer = (InetSocketAddress) id.getDestination();
         this.localAddress = (InetSocketAddress) id.getSource();
+        if (peer == null || localAddress == null) {
+            id.destroyId();
+            throw new IOException("a connection from an address that is not of IPv4, which is all that DiSNI knows");
+        }
     }
 
     @Override

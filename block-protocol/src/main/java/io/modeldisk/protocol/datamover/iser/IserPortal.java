@@ -158,7 +158,7 @@ public final class IserPortal implements TargetPortal {
                 }
                 RdmaCmEvent event = channel.getCmEvent(EVENT_WAIT_MILLIS);
                 if (event != null) {
-                    handle(EventType.values()[event.getEvent()], event);
+                    handleAlone(EventType.values()[event.getEvent()], event);
                 }
             }
             if (listening) {
@@ -169,6 +169,15 @@ public final class IserPortal implements TargetPortal {
             LOG.error("listening for iSER connections ended: {}", e.toString());
         } finally {
             closed = true;
+        }
+    }
+
+    /** What goes wrong with one connection is no matter of the others. */
+    private void handleAlone(EventType type, RdmaCmEvent event) {
+        try {
+            handle(type, event);
+        } catch (IOException | RuntimeException e) {
+            LOG.warn("{} cannot be handled: {}", type, e.toString());
         }
     }
 
