@@ -11,15 +11,18 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code modeldisk bench}: what measures modeldisk, each beside something that everybody knows. */
-@Command(name = "bench", mixinStandardHelpOptions = true, subcommands = BenchProtocolCommand.class, description = {
-    "Measures modeldisk on this machine, beside what the machine can do without it, in the same run."})
+@Command(name = "bench", mixinStandardHelpOptions = true,
+    subcommands = {BenchProtocolCommand.class, BenchSessionsCommand.class, BenchAggregatorCommand.class},
+    description = {
+        "Measures modeldisk on this machine, beside what the machine can do without it, in the same run."})
 final class BenchCommand implements Runnable {
     @Spec
     private CommandSpec spec;
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "what is to be measured? bench protocol");
+        throw new ParameterException(spec.commandLine(),
+            "what is to be measured? bench protocol, bench sessions, or bench aggregator");
     }
 
     /** The floor's other end, for a shard on another machine. */

@@ -1,13 +1,19 @@
 package io.modeldisk.command;
 
+import io.modeldisk.bench.floor.MemoryFloor;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.bench.protocol.LatencyPlan;
 import io.modeldisk.bench.protocol.ProtocolBench;
 import io.modeldisk.bench.protocol.ThroughputPlan;
+import io.modeldisk.bench.report.JsonReport;
+import io.modeldisk.bench.report.Plot;
+import io.modeldisk.bench.report.ProtocolReport;
 import io.modeldisk.bench.report.TextReport;
-import io.modeldisk.bench.report.ThroughputResult;
+import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -34,6 +40,16 @@ final class BenchProtocolCommand implements Callable<Integer> {
         description = "The sizes of requests: multiples of 4 KiB up to 8 MiB.")
     private List<ByteCount> sizes;
 
+    @Option(names = "--latency-sizes", paramLabel = "BYTES", split = ",",
+        defaultValue = "2,64,512,4k,32k,256k,1m,8m",
+        description = "The sizes of requests for latency, up to 8 MiB. Of less than 4 KiB a pull reads a logical block and "
+            + "takes that much of it, and a push moves a whole one.")
+    private List<ByteCount> latencySizes;
+
+    @Option(names = "--measures", paramLabel = "WHAT", split = ",", defaultValue = "throughput,latency",
+        description = "Some of ${COMPLETION-CANDIDATES}.")
+    private List<Measure> measures;
+
     @Option(names = "--queue-depths", paramLabel = "N", split = ",", defaultValue = "8",
         description = "How many requests are under way, each way.")
     private List<Integer> queueDepths;
@@ -45,6 +61,11 @@ final class BenchProtocolCommand implements Callable<Integer> {
     @Option(names = "--aggregators", paramLabel = "NAME[:OPTIONS]", defaultValue = "null,sgd:lr=0.1",
         description = "What the shard does with a push; null drops it.")
     private String aggregators;
+
+    @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp",
+        description = "tcp, shm, or both in the same run. With shm, a memory copy and the aggregators alone are measured "
+            + "too: what shared memory could reach.")
+    private List<String> datamovers;
 
     @Option(names = "--pairs", paramLabel = "N", defaultValue = "5",
         description = "How often each is measured, in turn with the floor.")
@@ -58,8 +79,22 @@ final class BenchProtocolCommand implements Callable<Integer> {
         description = "The size of the shard's model: more than the processor's cache holds.")
     private ByteCount modelSize;
 
+    @Option(names = "--json", paramLabel = "FILE", description = "Write all figures there.")
+    private Path json;
+
+    @Option(names = "--plot", paramLabel = "FILE", description = "Draw a plot there; FILE ends in .svg or .png.")
+    private Path plot;
+
     @ArgGroup(exclusive = false, heading = "%nTo measure a shard that is running, with pushes of zeros:%n")
     private Running running;
+
+    /** What can be measured. */
+    enum Measure {
+        /** What many requests move in a second. */
+        THROUGHPUT,
+        /** How long one request takes. */
+        LATENCY
+    }
 
     /** The two ends on another machine. */
     static final class Running {
@@ -74,17 +109,66 @@ final class BenchProtocolCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        ThroughputPlan plan = new ThroughputPlan(directions, requestBytes(), queueDepths, pairs, runMillis());
+        ThroughputPlan throughput = measures.contains(Measure.THROUGHPUT)
+            ? new ThroughputPlan(directions, requestBytes(), queueDepths, positive("--pairs", pairs), runMillis())
+            : null;
+        LatencyPlan latency = measures.contains(Measure.LATENCY)
+            ? new LatencyPlan(latencyBytes(), positive("--pairs", pairs), Math.max(1, runMillis() / pairs))
+            : null;
+        if (plot != null) {
+            Plot.check(plot);
+        }
         ProtocolBench.Context context = new ProtocolBench.Context().modeldisk(System.getProperty("modeldisk.command"))
+            .datamovers(datamovers.stream().map(Route.Wish::named).toList())
             .modelBytes(modelSize.bytes()).aggregators(List.of(aggregators.split(",")))
             .progress(step -> System.err.println(step));
         if (running != null) {
             context.running(ModelAddress.parse(running.shard), ModelAddress.parsePortal(running.floor, 0));
         }
-        List<ThroughputResult> results = new ProtocolBench(context).throughput(plan);
+        ProtocolReport report = new ProtocolBench(context).run(throughput, latency);
         show("");
-        System.out.print(TextReport.throughput(results));
+        print(report);
+        if (datamovers.contains("shm")) {
+            System.out.print(MemoryFloor.report(modelSize.bytes(), aggregators.split(NEXT_NAME)));
+        }
+        if (json != null) {
+            JsonReport.write(report, json);
+        }
+        if (plot != null) {
+            Plot.write(report, plot);
+        }
         return 0;
+    }
+
+    private void print(ProtocolReport report) {
+        if (!report.throughput().isEmpty()) {
+            System.out.println("Throughput of one session, medians of " + pairs
+                + " runs in turn with the floor; the ratios' median (least-greatest)\n");
+            System.out.println(TextReport.throughput(report.throughput()));
+        }
+        if (!report.latency().isEmpty()) {
+            System.out.println("Latency of one request at a time, microseconds\n");
+            System.out.println(TextReport.latency(report.latency()));
+        }
+    }
+
+    private static int positive(String option, int value) {
+        if (value < 1) {
+            throw new IllegalArgumentException(option + " " + value + " must be at least 1");
+        }
+        return value;
+    }
+
+    private List<Integer> latencyBytes() {
+        List<Integer> checked = new ArrayList<>();
+        for (ByteCount size : latencySizes) {
+            if (size.bytes() < 1 || size.bytes() > Math.min(LARGEST_REQUEST_BYTES, modelSize.bytes())) {
+                throw new IllegalArgumentException("--latency-sizes " + size.bytes()
+                    + " must be from 1 byte to 8 MiB, and no more than the model");
+            }
+            checked.add((int) size.bytes());
+        }
+        return checked;
     }
 
     private List<Integer> requestBytes() {

@@ -10,7 +10,10 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 import picocli.CommandLine.Command;
@@ -53,6 +56,10 @@ final class MountCommand implements Callable<Integer> {
         description = "How long a read or fsync waits for other learners before it fails.")
     private long waitSeconds;
 
+    @Option(names = "--reconnect", paramLabel = "SECONDS", defaultValue = "10",
+        description = "How long a request tries to reach a shard again whose connection is lost, before it fails.")
+    private long reconnectSeconds;
+
     @Option(names = "--digests", paramLabel = "none|crc32c", defaultValue = "none",
         description = "crc32c: headers and data travel with checksums of their own, beyond TCP's; costs some throughput.")
     private Digest digests;
@@ -82,6 +89,7 @@ final class MountCommand implements Callable<Integer> {
         StripedModel.Context connection = new StripedModel.Context(model).learner(label)
             .secrets(secrets.read())
             .waitTimeoutMillis(waitSeconds * 1000)
+            .reconnectTimeoutMillis(reconnectSeconds * 1000)
             .digest(digests)
             .datamover(Route.Wish.named(datamover))
             .socketDirectory(sockets.directory());
@@ -94,17 +102,24 @@ final class MountCommand implements Callable<Integer> {
             LOG.info("effective configuration:\n{}", context);
             Thread stopper = new Thread(mount::close, "stop");
             Runtime.getRuntime().addShutdownHook(stopper);
-            System.out.printf("ready: model %s (%s, %s, %s) mounted on %s, exchange %s, learner %s%n",
+            System.out.printf("ready: model %s (%s, %s, %s) mounted on %s, exchange %s, datamover %s, learner %s%n",
                 remote.facts().model(), ByteCount.format(remote.facts().sizeBytes()),
                 StatusCommand.counted(remote.facts().shards(), "shard"), remote.facts().consistency(),
-                directory, context.exchange().schemeName(), label);
-            for (int i = 0; i < model.shards().size(); i++) {
-                System.out.printf("shard %d: datamover %s%n", i, remote.routes().get(i));
-            }
+                directory, context.exchange().schemeName(), describe(remote.routes()), label);
             Background.detachIfBackground(log);
             mount.unmounted().join();
         }
         return 0;
+    }
+
+    /** The datamovers of all shards: one for all of them if it is the same. */
+    private static String describe(List<Route> routes) {
+        Route first = routes.getFirst();
+        if (routes.size() == 1 || routes.stream().allMatch(first::equals)) {
+            return first.toString();
+        }
+        return IntStream.range(0, routes.size()).mapToObj(i -> routes.get(i) + " for shard " + i)
+            .collect(Collectors.joining(", "));
     }
 
     private static String defaultLabel() {

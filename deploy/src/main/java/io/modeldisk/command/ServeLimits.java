@@ -5,7 +5,7 @@ import picocli.CommandLine.Option;
 
 /** The bounds of a shard's connections: only if you know why. */
 final class ServeLimits {
-    @Option(names = "--max-sessions", paramLabel = "N", defaultValue = "256",
+    @Option(names = "--max-sessions", paramLabel = "N", defaultValue = "288",
         description = "How many sessions there may be.")
     private int maxSessions;
 

@@ -8,7 +8,6 @@ import io.modeldisk.server.consistency.Asp;
 import io.modeldisk.server.consistency.Bsp;
 import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.LearnerProgress;
-import io.modeldisk.server.consistency.RoundMarks;
 import java.util.Arrays;
 import java.util.Locale;
 
@@ -19,27 +18,15 @@ enum ConsistencyMode {
         Consistency create(BlockStore store, Aggregator aggregator, Membership<Nexus, LearnerProgress> membership) {
             return new Asp(store, aggregator, membership);
         }
-
-        @Override
-        LearnerProgress newProgress(BlockStore store) {
-            return new LearnerProgress(RoundMarks.NONE);
-        }
     },
     BSP {
         @Override
         Consistency create(BlockStore store, Aggregator aggregator, Membership<Nexus, LearnerProgress> membership) {
             return new Bsp(store, aggregator, membership);
         }
-
-        @Override
-        LearnerProgress newProgress(BlockStore store) {
-            return new LearnerProgress(new RoundMarks(store.layout()));
-        }
     };
 
     abstract Consistency create(BlockStore store, Aggregator aggregator, Membership<Nexus, LearnerProgress> membership);
-
-    abstract LearnerProgress newProgress(BlockStore store);
 
     static ConsistencyMode parse(String text) {
         for (ConsistencyMode mode : values()) {

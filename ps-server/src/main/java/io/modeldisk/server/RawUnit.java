@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 final class RawUnit extends ShardUnit implements DiskUnit {
     static final int LUN = 1;
 
-    private final PieceVisitor assignment = RawUnit::assign;
+    private final PieceVisitor<RawUnit> assignment = RawUnit::assign;
 
     RawUnit(ShardModel shard) {
         super(shard, LUN, "modeldisk raw");
@@ -24,34 +24,38 @@ final class RawUnit extends ShardUnit implements DiskUnit {
 
     @Override
     public boolean write(IoTask task) {
-        shard().store().visit(task, assignment);
+        shard().store().visit(task, assignment, this);
         return true;
     }
 
-    private static void assign(Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
+    private static boolean assign(
+        IoTask task, RawUnit unit, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
         MemorySegment.copy(data, dataOffset, block.writable().weights(), offset, lengthBytes);
+        return true;
     }
 
     @Override
     public long firstDifference(IoTask task) {
         Comparison comparison = new Comparison();
-        shard().store().visit(task, comparison);
+        shard().store().visit(task, comparison, null);
         return comparison.firstDifference;
     }
 
     /** Compares a task's data, in order, and remembers where it first differs. */
-    private static final class Comparison implements PieceVisitor {
+    private static final class Comparison implements PieceVisitor<Void> {
         private long position;
         private long firstDifference = -1;
 
         @Override
-        public void piece(Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
+        public boolean piece(
+            IoTask task, Void context, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
             if (firstDifference < 0) {
                 long difference = MemorySegment.mismatch(data, dataOffset, dataOffset + lengthBytes,
                     block.readable().weights(), offset, (long) offset + lengthBytes);
                 firstDifference = difference < 0 ? -1 : position + difference;
             }
             position += lengthBytes;
+            return false;
         }
     }
 

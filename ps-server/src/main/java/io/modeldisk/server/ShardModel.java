@@ -10,6 +10,7 @@ import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.LearnerProgress;
+import io.modeldisk.server.consistency.RoundMarks;
 import io.modeldisk.server.model.ModelSource;
 import java.io.IOException;
 import java.util.List;
@@ -42,7 +43,7 @@ public final class ShardModel implements AutoCloseable {
             facts.learners(),
             settings.lease().toNanos(),
             nanoClock,
-            () -> mode.newProgress(store));
+            () -> new LearnerProgress(new RoundMarks(store.layout())));
         this.consistency = mode.create(store, aggregator, membership);
         this.status = new ShardStatus(this, nanoClock);
         this.target = new ModelTarget(this);

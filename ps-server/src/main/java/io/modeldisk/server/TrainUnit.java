@@ -3,8 +3,8 @@ package io.modeldisk.server;
 import io.modeldisk.fault.membership.Member;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
+import io.modeldisk.protocol.scsi.RoundCdb;
 import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.protocol.scsi.Sense;
 import io.modeldisk.protocol.striping.JoinCommand;
 import io.modeldisk.protocol.target.IoTask;
 import io.modeldisk.protocol.target.Nexus;
@@ -15,6 +15,8 @@ import java.util.List;
 /** LUN 0: a read pulls weights, a write pushes a gradient, as the model's consistency says. */
 final class TrainUnit extends ShardUnit {
     static final int LUN = 0;
+
+    private static final List<CdbUsage> COMMANDS = List.of(JoinCommand.USAGE, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE);
 
     private final Consistency consistency;
 
@@ -37,7 +39,7 @@ final class TrainUnit extends ShardUnit {
     }
 
     @Override
-    public boolean write(IoTask task) {
+    public boolean write(IoTask task) throws ScsiException {
         boolean taken = consistency.push(task);
         if (taken) {
             shard().traffic().pushed(task.lengthBytes());
@@ -52,22 +54,21 @@ final class TrainUnit extends ShardUnit {
 
     @Override
     public List<CdbUsage> vendorCommands() {
-        return List.of(JoinCommand.USAGE);
+        return COMMANDS;
     }
 
     @Override
     public byte[] vendorCommand(Nexus nexus, Cdb cdb) throws ScsiException {
+        boolean anew = JoinCommand.anew(cdb);
         long earliestRound = JoinCommand.earliestRound(cdb);
-        if (earliestRound < 0) {
-            throw new ScsiException(Sense.invalidFieldInCdb(2),
-                "JOIN at round " + Long.toUnsignedString(earliestRound));
-        }
-        Member<Nexus, LearnerProgress> member = shard().membership().join(nexus);
-        if (member.postpone(earliestRound)) {
-            // Rounds before the new one may have waited for it.
+        Member<Nexus, LearnerProgress> member = anew
+            ? shard().membership().joinAnew(nexus)
+            : shard().membership().join(nexus);
+        if (member.postpone(earliestRound) || anew) {
+            // Rounds before its own may have waited for it, or for who it was before.
             consistency.learnersLeft();
         }
-        return JoinCommand.data(member.joinRound());
+        return JoinCommand.data(member.joinRound(), member.number());
     }
 
     @Override

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.RoundCdb;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.striping.JoinCommand;
 import io.modeldisk.protocol.target.LogicalUnit;
@@ -90,10 +91,54 @@ class JoinCommandTest {
         }
     }
 
+    private static byte[] join(LogicalUnit unit, int flags, int reservedByte) throws ScsiException {
+        Cdb cdb = new Cdb();
+        ByteBuffer.wrap(cdb.bytes()).put(0, (byte) JoinCommand.OPCODE).put(1, (byte) flags);
+        if (reservedByte > 0) {
+            cdb.bytes()[reservedByte] = 1;
+        }
+        JoinCommand.USAGE.check(cdb);
+        return unit.vendorCommand(FakeTask.nexus("a"), cdb);
+    }
+
+    @Test
+    void joiningAgainIsTheSameMembershipAndJoiningAnewAnotherOne() throws Exception {
+        try (ShardModel shard = shard()) {
+            connect(shard, "a");
+            LogicalUnit train = shard.target().units().get(0);
+            byte[] first = join(train, 0, 0);
+            assertThat(first).hasSize(16);
+            assertThat(join(train, 0, 0)).isEqualTo(first);
+            byte[] anew = join(train, 1, 0);
+            assertThat(ByteBuffer.wrap(anew).getLong(0)).isEqualTo(1);
+            assertThat(ByteBuffer.wrap(anew).getLong(8)).isNotEqualTo(ByteBuffer.wrap(first).getLong(8)).isNotZero();
+            assertThat(shard.membership().roster().members()).hasSize(1);
+        }
+    }
+
+    @Test
+    void reservedBitsAreRefusedWhereTheyAre() throws Exception {
+        try (ShardModel shard = shard()) {
+            connect(shard, "a");
+            LogicalUnit train = shard.target().units().get(0);
+            assertThatThrownBy(() -> join(train, 2, 0)).isInstanceOfSatisfying(ScsiException.class,
+                e -> assertThat(e.sense().field()).isEqualTo(1));
+            for (int at = 10; at < 16; at++) {
+                int reserved = at;
+                assertThatThrownBy(() -> join(train, 0, reserved)).isInstanceOfSatisfying(ScsiException.class,
+                    e -> assertThat(e.sense().field()).isEqualTo(reserved));
+            }
+            assertThatThrownBy(() -> join(train, "a", 1L << 48)).isInstanceOfSatisfying(ScsiException.class,
+                e -> assertThat(e.sense().field()).isEqualTo(2));
+            assertThat(shard.membership().roster().members()).isEmpty();
+        }
+    }
+
     @Test
     void onlyTheTrainUnitKnowsLearners() throws Exception {
         try (ShardModel shard = shard()) {
-            assertThat(shard.target().units().get(0).vendorCommands()).containsExactly(JoinCommand.USAGE);
+            assertThat(shard.target().units().get(0).vendorCommands()).containsExactly(JoinCommand.USAGE,
+                RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE);
             assertThat(shard.target().units().get(1).vendorCommands()).isEmpty();
         }
     }

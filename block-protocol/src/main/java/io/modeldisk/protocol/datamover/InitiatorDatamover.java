@@ -66,4 +66,7 @@ public interface InitiatorDatamover extends AutoCloseable {
     /** Ends every call in progress with an exception; any thread. */
     @Override
     void close();
+
+    /** After {@link #close}, when no thread receives any more: gives back what it holds. */
+    default void release() {}
 }

@@ -4,6 +4,7 @@ import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Pdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import io.modeldisk.protocol.scsi.RoundCdb;
 import io.modeldisk.protocol.scsi.ScsiCommand;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import io.modeldisk.protocol.scsi.Sense;
@@ -55,6 +56,26 @@ public final class IoRequest implements InitiatorTask {
     public IoRequest write(int lun, long lba, int blocks, DataMemory from, long offset, int bytes) {
         command.beginWrite(bytes);
         return medium(ScsiCommand.WRITE_16.opcode(), lun, lba, blocks, from, offset, bytes, true);
+    }
+
+    /** Pushes a gradient of a round (the vendor-specific command PUSH). */
+    public IoRequest push(int lun, long lba, int blocks, long round, DataMemory from, long offset, int bytes) {
+        command.beginWrite(bytes);
+        return ofRound(RoundCdb.PUSH, lun, lba, blocks, round, from, offset, bytes, true);
+    }
+
+    /** Pulls weights with at least a round applied (the vendor-specific command PULL). */
+    public IoRequest pull(int lun, long lba, int blocks, long round, DataMemory to, long offset, int bytes) {
+        command.beginRead(bytes);
+        return ofRound(RoundCdb.PULL, lun, lba, blocks, round, to, offset, bytes, false);
+    }
+
+    private IoRequest ofRound(
+        int opcode, int lun, long lba, int blocks, long round, DataMemory data, long offset, int bytes, boolean write) {
+        prepare(lun, data, offset, bytes, write);
+        command.cdb(0, opcode).cdbInt(RoundCdb.LBA_FIELD, (int) lba);
+        command.cdbLong(RoundCdb.BLOCKS_FIELD, RoundCdb.blocksAndRound(blocks, round));
+        return this;
     }
 
     private IoRequest medium(

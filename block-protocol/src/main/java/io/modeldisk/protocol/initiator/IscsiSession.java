@@ -115,6 +115,7 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
             reason = e.toString();
         } finally {
             fail(reason);
+            datamover.release();
             ended.countDown();
         }
     }
@@ -348,6 +349,18 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
             aborting = Pdu.RESERVED_TAG;
         }
         datamover.awaitEndedTasks();
+    }
+
+    /** Ends without a farewell, as if the connection was lost: to the target its learner is one that may come back. */
+    public void disconnect() {
+        datamover.close();
+        try {
+            if (!ended.await(LOGOUT_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS)) {
+                LOG.warn("the threads of the session with {} do not end", context.portalText());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** Logs out and ends, in bounded time. */

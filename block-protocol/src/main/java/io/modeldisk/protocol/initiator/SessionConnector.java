@@ -25,10 +25,12 @@ final class SessionConnector {
         try {
             return new InitiatorLogin(context, datamover, numbers, context.parameters()).run();
         } catch (ClosedChannelException e) {
+            datamover.release();
             throw new IOException("shard " + context.portalText()
                 + " takes connections but does not answer a login within " + context.connectTimeoutMillis() + " ms", e);
         } catch (IOException e) {
             datamover.close();
+            datamover.release();
             throw new IOException("shard " + context.portalText() + ": " + e.getMessage(), e);
         } finally {
             watchdog.interrupt();

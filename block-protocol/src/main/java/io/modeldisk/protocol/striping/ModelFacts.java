@@ -19,6 +19,7 @@ import java.io.IOException;
  * @param consistency {@code asp}, {@code bsp}
  * @param learners how many learners the first round waits for
  * @param source what the weights started from, the same text on every shard: {@code zeros}, or {@code sha256:} and a digest
+ * @param protocol which of the commands of PROTOCOL.md the shard knows: 1 has JOIN, PUSH and PULL
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record ModelFacts(
@@ -30,7 +31,11 @@ public record ModelFacts(
     String aggregator,
     String consistency,
     int learners,
-    String source) {
+    String source,
+    int protocol) {
+
+    /** The protocol that this program speaks. */
+    public static final int PROTOCOL = 1;
 
     /** The vendor-specific VPD page that carries these facts, on both logical units. */
     public static final int VPD_PAGE = 0xC0;
@@ -45,6 +50,20 @@ public record ModelFacts(
 
     private static final int LOGICAL_BLOCK_BYTES = 4096;
     private static final ObjectMapper JSON = new ObjectMapper();
+
+    /** Facts of a shard that speaks {@link #PROTOCOL}. */
+    public ModelFacts(
+        String model,
+        long sizeBytes,
+        int blockSizeBytes,
+        int shard,
+        int shards,
+        String aggregator,
+        String consistency,
+        int learners,
+        String source) {
+        this(model, sizeBytes, blockSizeBytes, shard, shards, aggregator, consistency, learners, source, PROTOCOL);
+    }
 
     /** How many blocks the whole model has; the last may be partly filled. */
     @JsonIgnore

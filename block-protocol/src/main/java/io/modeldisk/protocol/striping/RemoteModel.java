@@ -36,7 +36,13 @@ public interface RemoteModel extends AutoCloseable {
     void pull(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException;
 
-    /** Pushes a gradient (LUN 0): when this returns, the shards have it; alignment as in {@link #pull}. */
+    /**
+     * Pushes a gradient (LUN 0): when this returns, the shards have it; alignment as in {@link #pull}.
+     *
+     * <p>A call that fails may have pushed some of its logical blocks. To call again for the same range is the same push: what
+     * the shards have counts once. That ends when this learner leaves, and where a shard has forgotten it (its lease ended, or
+     * the shard was started again): the failure says so, and what is pushed there again may count twice.
+     */
     void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException;
 

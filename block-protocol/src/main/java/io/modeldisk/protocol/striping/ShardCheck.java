@@ -15,6 +15,10 @@ final class ShardCheck {
             throw new IOException(where + " is no shard of modeldisk: it serves a model of " + facts.sizeBytes()
                 + " bytes in blocks of " + block);
         }
+        if (facts.protocol() < ModelFacts.PROTOCOL) {
+            throw new IOException(where + " speaks modeldisk's protocol " + facts.protocol() + ", this program needs "
+                + ModelFacts.PROTOCOL + ": update `modeldisk serve` there");
+        }
         if (facts.shards() != given) {
             throw new IOException(
                 where + " is one of " + facts.shards() + " shards of model " + facts.model() + ", but "

@@ -20,7 +20,10 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * One shard: a session to look on with, and while its user is a learner another one to learn with. A lost session is replaced
- * by a new one of the same nexus when it is next needed. Thread-safe.
+ * by a new one of the same nexus. Thread-safe.
+ *
+ * <p>The learner's session serves only when it has said JOIN and its user has taken note of the answer ({@link #agreed}): the
+ * shard may have forgotten the learner meanwhile.
  */
 final class ShardClient implements AutoCloseable {
     private static final int PAGE_BYTES = 65536;
@@ -37,8 +40,9 @@ final class ShardClient implements AutoCloseable {
     private final DataMemory scratch;
     private IscsiSession observer;
     private IscsiSession learner;
-    private boolean joined;
-    /** Whether the learner's session is the one that has said JOIN. */
+    /** What the shard has answered last, null before; and the membership that its user knows of, 0 for none. */
+    private JoinCommand.Answer answer;
+    private long membership;
     private boolean agreed;
 
     ShardClient(StripedModel.Context context, InetSocketAddress portal) throws IOException {
@@ -85,23 +89,6 @@ final class ShardClient implements AutoCloseable {
         return observer;
     }
 
-    /** The session to push and pull with: the learner's, or the one that looks on. */
-    synchronized IscsiSession session() throws IOException {
-        if (!joined) {
-            return observer();
-        }
-        if (!learner.isOpen()) {
-            agreed = false;
-            learner = replace(learner, LEARNER_ISID, context.learner());
-        }
-        return learner;
-    }
-
-    /** Whether it surely is the learner that has joined: if its session was lost, the lease may have ended meanwhile. */
-    synchronized boolean isLearner() {
-        return joined && agreed && learner.isOpen();
-    }
-
     private IscsiSession replace(IscsiSession lost, long isid, String label) throws IOException {
         if (lost != null) {
             lost.close();
@@ -109,25 +96,59 @@ final class ShardClient implements AutoCloseable {
         return login(isid, label);
     }
 
-    /**
-     * Becomes a learner at this round or later.
-     *
-     * @return the round that it has joined at
-     */
-    synchronized long join(long earliestRound) throws IOException {
-        if (!joined) {
-            learner = login(LEARNER_ISID, context.learner());
-            joined = true;
+    /** The learner's session; null if there is none that is open and agreed on. */
+    synchronized IscsiSession learner() {
+        return agreed && learner.isOpen() ? learner : null;
+    }
+
+    /** Becomes a learner, unless an earlier try has made it one. */
+    synchronized void joinFirst() throws IOException {
+        if (answer == null) {
+            // A learner of the same name that died is another one: nothing of it must be taken for this one's.
+            join(0, true);
+        } else if (!learner.isOpen()) {
+            join(0, false);
         }
-        run(session(), JoinCommand.cdb(earliestRound), JoinCommand.DATA_BYTES, Cancellation.NONE);
+    }
+
+    /** Becomes a learner at this round or later, or still is one, on a new connection if the old one is lost. */
+    synchronized void join(long earliestRound) throws IOException {
+        join(earliestRound, false);
+    }
+
+    private void join(long earliestRound, boolean anew) throws IOException {
+        if (learner == null || !learner.isOpen()) {
+            agreed = false;
+            learner = replace(learner, LEARNER_ISID, context.learner());
+        }
+        if (!run(learner, JoinCommand.cdb(earliestRound, anew), JoinCommand.DATA_BYTES, Cancellation.NONE)) {
+            throw new IOException("shard " + address() + ": " + BUSY);
+        }
+        answer = JoinCommand
+            .answer(scratch.slab(0).asSlice(0, JoinCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
+    }
+
+    /** The round that the shard has answered last. */
+    synchronized long joinRound() {
+        return answer.joinRound();
+    }
+
+    /** Whether the shard has answered with another membership than the one agreed on. */
+    synchronized boolean isNewcomer() {
+        return answer.membership() != membership;
+    }
+
+    /** Its user has taken note of the answer. */
+    synchronized void agreed() {
+        membership = answer.membership();
         agreed = true;
-        return JoinCommand.joinRound(scratch.slab(0).asSlice(0, JoinCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
     }
 
     synchronized void leave() {
-        if (joined) {
-            joined = false;
-            agreed = false;
+        agreed = false;
+        answer = null;
+        membership = 0;
+        if (learner != null) {
             learner.close();
             learner = null;
         }
@@ -146,15 +167,15 @@ final class ShardClient implements AutoCloseable {
         return page.asSlice(4, length).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    /** SYNCHRONIZE CACHE, on the session that pushes; tried again while the shard is BUSY, waiting for a round. */
-    void synchronizeCache(Cancellation cancellation) throws IOException {
+    /** SYNCHRONIZE CACHE; tried again while the shard is BUSY, waiting for a round. */
+    void synchronizeCache(IscsiSession session, Cancellation cancellation) throws IOException {
         byte[] cdb = new byte[16];
         cdb[0] = (byte) ScsiCommand.SYNCHRONIZE_CACHE_16.opcode();
         long begun = System.nanoTime();
         long limit = TimeUnit.MILLISECONDS.toNanos(context.waitTimeoutMillis());
-        while (!run(session(), cdb, 0, cancellation)) {
+        while (!run(session, cdb, 0, cancellation)) {
             if (System.nanoTime() - begun > limit) {
-                throw new IOException("shard " + address() + " has waited for a round for "
+                throw new RefusedException("shard " + address() + " has waited for a round for "
                     + TimeUnit.NANOSECONDS.toSeconds(limit)
                     + " s: other learners have not pushed it (`modeldisk status` "
                     + "says who)");
@@ -169,21 +190,26 @@ final class ShardClient implements AutoCloseable {
     }
 
     /** How a command ended. */
-    private record End(boolean good, boolean busy, boolean toBeRetried, String words) {
+    private record End(boolean good, boolean busy, boolean lost, boolean toBeRetried, String words) {
         static End of(IoRequest request) {
-            return new End(request.isGood(), request.status() == ScsiStatus.BUSY, request.isToBeRetried(),
-                request.isGood() ? "" : request.describeEnd());
+            return new End(request.isGood(), request.status() == ScsiStatus.BUSY, request.failure() != null,
+                request.isToBeRetried(), request.isGood() ? "" : request.describeEnd());
         }
     }
 
-    /** Runs a command to its end, again if the shard has news instead of an answer; answers false if the shard is BUSY. */
+    /**
+     * Runs a command to its end, again if the shard has news instead of an answer; answers false if the shard is BUSY.
+     *
+     * @throws RefusedException if the shard says no
+     */
     private boolean run(IscsiSession session, byte[] cdb, int bytes, Cancellation cancellation) throws IOException {
         End end = runOnce(session, cdb, bytes, cancellation);
         for (int i = 0; i < MAX_ATTENTIONS && end.toBeRetried() && !end.busy(); i++) {
             end = runOnce(session, cdb, bytes, cancellation);
         }
         if (!end.good() && !end.busy()) {
-            throw new IOException("shard " + address() + ": " + end.words());
+            String words = "shard " + address() + ": " + end.words();
+            throw end.lost() || end.toBeRetried() ? new IOException(words) : new RefusedException(words);
         }
         return end.good();
     }
@@ -202,13 +228,14 @@ final class ShardClient implements AutoCloseable {
         try {
             return await(end, session, request, tag, cancellation);
         } catch (InterruptedException e) {
-            session.close();
+            session.disconnect();
             Thread.currentThread().interrupt();
             throw new IOException("interrupted", e);
         } catch (ExecutionException e) {
             throw new IOException(e.getCause());
         } catch (TimeoutException e) {
-            session.close();
+            // Not a logout: it has not left, and may be able to go on.
+            session.disconnect();
             throw new IOException(
                 "shard " + address() + " does not answer within " + context.commandTimeoutMillis() + " ms", e);
         }

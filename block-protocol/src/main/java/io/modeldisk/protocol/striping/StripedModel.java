@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import io.modeldisk.protocol.datamover.iser.IserConnector;
 import io.modeldisk.protocol.datamover.shm.SocketPath;
-import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.login.Digest;
@@ -20,7 +19,10 @@ import java.util.Locale;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A {@link RemoteModel} over iSCSI sessions, one queue of commands a shard. */
+/**
+ * A {@link RemoteModel} over iSCSI sessions, one queue of commands a shard. A call survives lost connections: it connects again
+ * and goes on, for as long as {@link Context#reconnectTimeoutMillis} allows.
+ */
 public final class StripedModel implements RemoteModel {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int LOGICAL_BLOCK_BYTES = 4096;
@@ -30,13 +32,21 @@ public final class StripedModel implements RemoteModel {
     private final ModelFacts facts;
     private final long paddedBytes;
     private final ArrayBlockingQueue<Transfer> transfers;
-    private volatile boolean joined;
+    private final Striping striping;
+    private final Transfer.Limits limits;
+    private final LearnerSessions learner;
 
     private StripedModel(Context context, List<ShardClient> shards, ModelFacts facts) {
         this.context = context;
         this.shards = shards;
         this.facts = facts;
         this.paddedBytes = (facts.sizeBytes() + LOGICAL_BLOCK_BYTES - 1) / LOGICAL_BLOCK_BYTES * LOGICAL_BLOCK_BYTES;
+        this.striping = new Striping(facts.blockSizeBytes(), facts.shards());
+        this.limits = new Transfer.Limits(
+            TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis),
+            TimeUnit.MILLISECONDS.toNanos(context.waitTimeoutMillis),
+            TimeUnit.MILLISECONDS.toNanos(context.reconnectTimeoutMillis));
+        this.learner = new LearnerSessions(shards, striping, paddedBytes, limits);
         this.transfers = new ArrayBlockingQueue<>(context.concurrentCalls);
         for (int i = 0; i < context.concurrentCalls; i++) {
             transfers.add(newTransfer());
@@ -98,8 +108,56 @@ public final class StripedModel implements RemoteModel {
     @Override
     public void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException {
-        join();
-        move(Transfer.Direction.PUSH, offset, memory, memoryOffset, lengthBytes, cancellation);
+        learner.join(cancellation);
+        check(offset, memory, memoryOffset, lengthBytes);
+        long from = offset / LOGICAL_BLOCK_BYTES;
+        long end = from + lengthBytes / LOGICAL_BLOCK_BYTES;
+        PushLedger ledger = learner.ledger();
+        if (ledger == null) {
+            throw new IOException("this learner has left while it pushed");
+        }
+        if (!ledger.hasRepeatable(from, end)) {
+            move(Transfer.Direction.PUSH, offset, memory, memoryOffset, lengthBytes, cancellation);
+            return;
+        }
+        BitRanges first = ledger.repeatable(from, end);
+        pushOnly(ledger, first, true, offset, memory, memoryOffset, cancellation);
+        try {
+            pushOnly(ledger, first, false, offset, memory, memoryOffset, cancellation);
+        } catch (IOException e) {
+            repeatLater(ledger, from, first, first.size(), true);
+            throw e;
+        }
+    }
+
+    /** Pushes those logical blocks of a range whose bit has this value: what is repeated must not wait for what is new. */
+    private void pushOnly(
+        PushLedger ledger, BitRanges which, boolean value, long offset, DataMemory memory, long memoryOffset,
+        Cancellation cancellation)
+        throws IOException {
+        long at = 0;
+        while (at < which.size()) {
+            long from = value ? which.nextSet(at, which.size()) : which.nextClear(at, which.size());
+            at = value ? which.nextClear(from, which.size()) : which.nextSet(from, which.size());
+            long start = from * LOGICAL_BLOCK_BYTES;
+            try {
+                move(Transfer.Direction.PUSH, offset + start, memory, memoryOffset + start,
+                    (at - from) * LOGICAL_BLOCK_BYTES, cancellation);
+            } catch (IOException e) {
+                repeatLater(ledger, offset / LOGICAL_BLOCK_BYTES, which, from, value);
+                throw e;
+            }
+        }
+    }
+
+    /** A push that fails has done these logical blocks: called again, it is the same push. */
+    private static void repeatLater(PushLedger ledger, long from, BitRanges which, long size, boolean value) {
+        long at = 0;
+        while (at < size) {
+            long start = value ? which.nextSet(at, size) : which.nextClear(at, size);
+            at = value ? which.nextClear(start, size) : which.nextSet(start, size);
+            ledger.repeat(from + start, from + at);
+        }
     }
 
     @Override
@@ -118,9 +176,20 @@ public final class StripedModel implements RemoteModel {
         Transfer.Direction direction, long offset, DataMemory memory, long memoryOffset, long bytes,
         Cancellation cancellation)
         throws IOException {
+        check(offset, memory, memoryOffset, bytes);
         if (bytes == 0) {
             return;
         }
+        Transfer transfer = takeTransfer();
+        try {
+            transfer.run(direction, offset, memory, memoryOffset, bytes, cancellation, learner.ledger());
+        } finally {
+            // One whose shard never said what became of a command is not used again: the answer may still come.
+            transfers.add(transfer.isIdle() ? transfer : newTransfer());
+        }
+    }
+
+    private void check(long offset, DataMemory memory, long memoryOffset, long bytes) {
         if ((offset | bytes) % LOGICAL_BLOCK_BYTES != 0 || offset < 0 || bytes < 0 || bytes > paddedBytes - offset) {
             throw new IllegalArgumentException("offset=" + offset + " length=" + bytes
                 + " must be multiples of 4096 within the model's " + paddedBytes + " bytes");
@@ -129,26 +198,10 @@ public final class StripedModel implements RemoteModel {
             throw new IllegalArgumentException("memoryOffset=" + memoryOffset + " length=" + bytes
                 + " must lie within the memory's " + memory.bytes() + " bytes");
         }
-        Transfer transfer = takeTransfer();
-        try {
-            for (int i = 0; i < shards.size(); i++) {
-                transfer.session(i, session(direction, shards.get(i)));
-            }
-            transfer.run(direction, offset, memory, memoryOffset, bytes, cancellation,
-                TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis),
-                TimeUnit.MILLISECONDS.toNanos(context.waitTimeoutMillis));
-        } finally {
-            // One whose shard never said what became of a command is not used again: the answer may still come.
-            transfers.add(transfer.isIdle() ? transfer : newTransfer());
-        }
-    }
-
-    private static IscsiSession session(Transfer.Direction direction, ShardClient shard) throws IOException {
-        return direction.lun() == 0 ? shard.session() : shard.observer();
     }
 
     private Transfer newTransfer() {
-        return new Transfer(new Striping(facts.blockSizeBytes(), facts.shards()), context.queueDepth);
+        return new Transfer(striping, context.queueDepth, learner::session, limits);
     }
 
     private Transfer takeTransfer() throws IOException {
@@ -166,54 +219,23 @@ public final class StripedModel implements RemoteModel {
 
     @Override
     public void synchronize(Cancellation cancellation) throws IOException {
-        for (ShardClient shard : shards) {
-            shard.synchronizeCache(cancellation);
+        for (int i = 0; i < shards.size(); i++) {
+            int shard = i;
+            new Reconnection().begin(limits.reconnectNanos()).run(() -> {
+                shards.get(shard).synchronizeCache(learner.session(shard, Transfer.Direction.PUSH), cancellation);
+                return null;
+            }, cancellation);
         }
     }
 
     @Override
     public void join() throws IOException {
-        if (isLearnerEverywhere()) {
-            return;
-        }
-        synchronized (this) {
-            try {
-                joinEverywhere();
-                joined = true;
-            } catch (IOException e) {
-                // A learner that cannot reach a shard for a while keeps its rounds on the others, as long as its leases last.
-                if (!joined) {
-                    shards.forEach(ShardClient::leave);
-                }
-                throw e;
-            }
-        }
-    }
-
-    /** Not if a session was lost: where its lease has ended it is a newcomer, and must be at the same round everywhere. */
-    private boolean isLearnerEverywhere() {
-        boolean everywhere = joined;
-        for (int i = 0; everywhere && i < shards.size(); i++) {
-            everywhere = shards.get(i).isLearner();
-        }
-        return everywhere;
-    }
-
-    /** At the same round on every shard: the earliest at which all of them take a newcomer. */
-    private void joinEverywhere() throws IOException {
-        long round = 0;
-        for (ShardClient shard : shards) {
-            round = Math.max(round, shard.join(0));
-        }
-        for (ShardClient shard : shards) {
-            shard.join(round);
-        }
+        learner.join(Cancellation.NONE);
     }
 
     @Override
-    public synchronized void leave() {
-        joined = false;
-        shards.forEach(ShardClient::leave);
+    public void leave() {
+        learner.leave();
     }
 
     @Override
@@ -235,6 +257,9 @@ public final class StripedModel implements RemoteModel {
         /** How long a pull or push waits for other learners' rounds before it fails. */
         public static final long DEFAULT_WAIT_TIMEOUT_MILLIS = 600_000;
 
+        /** How long a call tries to reach a shard again that it has lost: twice the shards' usual lease. */
+        public static final long DEFAULT_RECONNECT_TIMEOUT_MILLIS = 10_000;
+
         /** How many calls may be in progress at once; a further one waits. */
         public static final int DEFAULT_CONCURRENT_CALLS = 64;
 
@@ -246,6 +271,7 @@ public final class StripedModel implements RemoteModel {
         private long connectTimeoutMillis = SessionContext.DEFAULT_CONNECT_TIMEOUT_MILLIS;
         private long commandTimeoutMillis = SessionContext.DEFAULT_COMMAND_TIMEOUT_MILLIS;
         private long waitTimeoutMillis = DEFAULT_WAIT_TIMEOUT_MILLIS;
+        private long reconnectTimeoutMillis = DEFAULT_RECONNECT_TIMEOUT_MILLIS;
         private Digest digest = Digest.NONE;
         private Route.Wish datamover = Route.Wish.TCP;
         private Path socketDirectory = SocketPath.defaultDirectory();
@@ -297,6 +323,12 @@ public final class StripedModel implements RemoteModel {
         /** Sets how long a pull or push waits for other learners' rounds. */
         public Context waitTimeoutMillis(long millis) {
             this.waitTimeoutMillis = millis;
+            return this;
+        }
+
+        /** Sets how long a call tries to reach a shard again that it has lost; 0 lets it fail at once. */
+        public Context reconnectTimeoutMillis(long millis) {
+            this.reconnectTimeoutMillis = millis;
             return this;
         }
 

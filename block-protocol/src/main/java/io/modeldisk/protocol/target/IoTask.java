@@ -7,6 +7,9 @@ import io.modeldisk.protocol.memory.DataMemory;
  * only {@link #resume()} may be called by others.
  */
 public interface IoTask {
+    /** The {@link #round()} of a command that names none. */
+    long IMPLIED_ROUND = -1;
+
     /** Who asks. */
     Nexus nexus();
 
@@ -15,6 +18,12 @@ public interface IoTask {
 
     /** How long the range is, in bytes; a multiple of 4096. */
     int lengthBytes();
+
+    /**
+     * The round that a PUSH is of, from 1, or that a PULL must see applied, from 0; {@link #IMPLIED_ROUND} for a command that
+     * names none.
+     */
+    long round();
 
     /** The memory that holds a write's data, and a read's scratch. */
     DataMemory memory();

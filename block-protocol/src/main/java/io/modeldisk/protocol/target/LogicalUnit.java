@@ -66,7 +66,8 @@ public interface LogicalUnit {
     void forget(IoTask task);
 
     /**
-     * Carries out one of the {@link #vendorCommands()} and makes the data it returns.
+     * Carries out one of the {@link #vendorCommands()} and makes the data it returns. PUSH and PULL do not come here, but as a
+     * write and a read with a {@link IoTask#round()}.
      *
      * @return the data, which is cut to what the initiator expects
      * @throws ScsiException to end the task with CHECK CONDITION

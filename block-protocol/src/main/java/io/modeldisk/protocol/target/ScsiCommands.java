@@ -135,10 +135,12 @@ final class ScsiCommands {
 
     private static byte[] vendorCommand(TaskSlot task) throws ScsiException {
         Cdb cdb = task.cdb;
-        for (CdbUsage usage : task.unit.vendorCommands()) {
+        List<CdbUsage> commands = task.unit.vendorCommands();
+        for (int i = 0; i < commands.size(); i++) {
+            CdbUsage usage = commands.get(i);
             if (usage.opcode() == cdb.opcode()) {
                 usage.check(cdb);
-                return task.unit.vendorCommand(task.nexus(), cdb);
+                return RoundCommands.decode(task, usage) ? null : task.unit.vendorCommand(task.nexus(), cdb);
             }
         }
         throw new ScsiException(Sense.INVALID_OPCODE, "operation code %02Xh".formatted(cdb.opcode()));

@@ -247,8 +247,11 @@ public final class TargetServer implements AutoCloseable {
         /** The memory for data on its way in, shared by all sessions. */
         public static final long DEFAULT_BUFFER_BYTES = 256L << 20;
 
-        /** How many connections there may be that have logged in, a session each. */
-        public static final int DEFAULT_MAX_CONNECTIONS = 256;
+        /**
+         * How many connections there may be that have logged in, a session each: 256 that push and pull, and room for those who
+         * look on or search.
+         */
+        public static final int DEFAULT_MAX_CONNECTIONS = 288;
 
         /** How many connections there may be that have not logged in. */
         public static final int DEFAULT_MAX_LOGINS = 64;

@@ -61,6 +61,7 @@ final class TaskSlot implements IoTask {
     /** Whether the initiator has said that it sends data. */
     boolean sendsData;
     long offset;
+    long round;
     /** How it ends if nothing goes wrong. */
     int goodStatus;
     /** The link in the line for memory, kept by {@link BufferPool}. */
@@ -104,6 +105,7 @@ final class TaskSlot implements IoTask {
         moveBytes = 0;
         residual = 0;
         offset = 0;
+        round = IMPLIED_ROUND;
         expectedBytes = command.expectedDataTransferBytes();
         sendsData = command.writes();
         aborted = false;
@@ -208,8 +210,13 @@ final class TaskSlot implements IoTask {
     }
 
     @Override
+    public long round() {
+        return round;
+    }
+
+    @Override
     public DataMemory memory() {
-        return kind == Kind.WRITE ? transfer.memory() : memory;
+        return kind.takesData() ? transfer.memory() : memory;
     }
 
     @Override

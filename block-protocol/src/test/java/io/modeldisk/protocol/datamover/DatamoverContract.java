@@ -92,6 +92,7 @@ public abstract class DatamoverContract {
         targetEnd.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         pair.target().release();
         initiatorEnd.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        pair.initiator().release();
         memory.close();
         target.close();
     }

@@ -3,6 +3,8 @@ package io.modeldisk.protocol.striping;
 import io.modeldisk.protocol.pdu.TaskManagementRequestPdu;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
+import io.modeldisk.protocol.scsi.RoundCdb;
+import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.target.IoTask;
 import io.modeldisk.protocol.target.LogicalUnit;
@@ -88,6 +90,7 @@ final class FakeShards implements AutoCloseable {
         volatile boolean parking;
         /** The round at which a learner joins, the earliest at first. */
         volatile long joinRound = 1;
+        volatile long membership = 1;
         volatile byte[] page;
         private final DataMemory memory;
         private final List<LogicalUnit> units;
@@ -186,13 +189,13 @@ final class FakeShards implements AutoCloseable {
 
             @Override
             public List<CdbUsage> vendorCommands() {
-                return List.of(JoinCommand.USAGE);
+                return List.of(JoinCommand.USAGE, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE);
             }
 
             @Override
-            public byte[] vendorCommand(Nexus nexus, Cdb cdb) {
+            public byte[] vendorCommand(Nexus nexus, Cdb cdb) throws ScsiException {
                 joinRound = Math.max(joinRound, JoinCommand.earliestRound(cdb));
-                return JoinCommand.data(joinRound);
+                return JoinCommand.data(joinRound, membership);
             }
 
             @Override

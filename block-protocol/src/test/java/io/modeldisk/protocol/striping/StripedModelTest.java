@@ -47,7 +47,8 @@ class StripedModelTest {
     }
 
     private static StripedModel.Context context(ModelAddress address) {
-        return new StripedModel.Context(address).learner("tester").commandTimeoutMillis(5000);
+        return new StripedModel.Context(address).learner("tester").commandTimeoutMillis(5000)
+            .reconnectTimeoutMillis(500);
     }
 
     private void serve(long bytes, int block, int count) throws IOException {
@@ -274,20 +275,52 @@ class StripedModelTest {
     }
 
     @Test
-    void killedShardFailsTheCallAndALaterOneReconnects() throws Exception {
+    void callSurvivesAShardThatLosesItsConnections() throws Exception {
         serve(4 * MIB, BLOCK, 2);
-        // Only the shard that is killed shall end the call, however long that takes here.
         model.close();
-        model = StripedModel.connect(context(shards.address()).commandTimeoutMillis(60_000));
+        // Only the shard that is killed shall end its commands, however long that takes here.
+        model = StripedModel.connect(
+            context(shards.address()).commandTimeoutMillis(60_000).reconnectTimeoutMillis(30_000));
+        byte[] data = random(4 * MIB, 7);
+        put(data, 0);
+        model.write(0, memory, 0, data.length, Cancellation.NONE);
+        memory.slab(0).fill((byte) 0);
         parking(true);
         CompletableFuture<Void> pull = async(() -> model.pull(0, memory, 0, 4 * MIB, Cancellation.NONE));
         await("the pull waits", () -> parkedCount() > 1);
         parking(false);
-        String where = ModelAddress.text(shards.servers.get(1).localAddress());
         shards.restart(1);
-        assertThatThrownBy(() -> pull.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(IOException.class)
-            .hasMessageContaining(where);
-        model.pull(0, memory, 0, 4 * MIB, Cancellation.NONE);
+        shards.restart(0);
+        pull.get(30, TimeUnit.SECONDS);
+        assertThat(get(0, data.length)).isEqualTo(data);
+    }
+
+    @Test
+    void waitForAShardThatIsGoneCanBeCancelled() throws Exception {
+        serve(4 * MIB, BLOCK, 2);
+        model.close();
+        model = StripedModel.connect(context(shards.address()).reconnectTimeoutMillis(3_600_000));
+        shards.servers.get(1).close();
+        Cancellation cancellation = new Cancellation();
+        CompletableFuture<Void> pull = async(() -> model.pull(0, memory, 0, 4 * MIB, cancellation));
+        cancellation.cancel();
+        assertThatThrownBy(() -> pull.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(CancelledException.class);
+    }
+
+    @Test
+    void pushOnItsWayToAShardThatForgetsTheLearnerFailsInWords() throws Exception {
+        serve(4 * MIB, BLOCK, 2);
+        model.join();
+        parking(true);
+        CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 4 * MIB, Cancellation.NONE));
+        await("the push waits", () -> !shards.shards.get(1).parked.isEmpty());
+        parking(false);
+        shards.shards.get(1).membership = 2;
+        shards.restart(1);
+        shards.restart(0);
+        assertThatThrownBy(() -> push.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(IOException.class)
+            .hasMessageContaining("shard 1 has forgotten this learner").hasMessageContaining("may count or not");
+        model.push(0, memory, 0, 4 * MIB, Cancellation.NONE);
     }
 
     @Test
@@ -421,8 +454,9 @@ class StripedModelTest {
     void learnerWhoseLeaseHasEndedOnOneShardIsAtTheSameRoundEverywhere() throws IOException {
         serve(4 * BLOCK, BLOCK, 2);
         model.join();
-        shards.restart(0);
         shards.shards.get(0).joinRound = 9;
+        shards.shards.get(0).membership = 2;
+        shards.restart(0);
         await("it pushes again", this::pushes);
         assertThat(shards.shards.get(1).joinRound).isEqualTo(9);
     }

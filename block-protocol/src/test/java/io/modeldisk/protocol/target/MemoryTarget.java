@@ -3,6 +3,7 @@ package io.modeldisk.protocol.target;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
+import io.modeldisk.protocol.scsi.RoundCdb;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -49,9 +50,14 @@ public final class MemoryTarget implements Target, AutoCloseable {
 
     /** The unit. Writes are as torn as concurrent copies make them: a test that minds uses one writer. */
     public static final class MemoryUnit implements DiskUnit {
+        private static final CdbUsage ECHO = CdbUsage.parse("C0 00 FF 00 00 00");
+
         private final DataMemory memory;
         public final List<IoTask> parked = new CopyOnWriteArrayList<>();
         public volatile boolean parking;
+        /** Whether PUSH and PULL are commands of it, and the round of the last command. */
+        public volatile boolean keepsRounds;
+        public volatile long round;
         /** Runs before each block that a WRITE SAME fills. */
         public volatile Runnable filling = () -> {};
 
@@ -79,6 +85,7 @@ public final class MemoryTarget implements Target, AutoCloseable {
         }
 
         private boolean admit(IoTask task) {
+            round = task.round();
             if (parking) {
                 parked.add(task);
                 return false;
@@ -168,7 +175,7 @@ public final class MemoryTarget implements Target, AutoCloseable {
 
         @Override
         public List<CdbUsage> vendorCommands() {
-            return List.of(CdbUsage.parse("C0 00 FF 00 00 00"));
+            return keepsRounds ? List.of(ECHO, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE) : List.of(ECHO);
         }
 
         /** Echoes byte 2 of its CDB. */

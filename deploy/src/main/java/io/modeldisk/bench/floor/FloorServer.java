@@ -14,12 +14,15 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /**
  * The shard's end of the floor. A pull is sent straight from the model's memory, over which it walks; pushes land one after the
  * other in one buffer, which stays in the cache. One connection at a time has the memory to itself.
  */
 public final class FloorServer implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(FloorServer.class);
     private static final float LEARNING_RATE = 0.1f;
 
     private final ServerSocketChannel listener;
@@ -60,10 +63,19 @@ public final class FloorServer implements AutoCloseable {
         while (listener.isOpen()) {
             try (SocketChannel channel = listener.accept()) {
                 channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-                serve(channel);
+                serveQuietly(channel);
             } catch (ClosedChannelException e) {
                 return;
             }
+        }
+    }
+
+    /** A learner that breaks off does not end the floor for the next one. */
+    private void serveQuietly(SocketChannel channel) {
+        try {
+            serve(channel);
+        } catch (IOException e) {
+            LOG.warn("the floor's connection is lost: {}", e.toString());
         }
     }
 

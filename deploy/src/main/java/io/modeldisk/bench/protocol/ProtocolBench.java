@@ -3,73 +3,129 @@ package io.modeldisk.bench.protocol;
 import io.modeldisk.bench.floor.FloorClient;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
+import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.bench.report.LatencyResult;
+import io.modeldisk.bench.report.ProtocolReport;
 import io.modeldisk.bench.report.TextReport;
 import io.modeldisk.bench.report.ThroughputResult;
+import io.modeldisk.bench.shard.BenchShard;
+import io.modeldisk.bench.shard.ChildProcess;
+import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Measures the protocol against a shard, beside the floor; shard and floor are processes of their own. */
+/** Measures the protocol against a shard, beside the floor; shard and floor are processes of their own. For one use. */
 public final class ProtocolBench {
     private static final int WARM_UP_BYTES = 256 << 10;
     private static final int WARM_UP_DEPTH = 8;
     private static final long WARM_UP_MILLIS = 500;
 
     private final Context context;
+    private final List<ThroughputResult> throughputs = new ArrayList<>();
+    private final List<LatencyResult> latencies = new ArrayList<>();
+    private ThroughputPlan plan;
+    private LatencyPlan latencyPlan;
 
     /** To measure what the context says. */
     public ProtocolBench(Context context) {
         this.context = context;
     }
 
-    /** Measures the throughput of every aggregator. */
-    public List<ThroughputResult> throughput(ThroughputPlan plan) throws IOException {
-        List<ThroughputResult> results = new ArrayList<>();
+    /**
+     * Measures the throughput of every aggregator, and latency with the first.
+     *
+     * @param throughput null if that is not wanted
+     * @param latency null if that is not wanted
+     * @throws IOException if a process does not start, a request fails, or what arrives is not what was sent
+     */
+    public ProtocolReport run(ThroughputPlan throughput, LatencyPlan latency) throws IOException {
+        plan = throughput;
+        latencyPlan = latency;
         if (context.runningShard != null) {
             try (BenchShard shard = BenchShard.running(context.runningShard)) {
-                measure(shard, context.runningFloor, plan, results);
+                measure(shard, context.runningFloor);
             }
-            return results;
+            return new ProtocolReport(context.modelBytes, throughputs, latencies);
         }
         try (ChildProcess floor = ChildProcess.start(context.modeldisk, "bench", "floor", "--listen", "127.0.0.1:0",
             "--model-size", Long.toString(context.modelBytes))) {
             InetSocketAddress portal = ModelAddress.parsePortal(floor.address(), 0);
             for (String aggregator : context.aggregators) {
                 try (BenchShard shard = BenchShard.start(context.modeldisk, aggregator, context.modelBytes)) {
-                    measure(shard, portal, plan, results);
+                    measure(shard, portal);
                 }
             }
         }
-        return results;
+        return new ProtocolReport(context.modelBytes, throughputs, latencies);
+    }
+
+    private void measure(BenchShard shard, InetSocketAddress floorPortal) throws IOException {
+        boolean knowsWeights = shard.checkAggregator();
+        for (Route.Wish datamover : context.datamovers) {
+            measure(shard, datamover, floorPortal, knowsWeights);
+        }
     }
 
     private void measure(
-        BenchShard shard, InetSocketAddress floorPortal, ThroughputPlan plan, List<ThroughputResult> results)
+        BenchShard shard, Route.Wish datamover, InetSocketAddress floorPortal, boolean knowsWeights)
         throws IOException {
         String aggregator = shard.facts().aggregator();
-        boolean sgd = aggregator.startsWith("sgd");
-        long buffers = Math.max(plan.bufferBytes(), 2L * WARM_UP_DEPTH * WARM_UP_BYTES);
+        String name = datamover == Route.Wish.TCP ? aggregator : aggregator + " over " + datamover;
         long before = shard.movedBytes();
         try (
-            FloorClient floor = FloorClient.connect(floorPortal, buffers);
-            SessionMover protocol = new SessionMover(shard.portal(), shard.facts(), buffers, shard.isOwn())) {
-            context.progress.accept("warming up: " + aggregator);
-            PairedRuns warmUp = new PairedRuns(1, WARM_UP_MILLIS);
-            for (Direction direction : plan.directions()) {
-                warmUp.measure(aggregator, new Load(direction, WARM_UP_BYTES, WARM_UP_DEPTH, 1), floor,
-                    sgd ? floor.withSgd() : null, protocol);
+            FloorClient floor = FloorClient.connect(floorPortal, bufferBytes());
+            SessionMover protocol = new SessionMover(shard.portal(), shard.over(datamover), shard.facts(),
+                bufferBytes(), knowsWeights)) {
+            if (plan != null) {
+                measureThroughput(name, floor, protocol);
             }
-            PairedRuns runs = new PairedRuns(plan.pairs(), plan.runMillis());
-            for (Load load : plan.loads()) {
-                context.progress.accept(TextReport.describe(aggregator, load));
-                results.add(runs.measure(aggregator, load, floor,
-                    sgd && load.direction().pushes() ? floor.withSgd() : null, protocol));
+            if (latencyPlan != null && latencies.isEmpty()) {
+                measureLatency(floor, protocol);
             }
             checkArrived(shard, protocol.movedBytes(), shard.movedBytes() - before);
         }
+    }
+
+    private void measureThroughput(String aggregator, FloorClient floor, SessionMover protocol) throws IOException {
+        boolean sgd = aggregator.startsWith("sgd:");
+        context.progress.accept("warming up: " + aggregator);
+        PairedRuns warmUp = new PairedRuns(1, WARM_UP_MILLIS);
+        for (Direction direction : plan.directions()) {
+            warmUp.measure(aggregator, new Load(direction, WARM_UP_BYTES, WARM_UP_DEPTH, 1), floor,
+                sgd ? floor.withSgd() : null, protocol);
+        }
+        PairedRuns runs = new PairedRuns(plan.pairs(), plan.runMillis());
+        for (Load load : plan.loads()) {
+            context.progress.accept(TextReport.describe(aggregator, load));
+            throughputs.add(runs.measure(aggregator, load, floor,
+                sgd && load.direction().pushes() ? floor.withSgd() : null, protocol));
+        }
+    }
+
+    private void measureLatency(FloorClient floor, SessionMover protocol) throws IOException {
+        context.progress.accept("latency");
+        PingPongs pingPongs = new PingPongs(latencyPlan);
+        for (Direction direction : List.of(Direction.PUSH, Direction.PULL)) {
+            for (int bytes : latencyPlan.requestBytes()) {
+                latencies.add(pingPongs.measure(direction, bytes, floor, protocol));
+            }
+        }
+    }
+
+    private long bufferBytes() {
+        long most = 2L * WARM_UP_DEPTH * WARM_UP_BYTES;
+        if (plan != null) {
+            most = Math.max(most, plan.bufferBytes());
+        }
+        if (latencyPlan != null) {
+            most = Math.max(most, Collections.max(latencyPlan.requestBytes()) + Pattern.LOGICAL_BLOCK_BYTES);
+        }
+        return most;
     }
 
     /** All that was acknowledged must have arrived: the shard keeps count too. */
@@ -85,6 +141,7 @@ public final class ProtocolBench {
         private String modeldisk;
         private long modelBytes;
         private List<String> aggregators = List.of();
+        private List<Route.Wish> datamovers = List.of(Route.Wish.TCP);
         private ModelAddress runningShard;
         private InetSocketAddress runningFloor;
         private Consumer<String> progress = step -> {};
@@ -104,6 +161,12 @@ public final class ProtocolBench {
         /** Sets for which aggregators a shard is started, one after the other. */
         public Context aggregators(List<String> specifications) {
             this.aggregators = List.copyOf(specifications);
+            return this;
+        }
+
+        /** Sets over which datamovers a session moves what it moves, one after the other; TCP alone by default. */
+        public Context datamovers(List<Route.Wish> wishes) {
+            this.datamovers = List.copyOf(wishes);
             return this;
         }
 

@@ -4,6 +4,7 @@ import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
 import io.modeldisk.bench.load.Mover;
 import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.protocol.datamover.InitiatorPortal;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.initiator.UnitReadiness;
@@ -24,6 +25,7 @@ public final class SessionMover implements Mover {
     private static final long READY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final InetSocketAddress portal;
+    private final InitiatorPortal over;
     private final ModelFacts facts;
     private final DataMemory gradients;
     private final DataMemory weights;
@@ -35,15 +37,23 @@ public final class SessionMover implements Mover {
     /**
      * Logs in when it is first used.
      *
+     * @param over the way to the shard
      * @param bufferBytes for the requests under way, each way
      * @param knowsWeights whether the weights are {@link Pattern}'s, and to be checked
      */
-    public SessionMover(InetSocketAddress portal, ModelFacts facts, long bufferBytes, boolean knowsWeights) {
+    public SessionMover(
+        InetSocketAddress portal, InitiatorPortal over, ModelFacts facts, long bufferBytes, boolean knowsWeights)
+        throws IOException {
         this.portal = portal;
+        this.over = over;
         this.facts = facts;
-        this.gradients = DataMemory.allocate(bufferBytes);
-        this.weights = DataMemory.allocate(bufferBytes);
+        this.gradients = allocate(over, bufferBytes);
+        this.weights = allocate(over, bufferBytes);
         this.knowsWeights = knowsWeights;
+    }
+
+    private static DataMemory allocate(InitiatorPortal over, long bytes) throws IOException {
+        return over.needsShareableMemory() ? DataMemory.allocateShareable(bytes) : DataMemory.allocate(bytes);
     }
 
     /** A session with this queue depth; not a part of what is measured. */
@@ -54,6 +64,7 @@ public final class SessionMover implements Mover {
             }
             session = IscsiSession.login(new SessionContext()
                 .portal(portal)
+                .over(over)
                 .targetName(ModelFacts.TARGET_PREFIX + facts.model())
                 .initiator(INITIATOR, ISID)
                 .queueDepth(depth));

@@ -3,9 +3,13 @@ package io.modeldisk.bench.report;
 import io.modeldisk.bench.load.Load;
 import java.util.List;
 import java.util.Locale;
+import java.util.LongSummaryStatistics;
+import org.HdrHistogram.Histogram;
 
 /** The tables that a benchmark prints. */
 public final class TextReport {
+    private static final double MICRO = 1e3;
+
     private TextReport() {}
 
     /** What is being measured, in a few words. */
@@ -32,5 +36,76 @@ public final class TextReport {
             before = result;
         }
         return table.toString();
+    }
+
+    /** Latency beside the floor. */
+    public static String latency(List<LatencyResult> results) {
+        Table table = new Table(1, "direction", "request", "floor 50 %", "99 %", "99.9 %", "protocol 50 %", "99 %",
+            "99.9 %", "more at 50 %");
+        LatencyResult before = null;
+        for (LatencyResult result : results) {
+            if (before != null && result.direction() != before.direction()) {
+                table.gap();
+            }
+            table.row(result.direction().name().toLowerCase(Locale.ROOT), Units.size(result.requestBytes()),
+                micros(result.floor(), 50), micros(result.floor(), 99), micros(result.floor(), 99.9),
+                micros(result.protocol(), 50), micros(result.protocol(), 99), micros(result.protocol(), 99.9),
+                "%.1f".formatted((result.protocol().getValueAtPercentile(50) - result.floor().getValueAtPercentile(50))
+                    / MICRO));
+            before = result;
+        }
+        return table.toString();
+    }
+
+    /** What many sessions got. */
+    public static String sessions(SessionsReport report) {
+        Samples moved = report.moved();
+        Samples longest = Samples.of(report.longestNanos().stream().mapToDouble(Long::doubleValue).toArray());
+        Table table = new Table(1, "", "least", "median", "most");
+        table.row("a session's MB/s", mega(moved.min(), report), mega(moved.median(), report),
+            mega(moved.max(), report));
+        table.row("its slowest request, ms", millis(longest.min()), millis(longest.median()), millis(longest.max()));
+        StringBuilder text = new StringBuilder("%d sessions push and pull for %.0f s%s: %s GB/s together%n%n".formatted(
+            report.movedBytes().size(), report.seconds(),
+            report.stoppedReaders() == 0 ? "" : ", beside %d that read nothing".formatted(report.stoppedReaders()),
+            Units.throughput(report.movedBytes().stream().mapToLong(Long::longValue).sum() / report.seconds())));
+        text.append(table).append("%nthe slowest session is %.2f times behind the median%n".formatted(
+            report.unfairness()));
+        text.append("refused: %d BUSY, %d TASK SET FULL; sessions that failed: %s%n".formatted(report.busy(),
+            report.taskSetFull(), report.failures().isEmpty() ? "none" : String.join("; ", report.failures())));
+        if (!report.samples().isEmpty()) {
+            LongSummaryStatistics resident = report.samples().stream()
+                .mapToLong(SessionsReport.Sample::residentBytes).summaryStatistics();
+            text.append("the shard's memory: %s at first, %s at the end, %s at most; %d threads%n".formatted(
+                mebibytes(report.samples().getFirst().residentBytes()),
+                mebibytes(report.samples().getLast().residentBytes()), mebibytes(resident.getMax()),
+                report.samples().getLast().threads()));
+        }
+        return text.toString();
+    }
+
+    /** An aggregator beside C: gradients in a second, and the ratios of runs that were made in turn. */
+    public static String aggregator(String name, Samples aggregator, Samples loop, Samples copy) {
+        return new Table(1, "", "GB/s", name + " is of it")
+            .row(name, Units.throughput(aggregator.median()), "")
+            .row("sgd, a loop in C", Units.throughput(loop.median()), Units.ratio(aggregator.over(loop)))
+            .row("memcpy", Units.throughput(copy.median()), Units.ratio(aggregator.over(copy)))
+            .toString();
+    }
+
+    private static String mega(double bytes, SessionsReport report) {
+        return "%.2f".formatted(bytes / report.seconds() / 1e6);
+    }
+
+    private static String millis(double nanos) {
+        return "%.1f".formatted(nanos / 1e6);
+    }
+
+    private static String mebibytes(long bytes) {
+        return "%.0f MiB".formatted(bytes / (double) (1 << 20));
+    }
+
+    private static String micros(Histogram nanoseconds, double percent) {
+        return "%.1f".formatted(nanoseconds.getValueAtPercentile(percent) / MICRO);
     }
 }

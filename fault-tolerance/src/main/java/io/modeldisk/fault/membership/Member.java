@@ -8,14 +8,16 @@ package io.modeldisk.fault.membership;
  */
 public final class Member<K, P> {
     private final K key;
+    private final long number;
     private volatile long joinRound;
     private final P progress;
     private volatile boolean lost;
     // Guarded by the membership's lock; meaningful while lost.
     private long lostSinceNanos;
 
-    Member(K key, long joinRound, P progress) {
+    Member(K key, long number, long joinRound, P progress) {
         this.key = key;
+        this.number = number;
         this.joinRound = joinRound;
         this.progress = progress;
     }
@@ -23,6 +25,11 @@ public final class Member<K, P> {
     /** Who it is. */
     public K key() {
         return key;
+    }
+
+    /** Tells this membership from every other one, of this key too, and of another process: random, never 0. */
+    public long number() {
+        return number;
     }
 
     /** The first round it takes part in, from 1. */

@@ -1,5 +1,6 @@
 package io.modeldisk.fault.membership;
 
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -30,6 +31,8 @@ public final class Membership<K, P> {
     private final LongSupplier nanoClock;
     private final Supplier<P> newProgress;
 
+    // Of the system's entropy: a restarted shard must not give a number that another process gave.
+    private final SecureRandom numbers = new SecureRandom();
     private final Object lock = new Object();
     private final Map<K, Integer> connections = new HashMap<>();
     private final ConcurrentHashMap<K, Member<K, P>> members = new ConcurrentHashMap<>();
@@ -76,25 +79,50 @@ public final class Membership<K, P> {
     /** The learner of this key; makes it one if it is none. A key without a connection is lost from the start. */
     public Member<K, P> join(K key) {
         Member<K, P> member = members.get(key);
-        return member != null ? member : joinAnew(key, newProgress.get());
+        return member != null ? member : joinAsNewcomer(key, newProgress.get());
     }
 
-    private Member<K, P> joinAnew(K key, P progress) {
+    private Member<K, P> joinAsNewcomer(K key, P progress) {
         synchronized (lock) {
             Member<K, P> other = members.get(key);
-            if (other != null) {
-                return other;
-            }
-            Member<K, P> member = new Member<>(key, roster.formed() ? lastOpenedRound + 1 : 1, progress);
-            // A push that was under way when its connection went must not make a learner that nobody will ever end.
-            if (!connections.containsKey(key)) {
-                member.lose(nanoClock.getAsLong());
-            }
-            inOrder.add(member);
-            members.put(key, member);
-            publish();
-            return member;
+            return other != null ? other : add(key, progress);
         }
+    }
+
+    /**
+     * Makes the key a learner; one that it still is leaves, so that nothing of it is taken for the new one's.
+     *
+     * @return the newcomer; rounds that waited for the one that left may close
+     */
+    public Member<K, P> joinAnew(K key) {
+        P progress = newProgress.get();
+        synchronized (lock) {
+            Member<K, P> previous = members.get(key);
+            if (previous != null) {
+                remove(previous);
+            }
+            return add(key, progress);
+        }
+    }
+
+    private Member<K, P> add(K key, P progress) {
+        Member<K, P> member = new Member<>(key, newNumber(), roster.formed() ? lastOpenedRound + 1 : 1, progress);
+        // A push that was under way when its connection went must not make a learner that nobody will ever end.
+        if (!connections.containsKey(key)) {
+            member.lose(nanoClock.getAsLong());
+        }
+        inOrder.add(member);
+        members.put(key, member);
+        publish();
+        return member;
+    }
+
+    private long newNumber() {
+        long number = 0;
+        while (number == 0) {
+            number = numbers.nextLong();
+        }
+        return number;
     }
 
     /**

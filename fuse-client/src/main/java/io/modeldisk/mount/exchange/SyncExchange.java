@@ -13,8 +13,9 @@ import org.apache.logging.log4j.Logger;
  * returns.
  *
  * <p>A gradient that was not fsynced is never pushed. An fsync that fails has pushed some pieces of it and not others; those it
- * has are forgotten, so that the next fsync pushes the rest and nothing twice. The piece that failed is pushed again as a whole:
- * that its blocks which had arrived count once is what the shards' round numbers are for.
+ * has are forgotten, so that the next fsync pushes the rest and nothing twice. The piece that failed is pushed again as a whole,
+ * and is the same push (see {@link RemoteModel#push}): its blocks that had arrived count once. A pull that fails leaves some
+ * weights of before: the next read pulls again first.
  */
 final class SyncExchange implements Exchange {
     /** What one push call moves: large enough to keep all shards busy, a multiple of every block size. */
@@ -33,6 +34,7 @@ final class SyncExchange implements Exchange {
     private DataMemory weights;
     private DataMemory gradient;
     private boolean unsynchronized;
+    private boolean halfPulled;
 
     SyncExchange(RemoteModel model) {
         this.model = model;
@@ -58,9 +60,19 @@ final class SyncExchange implements Exchange {
 
     @Override
     public void read(long offset, int lengthBytes, Transfer transfer) throws IOException {
+        while (!readWhole(offset, lengthBytes, transfer)) {
+            refresh(transfer.cancellation());
+        }
+    }
+
+    /** Answers a read unless the weights are half of before. */
+    private boolean readWhole(long offset, int lengthBytes, Transfer transfer) throws IOException {
         long stamp = lock.lockShared(transfer.cancellation());
         try {
-            transfer.reply(weights, offset, lengthBytes);
+            if (!halfPulled) {
+                transfer.reply(weights, offset, lengthBytes);
+            }
+            return !halfPulled;
         } finally {
             lock.unlock(stamp);
         }
@@ -177,7 +189,9 @@ final class SyncExchange implements Exchange {
 
     private void pull(Cancellation cancellation) throws IOException {
         long startedNs = System.nanoTime();
+        halfPulled = true;
         model.pull(0, weights, 0, bytes, cancellation);
+        halfPulled = false;
         counters.pulled(bytes, System.nanoTime() - startedNs);
     }
 }

@@ -141,6 +141,21 @@ final class SyncExchangeTest {
     }
 
     @Test
+    void noReadSeesWeightsThatAreHalfPulled() throws IOException {
+        model.pullsWait(true);
+        Cancellation cancelled = new Cancellation();
+        cancelled.cancel();
+        assertThatThrownBy(() -> exchange.synchronize(cancelled)).isInstanceOf(IOException.class);
+        transfer.cancellation().cancel();
+        assertThatThrownBy(() -> exchange.read(0, 1, transfer)).isInstanceOf(IOException.class);
+        transfer.cancellation().reset();
+        model.pullsWait(false);
+        model.fill(9);
+        exchange.read(0, 1, transfer);
+        assertThat(transfer.answer).containsExactly(9);
+    }
+
+    @Test
     void aCancelledReadDoesNotWaitForTheFsyncOfAnother() throws Exception {
         model.synchronizeWaits(true);
         exchange.write(0, BLOCK, transfer.with(1, BLOCK));

@@ -142,7 +142,7 @@ public final class BlockStore implements AutoCloseable {
     }
 
     /** Goes through a write's data, in ascending order, locking one block at a time. */
-    public void visit(IoTask task, PieceVisitor visitor) {
+    public <C> void visit(IoTask task, PieceVisitor<C> visitor, C context) {
         int piece = 0;
         int pieceStart = 0;
         int position = 0;
@@ -150,6 +150,7 @@ public final class BlockStore implements AutoCloseable {
             Block block = blocks[layout.blockOf(task.offset() + position)];
             int blockStart = (int) (layout.offsetOf(block.index()) - task.offset());
             int end = Math.min(task.lengthBytes(), blockStart + block.lengthBytes());
+            boolean changed = false;
             block.lock();
             try {
                 while (position < end) {
@@ -159,7 +160,9 @@ public final class BlockStore implements AutoCloseable {
                     long data = task.pieceOffset(piece) + position - pieceStart;
                     int left = Math.min(end, pieceStart + task.pieceLengthBytes(piece)) - position;
                     int lengthBytes = Math.min(left, task.memory().bytesLeftInSlab(data));
-                    visitor.piece(
+                    changed |= visitor.piece(
+                        task,
+                        context,
                         block,
                         position - blockStart,
                         task.memory().slab(data),
@@ -167,7 +170,9 @@ public final class BlockStore implements AutoCloseable {
                         lengthBytes);
                     position += lengthBytes;
                 }
-                visitor.visited(block);
+                if (changed) {
+                    visitor.visited(block);
+                }
             } finally {
                 block.unlock();
             }

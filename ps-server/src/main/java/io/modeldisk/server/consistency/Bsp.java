@@ -7,6 +7,7 @@ import io.modeldisk.fault.membership.Member;
 import io.modeldisk.fault.membership.Membership;
 import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.target.IoTask;
 import io.modeldisk.protocol.target.Nexus;
 import io.modeldisk.server.block.Block;
@@ -28,10 +29,12 @@ import java.util.List;
  * weights always are those of a whole number of rounds. Blocks are apart while a round is under way, and stay so if everybody
  * leaves in the middle of it; learners who stay, or come, bring all to the same round.
  *
- * <p><b>What waits.</b> A push that touches a logical block its learner has pushed in the open round, or a round before the
- * learner joined, waits at the first such block; nothing of it has been taken then, because all its blocks are locked, in
- * ascending order, before any is changed. A pull waits at the first block where a round its learner has pushed has not
- * closed. Whoever waits at a block is resumed when a round closes there, and asks again. No lock is held while resuming.
+ * <p><b>What waits.</b> A push that names no round is of the open one: if it touches a logical block its learner has pushed in
+ * it, or a round before the learner joined, it waits at the first such block. One that names a later round waits for that; one
+ * that names a round its learner has pushed is a repetition, of which only what is missing is taken. Nothing of a push that
+ * waits or is refused has been taken, because all its blocks are locked, in ascending order, before any is changed. A pull
+ * waits at the first block where the round it names, or one its learner has pushed, has not closed. Whoever waits at a block
+ * is resumed when a round closes there, and asks again. No lock is held while resuming.
  */
 public final class Bsp implements Consistency {
     private final BlockStore store;
@@ -41,7 +44,7 @@ public final class Bsp implements Consistency {
     private final DataMemory sums;
     private final RoundBlock[] rounds;
     private final ParkingLot parking = new ParkingLot();
-    private final PieceVisitor contribution = this::contribute;
+    private final PieceVisitor<RoundMarks> contribution = this::contribute;
 
     /** Serves the blocks of this store, all in round 1; allocates one accumulator of the shard's size. */
     public Bsp(BlockStore store, Aggregator aggregator, Membership<Nexus, LearnerProgress> membership) {
@@ -57,8 +60,18 @@ public final class Bsp implements Consistency {
     }
 
     @Override
-    public boolean push(IoTask task) {
-        Member<Nexus, LearnerProgress> member = membership.join(task.nexus());
+    public boolean push(IoTask task) throws ScsiException {
+        Member<Nexus, LearnerProgress> member = RoundRules.learner(membership, task);
+        try {
+            return take(task, member);
+        } catch (ScsiException | RuntimeException e) {
+            // It ends now, and may have waited before.
+            forget(task);
+            throw e;
+        }
+    }
+
+    private boolean take(IoTask task, Member<Nexus, LearnerProgress> member) throws ScsiException {
         LearnerProgress progress = member.progress();
         int first = firstBlock(task);
         int last = lastBlock(task);
@@ -77,7 +90,7 @@ public final class Bsp implements Consistency {
                 park(task, rounds[obstacle]);
                 progress.pending().add(task);
             } else {
-                store.visit(task, contribution);
+                store.visit(task, contribution, progress.marks());
                 for (int i = first; i <= last; i++) {
                     woken = contributed(task, rounds[i], progress.marks(), woken);
                 }
@@ -95,7 +108,8 @@ public final class Bsp implements Consistency {
     }
 
     /** The first block that cannot take this push now; above {@code last} if there is none. */
-    private int firstObstacle(IoTask task, Member<Nexus, LearnerProgress> member, int first, int last) {
+    private int firstObstacle(IoTask task, Member<Nexus, LearnerProgress> member, int first, int last)
+        throws ScsiException {
         int i = first;
         while (i <= last && takes(rounds[i], task, member)) {
             i++;
@@ -103,25 +117,59 @@ public final class Bsp implements Consistency {
         return i;
     }
 
-    private boolean takes(RoundBlock block, IoTask task, Member<Nexus, LearnerProgress> member) {
+    private boolean takes(RoundBlock block, IoTask task, Member<Nexus, LearnerProgress> member) throws ScsiException {
         int index = block.block().index();
+        long round = task.round();
+        RoundMarks marks = member.progress().marks();
         int from = firstLogicalBlock(task, index);
-        int count = endLogicalBlock(task, index) - from;
-        return block.round() >= member.joinRound()
-            && !member.progress().marks().anyMarked(index, block.round(), from, count);
+        int end = endLogicalBlock(task, index);
+        if (round == IoTask.IMPLIED_ROUND) {
+            return block.round() >= member.joinRound() && marks.nextMarked(index, block.round(), from, end) == end;
+        }
+        if (round <= marks.clock(index) || marks.nextUnmarked(index, round, from, end) == end) {
+            // A repetition: there is nothing left to take.
+            return true;
+        }
+        if (round < Math.max(block.round(), member.joinRound())) {
+            throw RoundRules.notInRound(member, round, index);
+        }
+        return round == block.round();
     }
 
-    private void contribute(Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
-        rounds[block.index()].contribute(offset, data, dataOffset, lengthBytes);
+    /** Adds to the open round what its learner has not pushed in it yet, unless the push is of an earlier one. */
+    private boolean contribute(
+        IoTask task, RoundMarks marks, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
+        RoundBlock target = rounds[block.index()];
+        if (!isOfOpenRound(task, target)) {
+            return false;
+        }
+        boolean contributed = false;
+        int first = offset / LOGICAL_BLOCK_BYTES;
+        int last = first + lengthBytes / LOGICAL_BLOCK_BYTES;
+        int from = marks.nextUnmarked(block.index(), target.round(), first, last);
+        while (from < last) {
+            int end = marks.nextMarked(block.index(), target.round(), from, last);
+            int start = from * LOGICAL_BLOCK_BYTES;
+            target.contribute(start, data, dataOffset + start - offset, (end - from) * LOGICAL_BLOCK_BYTES);
+            contributed = true;
+            from = marks.nextUnmarked(block.index(), target.round(), end, last);
+        }
+        return contributed;
+    }
+
+    private static boolean isOfOpenRound(IoTask task, RoundBlock block) {
+        return task.round() == IoTask.IMPLIED_ROUND || task.round() == block.round();
     }
 
     private ParkedTask contributed(IoTask task, RoundBlock block, RoundMarks marks, ParkedTask woken) {
+        if (!isOfOpenRound(task, block)) {
+            return woken;
+        }
         int index = block.block().index();
-        int from = firstLogicalBlock(task, index);
-        int count = endLogicalBlock(task, index) - from;
         // Before the round can close: see Membership.opened.
         membership.opened(block.round());
-        marks.mark(index, block.round(), from, count, block.logicalBlocks());
+        marks.mark(index, block.round(), firstLogicalBlock(task, index), endLogicalBlock(task, index),
+            block.logicalBlocks());
         return marks.clock(index) == block.round() ? closeComplete(block, woken) : woken;
     }
 
@@ -165,16 +213,17 @@ public final class Bsp implements Consistency {
 
     @Override
     public boolean admitPull(IoTask task) {
-        Member<Nexus, LearnerProgress> member = membership.member(task.nexus());
-        if (member == null) {
-            return true;
-        }
+        Member<Nexus, LearnerProgress> member = task.round() == IoTask.IMPLIED_ROUND
+            ? membership.member(task.nexus())
+            : null;
         int last = lastBlock(task);
         for (int i = firstBlock(task); i <= last; i++) {
             RoundBlock block = rounds[i];
             block.block().lock();
             try {
-                if (member.progress().marks().clock(i) >= block.round()) {
+                // What a nexus has pushed, or what it says that it must see: 0 and less is nothing.
+                long wanted = member == null ? task.round() : member.progress().marks().clock(i);
+                if (wanted >= block.round()) {
                     park(task, block);
                     return false;
                 }

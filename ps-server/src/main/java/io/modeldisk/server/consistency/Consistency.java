@@ -1,5 +1,6 @@
 package io.modeldisk.server.consistency;
 
+import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.target.IoTask;
 
 /**
@@ -9,8 +10,12 @@ import io.modeldisk.protocol.target.IoTask;
  * cause, and a resume may come as late as just after {@link #forget}: the caller asks again, or ignores it.
  */
 public interface Consistency extends AutoCloseable {
-    /** Takes a push: all of it, or nothing and the task waits. */
-    boolean push(IoTask task);
+    /**
+     * Takes a push: all of it, or nothing and the task waits. What of it is a repetition, by its round, is taken without effect.
+     *
+     * @throws ScsiException if it names a round that its learner is not in; then nothing of it has been taken
+     */
+    boolean push(IoTask task) throws ScsiException;
 
     /** Whether a pull may go ahead. */
     boolean admitPull(IoTask task);

@@ -10,7 +10,7 @@ public final class LearnerProgress {
     private final RoundMarks marks;
     private final PendingWrites pending = new PendingWrites();
 
-    /** A learner that has pushed nothing yet; {@code marks} are {@link RoundMarks#NONE} in a mode without rounds. */
+    /** A learner that has pushed nothing yet; which rounds it will push goes to {@code marks}. */
     public LearnerProgress(RoundMarks marks) {
         this.marks = marks;
     }

@@ -4,14 +4,12 @@ import io.modeldisk.server.block.BlockLayout;
 import java.util.Arrays;
 
 /**
- * Which logical blocks of which round a learner has pushed, for each block. Guarded, block by block, by the block's lock.
+ * Which logical blocks of which round a learner has pushed, for each block. Guarded, block by block, by the block's lock. Takes
+ * 24 bytes a block, and more only for blocks of more than 64 logical blocks.
  *
  * <p>Marks belong to a round: those of an earlier round count as none, so that closing a round need not visit the learners.
  */
 public final class RoundMarks {
-    /** For a mode without rounds: no block has any. */
-    public static final RoundMarks NONE = new RoundMarks(0, 0);
-
     private final int wordsPerBlock;
     private final long[] clock;
     private final long[] markedRound;
@@ -19,14 +17,11 @@ public final class RoundMarks {
 
     /** No marks yet, for all blocks of a shard. */
     public RoundMarks(BlockLayout layout) {
-        this(layout.blocks(), layout.blockSizeBytes() / BlockLayout.LOGICAL_BLOCK_BYTES);
-    }
-
-    private RoundMarks(int blocks, int logicalBlocksPerBlock) {
-        this.wordsPerBlock = (logicalBlocksPerBlock + Long.SIZE - 1) / Long.SIZE;
-        this.clock = new long[blocks];
-        this.markedRound = new long[blocks];
-        this.marks = new long[Math.multiplyExact(blocks, wordsPerBlock)];
+        int logicalBlocks = layout.blockSizeBytes() / BlockLayout.LOGICAL_BLOCK_BYTES;
+        this.wordsPerBlock = (logicalBlocks + Long.SIZE - 1) / Long.SIZE;
+        this.clock = new long[layout.blocks()];
+        this.markedRound = new long[layout.blocks()];
+        this.marks = new long[Math.multiplyExact(layout.blocks(), wordsPerBlock)];
     }
 
     /** The last round that was pushed in full; 0 before the first. */
@@ -34,26 +29,40 @@ public final class RoundMarks {
         return clock[block];
     }
 
-    /** Whether any of {@code count} logical blocks from {@code first} on is marked for this round. */
-    boolean anyMarked(int block, long round, int first, int count) {
-        if (markedRound[block] != round) {
-            return false;
-        }
-        for (int i = first; i < first + count; i++) {
-            if ((marks[word(block, i)] & 1L << i) != 0) {
-                return true;
-            }
-        }
-        return false;
+    /** The last round of which anything was pushed; 0 before the first. */
+    long markedRound(int block) {
+        return markedRound[block];
     }
 
-    /** Marks {@code count} logical blocks from {@code first} on for this round, and moves the clock on if all are. */
-    void mark(int block, long round, int first, int count, int logicalBlocks) {
+    /** The first logical block from {@code from} on that is not marked for this round; {@code end} if all before that are. */
+    int nextUnmarked(int block, long round, int from, int end) {
+        int i = from;
+        while (i < end && isMarked(block, round, i)) {
+            i++;
+        }
+        return i;
+    }
+
+    /** The first logical block from {@code from} on that is marked for this round; {@code end} if none before that is. */
+    int nextMarked(int block, long round, int from, int end) {
+        int i = from;
+        while (i < end && !isMarked(block, round, i)) {
+            i++;
+        }
+        return i;
+    }
+
+    private boolean isMarked(int block, long round, int logicalBlock) {
+        return markedRound[block] == round && (marks[word(block, logicalBlock)] & 1L << logicalBlock) != 0;
+    }
+
+    /** Marks the logical blocks of a range for this round, and moves the clock on if all of the block are. */
+    void mark(int block, long round, int from, int end, int logicalBlocks) {
         if (markedRound[block] != round) {
             Arrays.fill(marks, block * wordsPerBlock, (block + 1) * wordsPerBlock, 0);
             markedRound[block] = round;
         }
-        for (int i = first; i < first + count; i++) {
+        for (int i = from; i < end; i++) {
             marks[word(block, i)] |= 1L << i;
         }
         if (marked(block) == logicalBlocks) {

@@ -2,6 +2,7 @@ package io.modeldisk.server.block;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.modeldisk.protocol.target.IoTask;
 import io.modeldisk.protocol.target.Nexus;
 import io.modeldisk.protocol.target.Pin;
 import io.modeldisk.server.fake.FakeTask;
@@ -28,8 +29,10 @@ class BlockStoreTest {
     // Three whole blocks and one of a single logical block.
     private final BlockStore store = new BlockStore(new BlockLayout(3 * BLOCK + PAGE, BLOCK), SPARES, 0);
     private final SumAggregator sum = new SumAggregator();
-    private final PieceVisitor add = (block, offset, data, dataOffset, length) -> sum.aggregate(block.writable(),
-        offset, data, dataOffset, length, 1);
+    private final PieceVisitor<Void> add = (task, context, block, offset, data, dataOffset, length) -> {
+        sum.aggregate(block.writable(), offset, data, dataOffset, length, 1);
+        return true;
+    };
 
     @AfterEach
     void close() {
@@ -37,7 +40,7 @@ class BlockStoreTest {
     }
 
     private void add(long offset, int lengthBytes, float value) {
-        store.visit(new FakeTask(READER, offset, lengthBytes).fill(value), add);
+        store.visit(new FakeTask(READER, offset, lengthBytes).fill(value), add, null);
     }
 
     private Pin pin(FakeTask task, int dataOffset) {
@@ -115,12 +118,15 @@ class BlockStoreTest {
     }
 
     @Test
-    void aWriteIsVisitedPieceByPieceAndBlockByBlock() {
+    void aWriteIsVisitedPieceByPieceAndTheEndOfEachBlockThatItChanged() {
         List<String> visits = new ArrayList<>();
-        PieceVisitor recorder = new PieceVisitor() {
+        PieceVisitor<Void> recorder = new PieceVisitor<>() {
             @Override
-            public void piece(Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
+            public boolean piece(
+                IoTask task, Void context, Block block, int offset, MemorySegment data, long dataOffset,
+                int lengthBytes) {
                 visits.add(block.index() + ":" + offset / PAGE + "+" + lengthBytes / PAGE + "@" + dataOffset / PAGE);
+                return block.index() != 1;
             }
 
             @Override
@@ -128,8 +134,8 @@ class BlockStoreTest {
                 visits.add("end " + block.index());
             }
         };
-        store.visit(new FakeTask(READER, BLOCK - PAGE, 2 * PAGE, PAGE, 3 * PAGE), recorder);
-        assertThat(visits).containsExactly("0:3+1@0", "end 0", "1:0+1@1", "1:1+1@2", "1:2+2@3", "end 1", "2:0+1@5",
+        store.visit(new FakeTask(READER, BLOCK - PAGE, 2 * PAGE, PAGE, 3 * PAGE), recorder, null);
+        assertThat(visits).containsExactly("0:3+1@0", "end 0", "1:0+1@1", "1:1+1@2", "1:2+2@3", "2:0+1@5",
             "end 2");
     }
 
@@ -170,7 +176,7 @@ class BlockStoreTest {
             writes[i] = new FakeTask(READER, (long) i * BLOCK, store.block(i).lengthBytes()).fill(1);
         }
         for (int i = 0; i < 3000; i++) {
-            store.visit(writes[random.nextInt(writes.length)], add);
+            store.visit(writes[random.nextInt(writes.length)], add, null);
         }
         return null;
     }

@@ -23,7 +23,7 @@ class AspTest {
 
     private final BlockStore store = new BlockStore(new BlockLayout(4L * BLOCK, BLOCK), 2, 0);
     private final Membership<Nexus, LearnerProgress> membership = new Membership<>(1, 1, () -> 0,
-        () -> new LearnerProgress(RoundMarks.NONE));
+        () -> new LearnerProgress(new RoundMarks(store.layout())));
     private final Asp asp = new Asp(store, new SumAggregator(), membership);
 
     @AfterEach
@@ -32,7 +32,7 @@ class AspTest {
     }
 
     @Test
-    void aPushIsAppliedAtOnce() {
+    void aPushIsAppliedAtOnce() throws Exception {
         Nexus learner = FakeTask.nexus("a");
         assertThat(asp.push(new FakeTask(learner, 4096, BLOCK).fill(2))).isTrue();
         assertThat(Weights.at(store, 0)).isZero();

@@ -4,6 +4,7 @@ import static io.modeldisk.server.consistency.BspFixture.PAGE;
 import static io.modeldisk.server.consistency.BspFixture.SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.target.Nexus;
 import io.modeldisk.server.fake.FakeTask;
 import java.util.ArrayList;
@@ -26,7 +27,7 @@ class BspDepartureTest {
     private final Map<String, FakeTask> tasks = new HashMap<>();
 
     @Test
-    void whoeverDiesTheOthersGoOnInStep() {
+    void whoeverDiesTheOthersGoOnInStep() throws Exception {
         for (int seed = 0; seed < CASES; seed++) {
             try (BspFixture shard = new BspFixture(2)) {
                 survive(shard, new SplittableRandom(seed), "seed " + seed);
@@ -34,7 +35,7 @@ class BspDepartureTest {
         }
     }
 
-    private void survive(BspFixture shard, SplittableRandom random, String seed) {
+    private void survive(BspFixture shard, SplittableRandom random, String seed) throws ScsiException {
         Learner victim = new Learner(shard, "victim", random);
         Learner survivor = new Learner(shard, "survivor", random);
         Learner newcomer = null;
@@ -68,7 +69,7 @@ class BspDepartureTest {
     }
 
     @Test
-    void whenAllDieTheNextOnesFindAllBlocksInStep() {
+    void whenAllDieTheNextOnesFindAllBlocksInStep() throws Exception {
         for (int seed = 0; seed < CASES; seed++) {
             try (BspFixture shard = new BspFixture(2)) {
                 SplittableRandom random = new SplittableRandom(seed);
@@ -125,7 +126,7 @@ class BspDepartureTest {
             return round > ROUNDS || round == 0 && shard.membership.lastOpenedRound() >= ROUNDS;
         }
 
-        void step(String seed) {
+        void step(String seed) throws ScsiException {
             if (isDone() || waiting != null && waiting.resumes() == 0) {
                 return;
             }
@@ -139,7 +140,7 @@ class BspDepartureTest {
             }
         }
 
-        private void push() {
+        private void push() throws ScsiException {
             int pages = 1 + random.nextInt(PAGES - page);
             FakeTask task = waiting != null ? drained(waiting) : task(nexus, page, pages, round);
             if (shard.bsp.push(task)) {

@@ -2,6 +2,7 @@ package io.modeldisk.server.consistency;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.fault.membership.Membership;
+import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.target.Nexus;
 import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
@@ -36,7 +37,7 @@ final class BspFixture implements AutoCloseable {
         return nexus;
     }
 
-    boolean push(Nexus learner, long offset, int lengthBytes, float value) {
+    boolean push(Nexus learner, long offset, int lengthBytes, float value) throws ScsiException {
         return bsp.push(new FakeTask(learner, offset, lengthBytes).fill(value));
     }
 

@@ -4,6 +4,7 @@ import static io.modeldisk.server.consistency.BspFixture.PAGE;
 import static io.modeldisk.server.consistency.BspFixture.SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.target.Nexus;
 import io.modeldisk.protocol.target.Pin;
 import io.modeldisk.server.fake.FakeTask;
@@ -88,7 +89,7 @@ class BspStressTest {
     }
 
     /** All push ones, so that the weights after round k are k, whoever was in it. */
-    private Void pushOnes(String name, IntPredicate goOn, boolean leavesHalfARound) {
+    private Void pushOnes(String name, IntPredicate goOn, boolean leavesHalfARound) throws ScsiException {
         Nexus nexus = shard.connect(name);
         FakeTask front = new FakeTask(nexus, 0, 3 * PAGE).fill(1);
         FakeTask rear = new FakeTask(nexus, 3 * PAGE, 2 * PAGE).fill(1);
@@ -114,7 +115,7 @@ class BspStressTest {
         return null;
     }
 
-    private void push(FakeTask push) {
+    private void push(FakeTask push) throws ScsiException {
         while (!shard.bsp.push(push)) {
             push.awaitResume();
         }
@@ -133,7 +134,7 @@ class BspStressTest {
     }
 
     /** Learner l pushes l + 1 in each round: the mean is 2. */
-    private Void pushRounds(int learner, int rounds, boolean exact) {
+    private Void pushRounds(int learner, int rounds, boolean exact) throws ScsiException {
         Nexus nexus = shard.connect("learner" + learner);
         List<FakeTask> pushes = new ArrayList<>();
         int page = 0;

@@ -25,7 +25,7 @@ class BspTest {
     }
 
     @Test
-    void aRoundIsAppliedOnceWithTheMean() {
+    void aRoundIsAppliedOnceWithTheMean() throws Exception {
         assertThat(shard.push(a, 0, SIZE, 2)).isTrue();
         assertThat(shard.weight(0)).isZero();
         assertThat(shard.push(b, 0, SIZE, 6)).isTrue();
@@ -36,7 +36,7 @@ class BspTest {
     }
 
     @Test
-    void noRoundClosesBeforeTheJobHasFormed() {
+    void noRoundClosesBeforeTheJobHasFormed() throws Exception {
         shard.push(a, 0, SIZE, 2);
         assertThat(bsp.rounds(0)).isZero();
         shard.leave(a);
@@ -48,7 +48,7 @@ class BspTest {
     }
 
     @Test
-    void aPullWaitsForTheRoundsItsLearnerPushed() {
+    void aPullWaitsForTheRoundsItsLearnerPushed() throws Exception {
         assertThat(shard.pull(a)).isTrue();
         shard.push(a, 0, SIZE, 2);
         FakeTask pull = new FakeTask(a, 0, SIZE);
@@ -62,7 +62,7 @@ class BspTest {
     }
 
     @Test
-    void aSecondPushBelongsToTheNextRound() {
+    void aSecondPushBelongsToTheNextRound() throws Exception {
         shard.push(a, 0, BLOCK, 2);
         FakeTask second = new FakeTask(a, 0, BLOCK).fill(10);
         assertThat(bsp.push(second)).isFalse();
@@ -75,7 +75,7 @@ class BspTest {
     }
 
     @Test
-    void nothingIsTakenOfAPushThatWaitsAtALaterBlock() {
+    void nothingIsTakenOfAPushThatWaitsAtALaterBlock() throws Exception {
         shard.push(a, 2 * BLOCK, PAGE, 2);
         FakeTask spanning = new FakeTask(a, 0, SIZE).fill(4);
         assertThat(bsp.push(spanning)).isFalse();
@@ -87,7 +87,7 @@ class BspTest {
     }
 
     @Test
-    void eachPieceOfABlockCountsOnceARound() {
+    void eachPieceOfABlockCountsOnceARound() throws Exception {
         assertThat(shard.push(a, 0, PAGE, 2)).isTrue();
         assertThat(shard.push(a, 0, PAGE, 2)).isFalse();
         assertThat(shard.push(a, PAGE, PAGE, 4)).isTrue();
@@ -100,7 +100,7 @@ class BspTest {
     }
 
     @Test
-    void aForgottenTaskIsNotResumed() {
+    void aForgottenTaskIsNotResumed() throws Exception {
         shard.push(a, 0, SIZE, 2);
         FakeTask push = new FakeTask(a, 0, SIZE);
         FakeTask pull = new FakeTask(a, 0, SIZE);
@@ -115,7 +115,7 @@ class BspTest {
     }
 
     @Test
-    void aTaskResumedWithoutCauseWaitsOnce() {
+    void aTaskResumedWithoutCauseWaitsOnce() throws Exception {
         shard.push(a, 0, SIZE, 2);
         FakeTask pull = new FakeTask(a, 0, SIZE);
         bsp.admitPull(pull);
@@ -124,7 +124,7 @@ class BspTest {
     }
 
     @Test
-    void synchronizingWaitsForTheWritesThatWait() {
+    void synchronizingWaitsForTheWritesThatWait() throws Exception {
         shard.push(a, 0, BLOCK, 2);
         FakeTask sync = new FakeTask(a, 0);
         assertThat(bsp.synchronize(sync)).isTrue();
@@ -140,7 +140,7 @@ class BspTest {
     }
 
     @Test
-    void forgettingTheLastWaitingWriteEndsASynchronization() {
+    void forgettingTheLastWaitingWriteEndsASynchronization() throws Exception {
         shard.push(a, 0, BLOCK, 2);
         FakeTask second = new FakeTask(a, 0, BLOCK);
         bsp.push(second);
@@ -155,7 +155,7 @@ class BspTest {
     }
 
     @Test
-    void whatADeadLearnerContributedCounts() {
+    void whatADeadLearnerContributedCounts() throws Exception {
         shard.push(a, 0, PAGE, 2);
         shard.push(b, 0, SIZE, 4);
         assertThat(bsp.rounds(0)).isZero();
@@ -167,7 +167,7 @@ class BspTest {
     }
 
     @Test
-    void aLostLearnerIsWaitedForUntilItsLeaseEnds() {
+    void aLostLearnerIsWaitedForUntilItsLeaseEnds() throws Exception {
         shard.push(a, 0, SIZE, 2);
         shard.push(b, 0, PAGE, 4);
         shard.membership.lost(b);
@@ -179,7 +179,7 @@ class BspTest {
     }
 
     @Test
-    void aNewcomerWaitsForTheRoundsItIsNotIn() {
+    void aNewcomerWaitsForTheRoundsItIsNotIn() throws Exception {
         shard.push(a, 0, SIZE, 2);
         Nexus c = shard.connect("c");
         shard.push(b, 0, BLOCK, 2);
@@ -194,7 +194,7 @@ class BspTest {
     }
 
     @Test
-    void aCompleteGradientIsAppliedWhenAllHaveLeft() {
+    void aCompleteGradientIsAppliedWhenAllHaveLeft() throws Exception {
         shard.push(b, 0, PAGE, 2);
         shard.push(a, 0, SIZE, 4);
         shard.leave(a);
@@ -206,7 +206,7 @@ class BspTest {
     }
 
     @Test
-    void anIncompleteGradientWaitsForANewcomerWhenAllHaveLeft() {
+    void anIncompleteGradientWaitsForANewcomerWhenAllHaveLeft() throws Exception {
         shard.push(a, 0, PAGE, 2);
         shard.push(b, 0, PAGE, 4);
         shard.leave(a);
@@ -222,7 +222,7 @@ class BspTest {
     }
 
     @Test
-    void blockWhoseAggregatorFailsKeepsNoOtherWaitingForTheDead() {
+    void blockWhoseAggregatorFailsKeepsNoOtherWaitingForTheDead() throws Exception {
         AtomicInteger calls = new AtomicInteger();
         Aggregator failsFirst = (block, offset, gradient, gradientOffset, lengthBytes, scale) -> {
             if (calls.getAndIncrement() == 0) {

@@ -20,6 +20,7 @@ public final class FakeTask implements IoTask {
     private final int[] pieces;
     private final int lengthBytes;
     private final DataMemory memory;
+    private long round = IMPLIED_ROUND;
     private final Semaphore resumed = new Semaphore(0);
 
     /** A task in pieces of the given lengths. */
@@ -41,6 +42,12 @@ public final class FakeTask implements IoTask {
         for (long i = 0; i < lengthBytes; i += Float.BYTES) {
             memory.slab(i).set(ValueLayout.JAVA_FLOAT, i, value);
         }
+        return this;
+    }
+
+    /** Makes it a PUSH or a PULL of this round. */
+    public FakeTask ofRound(long number) {
+        round = number;
         return this;
     }
 
@@ -68,6 +75,11 @@ public final class FakeTask implements IoTask {
     @Override
     public Nexus nexus() {
         return nexus;
+    }
+
+    @Override
+    public long round() {
+        return round;
     }
 
     @Override

@@ -82,21 +82,12 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
 
     @Override
     public void receive(Listener listener) throws IOException {
-        try {
-            stream.next();
-            switch (stream.kind()) {
-                case Frame.PDU -> receivePdu(listener);
-                case Frame.REFUSE -> throw new IOException(
-                    "the target says: " + StandardCharsets.UTF_8.decode(stream.data()));
-                default -> throw new ProtocolException("a frame of kind " + stream.kind() + " from a target");
-            }
-        } catch (IOException | RuntimeException e) {
-            if (held) {
-                held = false;
-                stream.release();
-            }
-            stream.dropDescriptors();
-            throw e;
+        stream.next();
+        switch (stream.kind()) {
+            case Frame.PDU -> receivePdu(listener);
+            case Frame.REFUSE -> throw new IOException(
+                "the target says: " + StandardCharsets.UTF_8.decode(stream.data()));
+            default -> throw new ProtocolException("a frame of kind " + stream.kind() + " from a target");
         }
     }
 
@@ -139,6 +130,16 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
                 stream.stop();
             }
             stream.close();
+        }
+    }
+
+    @Override
+    public void release() {
+        close();
+        stream.dropDescriptors();
+        if (held) {
+            held = false;
+            stream.release();
         }
     }
 }

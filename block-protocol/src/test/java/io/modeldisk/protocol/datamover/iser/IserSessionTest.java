@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
 import io.modeldisk.protocol.datamover.tcp.TcpInitiatorPortal;
 import io.modeldisk.protocol.datamover.tcp.TcpPortal;
@@ -53,6 +54,7 @@ class IserSessionTest {
         address = Rdma.addresses().getFirst();
         memory = DataMemory.allocate(8 * MIB);
         serving = new Serving(context -> context.listen(new InetSocketAddress(address, 0))
+            .access(AccessPolicy.THIS_MACHINE.withoutAuthentication())
             .datamovers(List.of(new TcpPortal.Opener(), new IserPortal.Opener())));
     }
 

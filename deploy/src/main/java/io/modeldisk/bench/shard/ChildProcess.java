@@ -1,4 +1,4 @@
-package io.modeldisk.bench.protocol;
+package io.modeldisk.bench.shard;
 
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -1,7 +1,10 @@
-package io.modeldisk.bench.protocol;
+package io.modeldisk.bench.shard;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.shm.SocketPath;
+import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.Cancellation;
 import io.modeldisk.protocol.striping.ModelAddress;
@@ -14,7 +17,7 @@ import java.net.InetSocketAddress;
  * The shard that is measured: one that was started for it, with weights and counters that are known and checked, or one that
  * was running before, of which nothing is changed.
  */
-final class BenchShard implements AutoCloseable {
+public final class BenchShard implements AutoCloseable {
     private static final int CHUNK_BYTES = 1 << 20;
 
     private final ChildProcess process;
@@ -29,9 +32,9 @@ final class BenchShard implements AutoCloseable {
     }
 
     /** Starts a shard on loopback, and fills it with the pattern. */
-    static BenchShard start(String modeldisk, String aggregator, long modelBytes) throws IOException {
+    public static BenchShard start(String modeldisk, String aggregator, long modelBytes) throws IOException {
         ChildProcess process = ChildProcess.start(modeldisk, "serve", "--model", "bench", "--size",
-            Long.toString(modelBytes), "--listen", "127.0.0.1:0", "--aggregator", aggregator);
+            Long.toString(modelBytes), "--listen", "127.0.0.1:0", "--aggregator", aggregator, "--datamover", "tcp,shm");
         try {
             BenchShard shard = new BenchShard(process,
                 ModelAddress.parse("modeldisk://" + process.address() + "/bench"));
@@ -44,7 +47,7 @@ final class BenchShard implements AutoCloseable {
     }
 
     /** Takes one that is running. */
-    static BenchShard running(ModelAddress address) throws IOException {
+    public static BenchShard running(ModelAddress address) throws IOException {
         return new BenchShard(null, address);
     }
 
@@ -59,27 +62,45 @@ final class BenchShard implements AutoCloseable {
         }
     }
 
-    InetSocketAddress portal() {
+    /** Where it listens. */
+    public InetSocketAddress portal() {
         return portal;
     }
 
-    ModelFacts facts() {
+    /** The way to it over a datamover. */
+    public InitiatorPortal over(Route.Wish datamover) {
+        return Route.choose(datamover, portal, ModelFacts.TARGET_PREFIX + facts().model(),
+            SocketPath.defaultDirectory(), false).portal();
+    }
+
+    /** What it says of its model. */
+    public ModelFacts facts() {
         return model.facts();
     }
 
     /** Whether it was started for the measurement: nobody else pushes to it. */
-    boolean isOwn() {
+    public boolean isOwn() {
         return process != null;
     }
 
     /** How many bytes it says were pushed and pulled, together. */
-    long movedBytes() throws IOException {
+    public long movedBytes() throws IOException {
         JsonNode status = model.status().path(0);
         return status.path("pushedBytes").asLong() + status.path("pulledBytes").asLong();
     }
 
-    StripedModel model() {
-        return model;
+    /**
+     * Checks that a push does there what the aggregator does here, if the weights are known.
+     *
+     * @return whether the weights are {@link Pattern}'s and stay that when zeros are pushed
+     */
+    public boolean checkAggregator() throws IOException {
+        return isOwn() && AggregatorCheck.run(model);
+    }
+
+    /** The process's memory and threads; null if it was not started for the measurement. */
+    public ProcessUsage usage() throws IOException {
+        return process == null ? null : ProcessUsage.of(process.pid());
     }
 
     @Override

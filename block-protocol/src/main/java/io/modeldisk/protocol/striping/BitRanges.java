@@ -1,0 +1,68 @@
+package io.modeldisk.protocol.striping;
+
+import java.util.Arrays;
+
+/** Bits that are set, cleared and looked for in ranges. Allocates nothing after it is made. Not thread-safe. */
+final class BitRanges {
+    private final long[] words;
+    private final long size;
+
+    BitRanges(long size) {
+        this.size = size;
+        this.words = new long[Math.toIntExact((size + Long.SIZE - 1) / Long.SIZE)];
+    }
+
+    /** How many bits there are. */
+    long size() {
+        return size;
+    }
+
+    void set(long from, long end) {
+        for (long i = from; i < end; i = (i | 63) + 1) {
+            words[(int) (i >>> 6)] |= bits(i, Math.min(end - 1, i | 63));
+        }
+    }
+
+    void clear(long from, long end) {
+        for (long i = from; i < end; i = (i | 63) + 1) {
+            words[(int) (i >>> 6)] &= ~bits(i, Math.min(end - 1, i | 63));
+        }
+    }
+
+    void clear() {
+        Arrays.fill(words, 0);
+    }
+
+    /** The first set bit from {@code from} on; {@code end} if there is none before. */
+    long nextSet(long from, long end) {
+        return next(from, end, 0);
+    }
+
+    /** The first clear bit from {@code from} on; {@code end} if there is none before. */
+    long nextClear(long from, long end) {
+        return next(from, end, -1);
+    }
+
+    private long next(long from, long end, long inverted) {
+        for (long i = from; i < end; i = (i | 63) + 1) {
+            long word = (words[(int) (i >>> 6)] ^ inverted) >>> i;
+            if (word != 0) {
+                return Math.min(end, i + Long.numberOfTrailingZeros(word));
+            }
+        }
+        return end;
+    }
+
+    boolean any(long from, long end) {
+        return nextSet(from, end) < end;
+    }
+
+    boolean all(long from, long end) {
+        return nextClear(from, end) == end;
+    }
+
+    /** The bits from one to another of the same word. */
+    private static long bits(long first, long last) {
+        return -1L << first & -1L >>> 63 - last;
+    }
+}

@@ -1,0 +1,25 @@
+package io.modeldisk.protocol.striping;
+
+/** A stack of a fixed capacity; allocates nothing after it is made. Guarded by its {@link Transfer}. */
+final class PartStack {
+    private final Part[] parts;
+    private int size;
+
+    PartStack(int capacity) {
+        this.parts = new Part[capacity];
+    }
+
+    void push(Part part) {
+        parts[size++] = part;
+    }
+
+    Part pop() {
+        Part part = parts[--size];
+        parts[size] = null;
+        return part;
+    }
+
+    boolean isEmpty() {
+        return size == 0;
+    }
+}

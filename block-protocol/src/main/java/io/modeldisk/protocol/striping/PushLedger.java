@@ -1,0 +1,207 @@
+package io.modeldisk.protocol.striping;
+
+/**
+ * A learner's account of what it has pushed: for each block of the model the round it is in, and for each logical block whether
+ * it was begun in that round, whether the shard has it, and whether a call that failed is expected to repeat it. Thus every push
+ * has a round before it is sent, and keeps it however often it is sent.
+ *
+ * <p>A block's next round begins when a logical block is pushed that the shard has of this one, and only when no push of the
+ * block is outstanding: a shard that sees a round of a block takes those before for done.
+ *
+ * <p>Ranges are in logical blocks of the model. Thread-safe; a push allocates nothing.
+ */
+final class PushLedger {
+    private static final int LOGICAL_BLOCK_BYTES = 4096;
+
+    /** A part of a push: how much of it goes in one command, of which round. Reused. */
+    static final class Grant {
+        private long logicalBlocks;
+        private long round;
+        private int epoch;
+
+        /** How many logical blocks, from the range's first; 0 if the part must wait for pushes of the same block. */
+        long logicalBlocks() {
+            return logicalBlocks;
+        }
+
+        /** The round that they are of. */
+        long round() {
+            return round;
+        }
+
+        /** In which membership of the shard: see {@link PushLedger#epoch}. */
+        int epoch() {
+            return epoch;
+        }
+    }
+
+    private final Striping striping;
+    private final int perBlock;
+    private final long total;
+    private final long[] round;
+    private final long[] clock;
+    private final int[] outstanding;
+    private final BitRanges begun;
+    private final BitRanges taken;
+    private final BitRanges repeatable;
+    private final long[] firstRound;
+    private final int[] epoch;
+
+    /** Nothing pushed yet, and no shard joined. */
+    PushLedger(Striping striping, long paddedBytes) {
+        this.striping = striping;
+        this.perBlock = striping.blockBytes() / LOGICAL_BLOCK_BYTES;
+        this.total = paddedBytes / LOGICAL_BLOCK_BYTES;
+        int blocks = Math.toIntExact((total + perBlock - 1) / perBlock);
+        this.round = new long[blocks];
+        this.clock = new long[blocks];
+        this.outstanding = new int[blocks];
+        this.begun = new BitRanges(total);
+        this.taken = new BitRanges(total);
+        this.repeatable = new BitRanges(total);
+        this.firstRound = new long[striping.shards()];
+        this.epoch = new int[striping.shards()];
+    }
+
+    /** A new membership of a shard, from this round on: what was pushed before is nobody's business any more. */
+    synchronized void reset(int shard, long joinRound) {
+        epoch[shard]++;
+        firstRound[shard] = joinRound;
+        for (int block = shard; block < round.length; block += striping.shards()) {
+            outstanding[block] = 0;
+            clock[block] = 0;
+            begin(block, 0);
+        }
+    }
+
+    /** The membership goes on, but its next rounds are this one or later. */
+    synchronized void postpone(int shard, long joinRound) {
+        firstRound[shard] = Math.max(firstRound[shard], joinRound);
+    }
+
+    /** Counts the memberships of a shard: what was granted in an earlier one means nothing to the shard. */
+    synchronized int epoch(int shard) {
+        return epoch[shard];
+    }
+
+    /** Gives a push its round: of as much of the range, from its start, as is of one round. The range is on one shard. */
+    synchronized void push(long from, long end, Grant grant) {
+        grant.logicalBlocks = 0;
+        grant.epoch = epoch[shardOf(blockOf(from))];
+        for (long at = from; at < end; at = endOf(blockOf(at), end)) {
+            int block = blockOf(at);
+            long next = nextRound(block, at, endOf(block, end));
+            if (next == 0 || at > from && next != grant.round) {
+                return;
+            }
+            if (next != round[block]) {
+                begin(block, next);
+            }
+            long blockEnd = endOf(block, end);
+            begun.set(at, blockEnd);
+            taken.clear(at, blockEnd);
+            repeatable.clear(at, blockEnd);
+            outstanding[block]++;
+            grant.round = next;
+            grant.logicalBlocks = blockEnd - from;
+        }
+    }
+
+    /** The round that a push of a part of a block is of; 0 if it must wait. */
+    private long nextRound(int block, long from, long end) {
+        long first = firstRound[shardOf(block)];
+        if (round[block] >= first && isFree(from, end)) {
+            return round[block];
+        }
+        return outstanding[block] > 0 ? 0 : Math.max(first, round[block] + 1);
+    }
+
+    /** Whether every logical block may be pushed in its block's round: it has not begun, or is to be repeated. */
+    private boolean isFree(long from, long end) {
+        long start = begun.nextSet(from, end);
+        while (start < end) {
+            long stop = begun.nextClear(start, end);
+            if (!repeatable.all(start, stop)) {
+                return false;
+            }
+            start = begun.nextSet(stop, end);
+        }
+        return true;
+    }
+
+    private void begin(int block, long next) {
+        round[block] = next;
+        long start = (long) block * perBlock;
+        long end = endOf(block, total);
+        begun.clear(start, end);
+        taken.clear(start, end);
+        repeatable.clear(start, end);
+    }
+
+    /** What was granted has ended: the shard has it, or it is to be repeated. */
+    synchronized void ended(long from, long end, int grantedEpoch, boolean shardHasIt) {
+        if (grantedEpoch != epoch[shardOf(blockOf(from))]) {
+            return;
+        }
+        (shardHasIt ? taken : repeatable).set(from, end);
+        for (long at = from; at < end; at = endOf(blockOf(at), end)) {
+            int block = blockOf(at);
+            outstanding[block]--;
+            if (taken.all((long) block * perBlock, endOf(block, total))) {
+                clock[block] = round[block];
+            }
+        }
+    }
+
+    /** A call has failed whose shards have this range: when it is called again, this is the same push. */
+    synchronized void repeat(long from, long end) {
+        long start = taken.nextSet(from, end);
+        while (start < end) {
+            long stop = taken.nextClear(start, end);
+            taken.clear(start, stop);
+            repeatable.set(start, stop);
+            start = taken.nextSet(stop, end);
+        }
+    }
+
+    /** Whether anything of the range is to be repeated. */
+    synchronized boolean hasRepeatable(long from, long end) {
+        return repeatable.any(from, end);
+    }
+
+    /** Which of the logical blocks of the range are to be repeated: bit 0 is the first. */
+    synchronized BitRanges repeatable(long from, long end) {
+        BitRanges found = new BitRanges(end - from);
+        long start = repeatable.nextSet(from, end);
+        while (start < end) {
+            long stop = repeatable.nextClear(start, end);
+            found.set(start - from, stop - from);
+            start = repeatable.nextSet(stop, end);
+        }
+        return found;
+    }
+
+    /** The round that a pull must see: the last one pushed in full; of as much of the range as has the same. */
+    synchronized void pull(long from, long end, Grant grant) {
+        grant.epoch = epoch[shardOf(blockOf(from))];
+        grant.round = clock[blockOf(from)];
+        long at = endOf(blockOf(from), end);
+        while (at < end && clock[blockOf(at)] == grant.round) {
+            at = endOf(blockOf(at), end);
+        }
+        grant.logicalBlocks = at - from;
+    }
+
+    private int blockOf(long logicalBlock) {
+        return (int) (logicalBlock / perBlock);
+    }
+
+    private int shardOf(int block) {
+        return block % striping.shards();
+    }
+
+    /** The end of a block, or of the range if that comes first. */
+    private long endOf(int block, long end) {
+        return Math.min(end, (block + 1L) * perBlock);
+    }
+}

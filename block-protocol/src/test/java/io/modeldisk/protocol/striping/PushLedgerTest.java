@@ -1,0 +1,144 @@
+package io.modeldisk.protocol.striping;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+/** Two shards; five blocks of four logical blocks, the last of a single one. Blocks 0, 2 and 4 are shard 0's. */
+class PushLedgerTest {
+    private static final int PAGE = 4096;
+    private static final int BLOCK = 4;
+
+    private final PushLedger ledger = new PushLedger(new Striping(BLOCK * PAGE, 2), (4L * BLOCK + 1) * PAGE);
+    private final PushLedger.Grant grant = new PushLedger.Grant();
+
+    PushLedgerTest() {
+        ledger.reset(0, 1);
+        ledger.reset(1, 1);
+    }
+
+    /** The round of a push, 0 if it must wait. */
+    private long begin(long from, long end) {
+        ledger.push(from, end, grant);
+        assertThat(grant.logicalBlocks()).isIn(0L, end - from);
+        return grant.logicalBlocks() == 0 ? 0 : grant.round();
+    }
+
+    private void end(long from, long end, boolean shardHasIt) {
+        ledger.ended(from, end, grant.epoch(), shardHasIt);
+    }
+
+    private long push(long from, long end) {
+        long round = begin(from, end);
+        end(from, end, true);
+        return round;
+    }
+
+    private long clock(long from, long end) {
+        ledger.pull(from, end, grant);
+        return grant.round();
+    }
+
+    @Test
+    void piecesOfABlockAreOfOneRound() {
+        assertThat(push(0, 1)).isEqualTo(1);
+        assertThat(push(1, 4)).isEqualTo(1);
+        assertThat(push(3, 4)).isEqualTo(2);
+        assertThat(push(4, 8)).isEqualTo(1);
+    }
+
+    @Test
+    void nextRoundWaitsForThePushesOfTheBlock() {
+        assertThat(begin(0, 2)).isEqualTo(1);
+        assertThat(begin(0, 2)).isZero();
+        assertThat(begin(2, 3)).isEqualTo(1);
+        end(0, 2, true);
+        assertThat(begin(0, 2)).isZero();
+        end(2, 3, true);
+        assertThat(begin(0, 2)).isEqualTo(2);
+    }
+
+    @Test
+    void failedPushKeepsItsRound() {
+        begin(0, 4);
+        end(0, 4, false);
+        assertThat(ledger.hasRepeatable(0, 8)).isTrue();
+        assertThat(push(0, 4)).isEqualTo(1);
+        assertThat(ledger.hasRepeatable(0, 8)).isFalse();
+        assertThat(push(0, 4)).isEqualTo(2);
+    }
+
+    @Test
+    void whatAFailedCallHasDoneKeepsItsRound() {
+        push(0, 4);
+        push(8, 12);
+        ledger.repeat(0, 4);
+        assertThat(push(0, 4)).isEqualTo(1);
+        assertThat(push(8, 12)).isEqualTo(2);
+    }
+
+    @Test
+    void whatIsNewBesideWhatIsRepeatedIsTold() {
+        push(0, 2);
+        begin(2, 4);
+        end(2, 4, false);
+        BitRanges repeated = ledger.repeatable(0, 4);
+        assertThat(repeated.nextSet(0, 4)).isEqualTo(2);
+        assertThat(repeated.all(2, 4)).isTrue();
+    }
+
+    @Test
+    void pullSeesTheLastRoundThatWasPushedInFull() {
+        assertThat(clock(0, 4)).isZero();
+        push(0, 4);
+        assertThat(clock(0, 4)).isEqualTo(1);
+        push(0, 2);
+        assertThat(clock(0, 4)).isEqualTo(1);
+        push(2, 4);
+        assertThat(clock(0, 4)).isEqualTo(2);
+        push(16, 17);
+        assertThat(clock(16, 17)).isEqualTo(1);
+    }
+
+    @Test
+    void aRangeIsCutWhereRoundsDiffer() {
+        PushLedger single = new PushLedger(new Striping(BLOCK * PAGE, 1), 4L * BLOCK * PAGE);
+        single.reset(0, 5);
+        single.push(4, 8, grant);
+        single.ended(4, 8, grant.epoch(), true);
+        single.push(0, 16, grant);
+        assertThat(grant.round()).isEqualTo(5);
+        assertThat(grant.logicalBlocks()).isEqualTo(4);
+        single.pull(0, 16, grant);
+        assertThat(grant.logicalBlocks()).isEqualTo(4);
+        single.push(8, 16, grant);
+        assertThat(grant.logicalBlocks()).isEqualTo(8);
+    }
+
+    @Test
+    void newMembershipStartsOverAtItsRound() {
+        push(0, 4);
+        begin(8, 12);
+        int before = grant.epoch();
+        push(4, 8);
+        ledger.reset(0, 7);
+        assertThat(ledger.epoch(0)).isNotEqualTo(before);
+        ledger.ended(8, 12, before, true);
+        assertThat(clock(0, 4)).isZero();
+        assertThat(push(8, 12)).isEqualTo(7);
+        assertThat(push(0, 4)).isEqualTo(7);
+        assertThat(push(4, 8)).isEqualTo(2);
+    }
+
+    @Test
+    void postponedMembershipBeginsItsNextRoundsThere() {
+        push(0, 2);
+        begin(4, 6);
+        ledger.postpone(0, 9);
+        ledger.postpone(1, 9);
+        assertThat(push(2, 4)).isEqualTo(9);
+        assertThat(begin(6, 8)).isZero();
+        end(4, 6, true);
+        assertThat(push(6, 8)).isEqualTo(9);
+    }
+}

@@ -1,0 +1,84 @@
+package io.modeldisk.bench.aggregator;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.bench.report.Samples;
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** How fast an aggregator folds gradients into weights that no cache holds, block by block, on one core. */
+public final class AggregatorBench {
+    private static final int WARM_UP_PASSES = 3;
+    private static final double SECOND_NANOS = 1e9;
+    private static final float WEIGHT = 1;
+    private static final float GRADIENT = 0.5f;
+
+    private AggregatorBench() {}
+
+    /**
+     * Bytes of gradient in a second, run by run.
+     *
+     * @param aggregator the aggregator
+     * @param cLoop sgd in C
+     * @param cCopy memcpy of as much
+     */
+    public record Result(Samples aggregator, Samples cLoop, Samples cCopy) {}
+
+    /**
+     * Measures the aggregator and the two beside it in turn.
+     *
+     * @param bytes the size of the weights, a multiple of the block's
+     */
+    public static Result run(Aggregator aggregator, long bytes, int blockBytes, int pairs) throws IOException {
+        double[] ours = new double[pairs];
+        double[] loops = new double[pairs];
+        double[] copies = new double[pairs];
+        try (
+            CLoop loop = CLoop.start(bytes, blockBytes);
+            DataMemory weights = filled(bytes, WEIGHT);
+            DataMemory gradients = filled(bytes, GRADIENT);
+            DataMemory state = DataMemory.allocate(Math.max(1, bytes * aggregator.stateBytesPerWeightByte()))) {
+            int blocks = Math.toIntExact(bytes / blockBytes);
+            int stateBytes = blockBytes * aggregator.stateBytesPerWeightByte();
+            Block[] model = new Block[blocks];
+            for (int i = 0; i < blocks; i++) {
+                MemorySegment remembered = stateBytes == 0
+                    ? MemorySegment.NULL
+                    : state.segment((long) i * stateBytes, stateBytes);
+                model[i] = new Block(weights.segment((long) i * blockBytes, blockBytes), remembered, 0);
+            }
+            for (int i = 0; i < WARM_UP_PASSES; i++) {
+                pass(aggregator, model, gradients, blockBytes);
+                loop.pass("sgd");
+                loop.pass("copy");
+            }
+            for (int i = 0; i < pairs; i++) {
+                ours[i] = bytes * SECOND_NANOS / pass(aggregator, model, gradients, blockBytes);
+                loops[i] = bytes * SECOND_NANOS / loop.pass("sgd");
+                copies[i] = bytes * SECOND_NANOS / loop.pass("copy");
+            }
+        }
+        return new Result(Samples.of(ours), Samples.of(loops), Samples.of(copies));
+    }
+
+    private static long pass(Aggregator aggregator, Block[] model, DataMemory gradients, int blockBytes) {
+        long begun = System.nanoTime();
+        for (int i = 0; i < model.length; i++) {
+            long at = (long) i * blockBytes;
+            aggregator.aggregate(model[i], 0, gradients.slab(at), DataMemory.offsetInSlab(at), blockBytes, 1);
+        }
+        return System.nanoTime() - begun;
+    }
+
+    private static DataMemory filled(long bytes, float value) {
+        DataMemory memory = DataMemory.allocate(bytes);
+        for (long at = 0; at < bytes; at += Float.BYTES) {
+            memory.slab(at).set(ValueLayout.JAVA_FLOAT, DataMemory.offsetInSlab(at), value);
+        }
+        return memory;
+    }
+
+    private record Block(MemorySegment weights, MemorySegment state, long version) implements BlockMemory {}
+}

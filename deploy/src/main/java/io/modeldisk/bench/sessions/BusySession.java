@@ -1,0 +1,139 @@
+package io.modeldisk.bench.sessions;
+
+import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.bench.load.Walk;
+import io.modeldisk.protocol.initiator.IoRequest;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.ScsiStatus;
+import java.io.IOException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+
+/** A session that pushes and pulls by turns, as fast as it can. */
+final class BusySession implements IoRequest.Completion {
+    static final int TRAIN_LUN = 0;
+
+    private static final int BLOCK = Pattern.LOGICAL_BLOCK_BYTES;
+    private static final long TIMEOUT_SECONDS = 60;
+
+    private final IscsiSession session;
+    private final DataMemory memory;
+    private final int requestBytes;
+    private final int queueDepth;
+    private final Walk walk;
+    private final Semaphore room;
+    private final AtomicLong moved = new AtomicLong();
+    private final AtomicLong longestNanos = new AtomicLong();
+    private final AtomicLong busy = new AtomicLong();
+    private final AtomicLong full = new AtomicLong();
+    private final long[] begunNanos;
+    private volatile String failure;
+
+    /** The memory, {@link #memoryBytes} of it, may be shared by sessions: its first request's worth is pushed, never written. */
+    BusySession(IscsiSession session, DataMemory memory, long modelBytes, int requestBytes, int queueDepth) {
+        this.session = session;
+        this.memory = memory;
+        this.requestBytes = requestBytes;
+        this.queueDepth = queueDepth;
+        this.walk = new Walk(modelBytes, requestBytes, false);
+        this.room = new Semaphore(queueDepth);
+        this.begunNanos = new long[queueDepth];
+    }
+
+    /** Room for a gradient, and for the weights of every request under way. */
+    static long memoryBytes(int requestBytes, int queueDepth) {
+        return (long) requestBytes * (queueDepth + 1);
+    }
+
+    /** Makes so many requests, or as many as it can while it is told to go on, and waits until all have ended. */
+    void run(long requests, BooleanSupplier goOn) {
+        try {
+            boolean push = true;
+            for (long i = 0; i < requests && goOn.getAsBoolean() && failure == null; i++) {
+                await(1);
+                submit(push);
+                push = !push;
+            }
+            await(queueDepth);
+        } catch (IOException e) {
+            fail(e.getMessage());
+        }
+    }
+
+    private void submit(boolean push) throws IOException {
+        IoRequest request = session.acquire(TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS));
+        if (request == null) {
+            throw new IOException("no command has ended for " + TIMEOUT_SECONDS + " s");
+        }
+        long lba = walk.next() / BLOCK;
+        begunNanos[request.slot()] = System.nanoTime();
+        if (push) {
+            request.write(TRAIN_LUN, lba, requestBytes / BLOCK, memory, 0, requestBytes);
+        } else {
+            request.read(TRAIN_LUN, lba, requestBytes / BLOCK, memory, (request.slot() + 1L) * requestBytes,
+                requestBytes);
+        }
+        session.submit(request.onCompletion(this));
+    }
+
+    @Override
+    public void completed(IoRequest request) {
+        if (request.isGood()) {
+            moved.addAndGet(requestBytes);
+            long took = System.nanoTime() - begunNanos[request.slot()];
+            longestNanos.accumulateAndGet(took, Math::max);
+        } else if (request.status() == ScsiStatus.BUSY) {
+            busy.incrementAndGet();
+        } else if (request.status() == ScsiStatus.TASK_SET_FULL) {
+            full.incrementAndGet();
+        } else {
+            fail(request.describeEnd());
+        }
+        room.release();
+    }
+
+    private void fail(String reason) {
+        if (failure == null) {
+            failure = reason;
+        }
+    }
+
+    private void await(int permits) throws IOException {
+        try {
+            if (!room.tryAcquire(permits, TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+                throw new IOException("no command has ended for " + TIMEOUT_SECONDS + " s");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+    }
+
+    long movedBytes() {
+        return moved.get();
+    }
+
+    long longestNanos() {
+        return longestNanos.get();
+    }
+
+    long busyCount() {
+        return busy.get();
+    }
+
+    long taskSetFullCount() {
+        return full.get();
+    }
+
+    /** Why it could not go on; null if it could. */
+    String failure() {
+        return failure;
+    }
+
+    void close() {
+        session.close();
+    }
+}

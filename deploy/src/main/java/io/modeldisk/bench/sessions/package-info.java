@@ -1,0 +1,2 @@
+/** Many learners on one shard at once: whether each gets its share, and what they cost the shard. */
+package io.modeldisk.bench.sessions;

@@ -1,0 +1,36 @@
+package io.modeldisk.bench.shard;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * What a process takes, as Linux tells it.
+ *
+ * @param residentBytes the memory that it has touched
+ * @param threads how many threads it has
+ * @param descriptors how many files and sockets it has open
+ */
+public record ProcessUsage(long residentBytes, int threads, int descriptors) {
+    private static final int KIB = 1024;
+
+    static ProcessUsage of(long pid) throws IOException {
+        Path process = Path.of("/proc", Long.toString(pid));
+        long resident = 0;
+        int threads = 0;
+        for (String line : Files.readAllLines(process.resolve("status"))) {
+            if (line.startsWith("VmRSS:")) {
+                resident = number(line) * KIB;
+            } else if (line.startsWith("Threads:")) {
+                threads = (int) number(line);
+            }
+        }
+        try (var open = Files.list(process.resolve("fd"))) {
+            return new ProcessUsage(resident, threads, (int) open.count());
+        }
+    }
+
+    private static long number(String line) {
+        return Long.parseLong(line.replaceAll("\\D", ""));
+    }
+}

@@ -1,0 +1,52 @@
+package io.modeldisk.system;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.bench.report.SessionsReport;
+import io.modeldisk.bench.sessions.SessionsBench;
+import io.modeldisk.bench.shard.BenchShard;
+import io.modeldisk.protocol.striping.ModelAddress;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** 256 learners on one shard with the memory that a shard has by default. */
+final class ManySessionsIT {
+    private static final int SESSIONS = 256;
+    private static final int REQUEST_BYTES = 256 << 10;
+    private static final int REQUESTS = 32;
+    private static final double BOUND_SECONDS = 60;
+    private static final long MODEL_BYTES = 64L << 20;
+
+    @RegisterExtension
+    final Sandbox sandbox = new Sandbox();
+
+    @Test
+    void nothingIsRefusedAndEverySessionFinishes() throws Exception {
+        SessionsReport report = run(new SessionsBench.Plan(SESSIONS, 0, REQUEST_BYTES, 2, BOUND_SECONDS, REQUESTS));
+
+        assertAllFinished(report, SESSIONS);
+    }
+
+    /** More of them than there are spare blocks for what they have been promised and do not take. */
+    @Test
+    void readersThatStopHoldUpNobody() throws Exception {
+        SessionsReport report = run(new SessionsBench.Plan(8, 96, REQUEST_BYTES, 4, BOUND_SECONDS, REQUESTS));
+
+        assertAllFinished(report, 8);
+    }
+
+    private static void assertAllFinished(SessionsReport report, int sessions) {
+        assertThat(report.failures()).isEmpty();
+        assertThat(report.busy()).isZero();
+        assertThat(report.taskSetFull()).isZero();
+        assertThat(report.movedBytes()).hasSize(sessions).containsOnly((long) REQUESTS * REQUEST_BYTES);
+    }
+
+    private SessionsReport run(SessionsBench.Plan plan) throws Exception {
+        Shards shards = Shards.launch(sandbox, "crowd", 1, MODEL_BYTES, UnaryOperator.identity());
+        try (BenchShard shard = BenchShard.running(ModelAddress.parse(shards.address()))) {
+            return SessionsBench.run(shard, plan);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package io.modeldisk.server.consistency;
+
+import io.modeldisk.fault.membership.Member;
+import io.modeldisk.fault.membership.Membership;
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.scsi.Sense;
+import io.modeldisk.protocol.target.IoTask;
+import io.modeldisk.protocol.target.Nexus;
+
+/** Which pushes that name their round are refused, and with what sense. PROTOCOL.md tells initiators. */
+final class RoundRules {
+    /** COMMAND SEQUENCE ERROR: a push of a round by who is no learner. */
+    static final Sense NO_LEARNER = Sense.of(0x5, 0x2C, 0x00);
+
+    /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the round goes without this learner. */
+    static final Sense NOT_IN_ROUND = Sense.of(0x5, 0x2C, 0x80);
+
+    private RoundRules() {}
+
+    /** The learner that pushes: without a round anybody becomes one, with a round it must have joined, to know its rounds. */
+    static Member<Nexus, LearnerProgress> learner(Membership<Nexus, LearnerProgress> membership, IoTask task)
+        throws ScsiException {
+        if (task.round() == IoTask.IMPLIED_ROUND) {
+            return membership.join(task.nexus());
+        }
+        Member<Nexus, LearnerProgress> member = membership.member(task.nexus());
+        if (member == null) {
+            throw new ScsiException(NO_LEARNER, task.nexus().learner() + " pushes round " + task.round()
+                + " and is no learner: JOIN comes first");
+        }
+        return member;
+    }
+
+    /** The refusal of a push of a round that the learner is not in, or that was closed without it. */
+    static ScsiException notInRound(Member<Nexus, LearnerProgress> member, long round, int block) {
+        return new ScsiException(NOT_IN_ROUND, member.key().learner() + " pushes round " + round + " of block " + block
+            + ", which goes without it: it takes part from round " + member.joinRound() + " on");
+    }
+}

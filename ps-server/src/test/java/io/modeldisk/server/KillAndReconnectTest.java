@@ -1,0 +1,285 @@
+package io.modeldisk.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.Cancellation;
+import io.modeldisk.protocol.striping.CancelledException;
+import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.StripedModel;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Learners whose connections are cut a thousand times at random points, over two shards with sgd. The learning rate is a power of
+ * two and gradients are small whole numbers, so that float32 sums are exact in any order.
+ */
+@Timeout(100)
+class KillAndReconnectTest {
+    private static final int CUTS = 1000;
+    private static final int SHARDS = 2;
+    private static final int PAGE = 4096;
+    private static final int BLOCK = 4 * PAGE;
+    // The last block has two logical blocks.
+    private static final int SIZE = 40 * BLOCK + 2 * PAGE;
+    private static final int PAGES = SIZE / PAGE;
+    private static final float RATE = 0.5f;
+    private static final long SEED = 20261121;
+
+    private final AtomicInteger cutsLeft = new AtomicInteger();
+    private final List<ParameterServer> servers = new ArrayList<>();
+    private final List<ChaosProxy> proxies = new ArrayList<>();
+
+    @AfterEach
+    void close() throws IOException {
+        for (ChaosProxy proxy : proxies) {
+            proxy.close();
+        }
+        servers.forEach(ParameterServer::close);
+    }
+
+    private void serve(String consistency, int learners, Duration lease) throws IOException {
+        for (int i = 0; i < SHARDS; i++) {
+            servers.add(ParameterServer.launch(new ParameterServer.Context().model("m").sizeBytes(SIZE)
+                .blockSizeBytes(BLOCK).shard(i).shards(SHARDS).listen(new InetSocketAddress("127.0.0.1", 0))
+                .aggregator("sgd:lr=" + RATE, Aggregators.parse("sgd:lr=" + RATE)).consistency(consistency)
+                .learners(learners).lease(lease)));
+            proxies.add(new ChaosProxy(servers.get(i).localAddress(), SEED + i, cutsLeft));
+        }
+    }
+
+    private StripedModel connect(List<InetSocketAddress> shards, String learner) throws IOException {
+        return StripedModel.connect(new StripedModel.Context(new ModelAddress(shards, "m")).learner(learner)
+            .commandTimeoutMillis(20_000).reconnectTimeoutMillis(20_000).waitTimeoutMillis(60_000));
+    }
+
+    private StripedModel connectDirectly(String learner) throws IOException {
+        return connect(servers.stream().map(ParameterServer::localAddress).toList(), learner);
+    }
+
+    private StripedModel connectThroughChaos(String learner) throws IOException {
+        return connect(proxies.stream().map(ChaosProxy::address).toList(), learner);
+    }
+
+    private static void fill(DataMemory memory, int page, float value) {
+        for (int i = 0; i < PAGE; i += Float.BYTES) {
+            memory.slab(0).set(ValueLayout.JAVA_FLOAT, (long) page * PAGE + i, value);
+        }
+    }
+
+    private static void assertWeights(DataMemory memory, long[] gradients, float scale) {
+        for (int page = 0; page < PAGES; page++) {
+            for (int i = 0; i < PAGE; i += 512) {
+                assertThat(memory.slab(0).get(ValueLayout.JAVA_FLOAT, (long) page * PAGE + i))
+                    .as("logical block " + page)
+                    .isEqualTo(-scale * gradients[page]);
+            }
+        }
+    }
+
+    private void assertRawWeights(long[] gradients, float scale) throws IOException {
+        try (StripedModel model = connectDirectly("reader"); DataMemory memory = DataMemory.allocate(SIZE)) {
+            model.read(0, memory, 0, SIZE, Cancellation.NONE);
+            assertWeights(memory, gradients, scale);
+        }
+    }
+
+    private static <T> List<T> runAll(List<Callable<T>> roles) throws Exception {
+        List<T> results = new ArrayList<>();
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            for (Future<T> done : threads.invokeAll(roles)) {
+                results.add(done.get());
+            }
+        }
+        return results;
+    }
+
+    /** Pushes, and if that is cancelled or fails, again, until it is done. */
+    private static void pushSurely(
+        StripedModel model, DataMemory gradient, long offset, int bytes, SplittableRandom random) throws IOException {
+        while (true) {
+            Cancellation cancellation = new Cancellation();
+            if (random.nextInt(8) == 0) {
+                long after = random.nextLong(2_000_000);
+                Thread.ofVirtual().start(() -> {
+                    LockSupport.parkNanos(after);
+                    cancellation.cancel();
+                });
+            }
+            try {
+                model.push(offset, gradient, offset, bytes, cancellation);
+                return;
+            } catch (CancelledException e) {
+                // The same push once more.
+            }
+        }
+    }
+
+    /** Pushes in random pieces until there are no cuts left; answers the sums of its gradients by logical block. */
+    private long[] learnInPieces(String name, long seed) throws IOException {
+        SplittableRandom random = new SplittableRandom(seed);
+        long[] sums = new long[PAGES];
+        try (StripedModel model = connectSurely(name);
+            DataMemory gradient = DataMemory.allocate(SIZE)) {
+            while (cutsLeft.get() > 0) {
+                for (int page = 0; page < PAGES;) {
+                    int pages = Math.min(PAGES - page, 1 + random.nextInt(random.nextBoolean() ? 3 : PAGES));
+                    for (int i = page; i < page + pages; i++) {
+                        int value = random.nextInt(-4, 5);
+                        fill(gradient, i, value);
+                        sums[i] += value;
+                    }
+                    pushSurely(model, gradient, (long) page * PAGE, pages * PAGE, random);
+                    page += pages;
+                }
+            }
+            model.synchronize(Cancellation.NONE);
+        }
+        return sums;
+    }
+
+    /** A first connection is not one that was lost: its failure is its caller's. */
+    private StripedModel connectSurely(String name) throws IOException {
+        while (true) {
+            try {
+                return connectThroughChaos(name);
+            } catch (IOException e) {
+                // Cut.
+            }
+        }
+    }
+
+    @Test
+    void everyAspPushCountsOnceHoweverOftenItsConnectionIsCut() throws Exception {
+        cutsLeft.set(CUTS);
+        serve("asp", 1, Duration.ofSeconds(60));
+        List<Callable<long[]>> learners = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            int number = i;
+            learners.add(() -> learnInPieces("learner" + number, SEED + number));
+        }
+        long[] expected = new long[PAGES];
+        for (long[] sums : runAll(learners)) {
+            for (int page = 0; page < PAGES; page++) {
+                expected[page] += sums[page];
+            }
+        }
+        assertThat(cutsLeft.get()).isZero();
+        assertRawWeights(expected, RATE);
+    }
+
+    /** The gradient of a learner, a round and a logical block. */
+    private static int gradient(int learner, int round, int page) {
+        return new SplittableRandom(SEED + 31L * (31L * learner + round) + page).nextInt(-4, 5);
+    }
+
+    /** Pushes its rounds; each pull shows exactly the rounds so far. */
+    private Void learnInRounds(int number, int learners, int rounds, CyclicBarrier joined) throws Exception {
+        SplittableRandom random = new SplittableRandom(SEED + number);
+        long[] sums = new long[PAGES];
+        try (StripedModel model = connectSurely("learner" + number);
+            DataMemory gradient = DataMemory.allocate(SIZE);
+            DataMemory weights = DataMemory.allocate(SIZE)) {
+            model.join();
+            joined.await(60, TimeUnit.SECONDS);
+            for (int round = 1; round <= rounds; round++) {
+                for (int page = 0; page < PAGES; page++) {
+                    fill(gradient, page, gradient(number, round, page));
+                    for (int learner = 0; learner < learners; learner++) {
+                        sums[page] += gradient(learner, round, page);
+                    }
+                }
+                int cut = random.nextInt(1, PAGES) * PAGE;
+                pushSurely(model, gradient, 0, cut, random);
+                pushSurely(model, gradient, cut, SIZE - cut, random);
+                model.pull(0, weights, 0, SIZE, Cancellation.NONE);
+                assertWeights(weights, sums, RATE / learners);
+            }
+        }
+        return null;
+    }
+
+    @Test
+    void bspWeightsAreThoseOfTheSequentialRunHoweverOftenConnectionsAreCut() throws Exception {
+        int learners = 2;
+        int rounds = 100;
+        serve("bsp", learners, Duration.ofSeconds(60));
+        // One whose join is cut leaves the first round to the others: only then rounds have all learners.
+        CyclicBarrier joined = new CyclicBarrier(learners, () -> cutsLeft.set(CUTS));
+        List<Callable<Void>> roles = new ArrayList<>();
+        for (int i = 0; i < learners; i++) {
+            int number = i;
+            roles.add(() -> learnInRounds(number, learners, rounds, joined));
+        }
+        runAll(roles);
+        assertThat(cutsLeft.get()).isZero();
+        long[] sums = new long[PAGES];
+        for (int round = 1; round <= rounds; round++) {
+            for (int page = 0; page < PAGES; page++) {
+                for (int learner = 0; learner < learners; learner++) {
+                    sums[page] += gradient(learner, round, page);
+                }
+            }
+        }
+        assertRawWeights(sums, RATE / learners);
+    }
+
+    @Test
+    void learnerThatIsAwayForLongerThanItsLeaseGoesOnAsANewcomer() throws Exception {
+        serve("asp", 1, Duration.ofMillis(50));
+        try (StripedModel model = connectSurely("learner"); DataMemory gradient = DataMemory.allocate(SIZE)) {
+            for (int page = 0; page < PAGES; page++) {
+                fill(gradient, page, page);
+            }
+            model.push(0, gradient, 0, SIZE, Cancellation.NONE);
+            ShardModel shard = servers.get(0).shard();
+            long membership = shard.membership().roster().members().getFirst().number();
+            proxies.get(0).down(true);
+            while (!shard.membership().roster().members().isEmpty()) {
+                Thread.onSpinWait();
+            }
+            proxies.get(0).down(false);
+            model.push(0, gradient, 0, SIZE, Cancellation.NONE);
+            assertThat(shard.membership().roster().members()).hasSize(1)
+                .noneMatch(member -> member.number() == membership);
+        }
+        assertRawWeights(LongStream.range(0, PAGES).map(page -> 2 * page).toArray(), RATE);
+    }
+
+    @Test
+    void learnerThatStartsAgainUnderItsNameCountsFromTheStart() throws Exception {
+        serve("asp", 1, Duration.ofSeconds(60));
+        for (int life = 0; life < 3; life++) {
+            StripedModel model = connectSurely("learner");
+            try (DataMemory gradient = DataMemory.allocate(SIZE)) {
+                for (int page = 0; page < PAGES; page++) {
+                    fill(gradient, page, 1);
+                }
+                model.push(0, gradient, 0, SIZE, Cancellation.NONE);
+            }
+            // It dies without a farewell: the lease goes on.
+            proxies.forEach(proxy -> proxy.down(true));
+            model.close();
+            proxies.forEach(proxy -> proxy.down(false));
+        }
+        assertRawWeights(LongStream.generate(() -> 3).limit(PAGES).toArray(), RATE);
+    }
+}

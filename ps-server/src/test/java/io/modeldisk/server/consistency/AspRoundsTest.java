@@ -1,0 +1,115 @@
+package io.modeldisk.server.consistency;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.fault.membership.Membership;
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.target.Nexus;
+import io.modeldisk.server.block.BlockLayout;
+import io.modeldisk.server.block.BlockStore;
+import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.SumAggregator;
+import io.modeldisk.server.fake.Weights;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Pushes that name their round, without rounds to wait for. */
+class AspRoundsTest {
+    private static final int PAGE = 4096;
+    private static final int BLOCK = 2 * PAGE;
+
+    private final BlockStore store = new BlockStore(new BlockLayout(4L * BLOCK, BLOCK), 2, 0);
+    private final Membership<Nexus, LearnerProgress> membership = new Membership<>(1, 1, () -> 0,
+        () -> new LearnerProgress(new RoundMarks(store.layout())));
+    private final SumAggregator sum = new SumAggregator();
+    private final AtomicInteger callsBeforeFailure = new AtomicInteger(Integer.MAX_VALUE);
+    private final Aggregator aggregator = (block, offset, gradient, gradientOffset, lengthBytes, scale) -> {
+        if (callsBeforeFailure.getAndDecrement() == 0) {
+            throw new IllegalStateException("the aggregator fails");
+        }
+        sum.aggregate(block, offset, gradient, gradientOffset, lengthBytes, scale);
+    };
+    private final Asp asp = new Asp(store, aggregator, membership);
+    private final Nexus a = FakeTask.nexus("a");
+
+    AspRoundsTest() {
+        membership.join(a);
+    }
+
+    @AfterEach
+    void close() {
+        store.close();
+    }
+
+    private void push(long round, long offset, int lengthBytes, float value) throws ScsiException {
+        assertThat(asp.push(new FakeTask(a, offset, lengthBytes).fill(value).ofRound(round))).isTrue();
+    }
+
+    @Test
+    void repeatedPushCountsOnce() throws Exception {
+        push(1, 0, 2 * BLOCK, 3);
+        push(1, 0, 2 * BLOCK, 3);
+        assertThat(Weights.at(store, 0)).isEqualTo(3);
+        assertThat(Weights.at(store, BLOCK)).isEqualTo(3);
+        assertThat(store.block(0).version()).isEqualTo(1);
+        push(2, 0, 2 * BLOCK, 3);
+        assertThat(Weights.at(store, 0)).isEqualTo(6);
+    }
+
+    @Test
+    void pushOfAnEarlierRoundIsARepetition() throws Exception {
+        push(1, 0, PAGE, 3);
+        push(2, 0, PAGE, 3);
+        push(1, 0, PAGE, 3);
+        assertThat(Weights.at(store, 0)).isEqualTo(6);
+    }
+
+    @Test
+    void onlyWhatIsMissingIsApplied() throws Exception {
+        push(1, PAGE, PAGE, 3);
+        push(1, 0, 2 * BLOCK, 5);
+        assertThat(Weights.at(store, 0)).isEqualTo(5);
+        assertThat(Weights.at(store, PAGE)).isEqualTo(3);
+        assertThat(Weights.at(store, BLOCK)).isEqualTo(5);
+    }
+
+    @Test
+    void pushThatFailedHalfWayIsCompletedByItsRepetition() throws Exception {
+        callsBeforeFailure.set(2);
+        assertThatThrownBy(() -> push(1, 0, 4 * BLOCK, 7)).isInstanceOf(IllegalStateException.class);
+        assertThat(Weights.at(store, BLOCK)).isEqualTo(7);
+        assertThat(Weights.at(store, 2 * BLOCK)).isZero();
+        push(1, 0, 4 * BLOCK, 7);
+        for (int block = 0; block < 4; block++) {
+            assertThat(Weights.at(store, block * BLOCK)).isEqualTo(7);
+        }
+    }
+
+    @Test
+    void newMembershipStartsOver() throws Exception {
+        push(1, 0, PAGE, 3);
+        membership.joinAnew(a);
+        push(1, 0, PAGE, 3);
+        assertThat(Weights.at(store, 0)).isEqualTo(6);
+    }
+
+    @Test
+    void writeWithoutARoundCountsEachTime() throws Exception {
+        push(1, 0, PAGE, 3);
+        asp.push(new FakeTask(a, 0, PAGE).fill(4));
+        asp.push(new FakeTask(a, 0, PAGE).fill(4));
+        push(1, 0, PAGE, 3);
+        push(2, 0, PAGE, 3);
+        assertThat(Weights.at(store, 0)).isEqualTo(14);
+    }
+
+    @Test
+    void whoIsNoLearnerMustJoinFirst() {
+        assertThatThrownBy(() -> asp.push(new FakeTask(FakeTask.nexus("b"), 0, PAGE).ofRound(1)))
+            .isInstanceOfSatisfying(ScsiException.class, e -> assertThat(e.sense()).isEqualTo(RoundRules.NO_LEARNER));
+        assertThat(membership.member(FakeTask.nexus("b"))).isNull();
+    }
+}

@@ -1,0 +1,170 @@
+package io.modeldisk.server.consistency;
+
+import static io.modeldisk.server.consistency.BspFixture.BLOCK;
+import static io.modeldisk.server.consistency.BspFixture.PAGE;
+import static io.modeldisk.server.consistency.BspFixture.SIZE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.scsi.Sense;
+import io.modeldisk.protocol.target.Nexus;
+import io.modeldisk.server.fake.FakeTask;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Pushes and pulls that name their round. */
+class BspRoundsTest {
+    private final BspFixture shard = new BspFixture(2);
+    private final Nexus a = shard.connect("a");
+    private final Nexus b = shard.connect("b");
+
+    @BeforeEach
+    void join() {
+        shard.membership.join(a);
+        shard.membership.join(b);
+    }
+
+    @AfterEach
+    void close() {
+        shard.close();
+    }
+
+    private FakeTask push(Nexus learner, long round, long offset, int lengthBytes, float value) {
+        return new FakeTask(learner, offset, lengthBytes).fill(value).ofRound(round);
+    }
+
+    private boolean pushes(Nexus learner, long round, float value) throws ScsiException {
+        return shard.bsp.push(push(learner, round, 0, SIZE, value));
+    }
+
+    private void assertRefused(FakeTask task, Sense sense) {
+        assertThatThrownBy(() -> shard.bsp.push(task))
+            .isInstanceOfSatisfying(ScsiException.class, e -> assertThat(e.sense()).isEqualTo(sense));
+    }
+
+    @Test
+    void repeatedPushOfTheOpenRoundCountsOnce() throws Exception {
+        assertThat(pushes(a, 1, 2)).isTrue();
+        assertThat(pushes(a, 1, 2)).isTrue();
+        assertThat(pushes(b, 1, 6)).isTrue();
+        assertThat(shard.weight(0)).isEqualTo(4);
+        assertThat(shard.store.block(0).version()).isEqualTo(1);
+    }
+
+    @Test
+    void repeatedPushOfAClosedRoundChangesNothing() throws Exception {
+        pushes(a, 1, 2);
+        pushes(b, 1, 6);
+        assertThat(pushes(a, 1, 100)).isTrue();
+        assertThat(pushes(a, 2, 2)).isTrue();
+        assertThat(pushes(b, 2, 2)).isTrue();
+        assertThat(shard.weight(0)).isEqualTo(6);
+    }
+
+    @Test
+    void pushOfALaterRoundWaitsForIt() throws Exception {
+        FakeTask early = push(a, 2, 0, SIZE, 10);
+        assertThat(shard.bsp.push(early)).isFalse();
+        pushes(a, 1, 2);
+        pushes(b, 1, 4);
+        assertThat(early.resumes()).isPositive();
+        assertThat(shard.bsp.push(early)).isTrue();
+        pushes(b, 2, 20);
+        assertThat(shard.weight(0)).isEqualTo(3 + 15);
+    }
+
+    @Test
+    void onlyWhatIsMissingOfAPushIsTaken() throws Exception {
+        shard.bsp.push(push(a, 1, PAGE, BLOCK, 2));
+        assertThat(pushes(a, 1, 4)).isTrue();
+        pushes(b, 1, 0);
+        assertThat(shard.weight(0)).isEqualTo(2);
+        assertThat(shard.weight(PAGE)).isEqualTo(1);
+        assertThat(shard.weight(BLOCK)).isEqualTo(1);
+        assertThat(shard.weight(BLOCK + PAGE)).isEqualTo(2);
+    }
+
+    @Test
+    void whoIsNoLearnerMustJoinFirst() {
+        assertRefused(push(shard.connect("c"), 1, 0, SIZE, 1), RoundRules.NO_LEARNER);
+    }
+
+    @Test
+    void roundBeforeTheLearnersFirstIsRefusedAndNothingOfItTaken() throws Exception {
+        pushes(a, 1, 2);
+        pushes(b, 1, 2);
+        pushes(a, 2, 2);
+        Nexus c = shard.connect("c");
+        assertThat(shard.membership.join(c).joinRound()).isEqualTo(3);
+        assertRefused(push(c, 1, 0, SIZE, 9), RoundRules.NOT_IN_ROUND);
+        assertRefused(push(c, 2, 0, SIZE, 9), RoundRules.NOT_IN_ROUND);
+        pushes(b, 2, 2);
+        assertThat(shard.weight(0)).isEqualTo(4);
+    }
+
+    @Test
+    void repetitionIsKnownAfterTheLearnerPostponed() throws Exception {
+        pushes(a, 1, 2);
+        shard.bsp.push(push(b, 1, 0, PAGE, 4));
+        shard.membership.member(b).postpone(5);
+        shard.bsp.learnersLeft();
+        assertThat(shard.bsp.rounds(0)).isEqualTo(1);
+        assertThat(pushes(a, 1, 2)).isTrue();
+        assertThat(shard.bsp.push(push(b, 1, 0, PAGE, 4))).isTrue();
+        assertRefused(push(b, 1, PAGE, PAGE, 4), RoundRules.NOT_IN_ROUND);
+        assertThat(shard.weight(0)).isEqualTo(3);
+    }
+
+    @Test
+    void pushThatIsRefusedAfterItWaitedHoldsNothingUp() throws Exception {
+        FakeTask early = push(a, 2, 0, SIZE, 10);
+        assertThat(shard.bsp.push(early)).isFalse();
+        shard.membership.member(a).postpone(5);
+        assertRefused(early, RoundRules.NOT_IN_ROUND);
+        assertThat(shard.bsp.waiting()).isZero();
+        assertThat(shard.bsp.synchronize(new FakeTask(a, 0))).isTrue();
+    }
+
+    @Test
+    void newcomerOfTheSameNameIsNotTakenForWhoItWas() throws Exception {
+        pushes(a, 1, 2);
+        long before = shard.membership.member(a).number();
+        assertThat(shard.membership.joinAnew(a).number()).isNotEqualTo(before);
+        shard.bsp.learnersLeft();
+        assertThat(shard.membership.member(a).joinRound()).isEqualTo(2);
+        pushes(b, 1, 4);
+        assertThat(shard.weight(0)).isEqualTo(3);
+        pushes(a, 2, 6);
+        pushes(b, 2, 6);
+        assertThat(shard.weight(0)).isEqualTo(9);
+    }
+
+    @Test
+    void pullWaitsForTheRoundItNamesWhoeverAsks() throws Exception {
+        Nexus observer = shard.connect("observer");
+        FakeTask pull = new FakeTask(observer, 0, SIZE).ofRound(1);
+        assertThat(shard.bsp.admitPull(new FakeTask(observer, 0, SIZE).ofRound(0))).isTrue();
+        assertThat(shard.bsp.admitPull(pull)).isFalse();
+        pushes(a, 1, 2);
+        assertThat(shard.bsp.admitPull(new FakeTask(a, 0, SIZE).ofRound(0))).isTrue();
+        pushes(b, 1, 2);
+        while (!shard.bsp.admitPull(pull)) {
+            pull.awaitResume();
+        }
+        assertThat(shard.membership.member(observer)).isNull();
+    }
+
+    @Test
+    void writesAndPushesOfOneLearnerMix() throws Exception {
+        pushes(a, 1, 2);
+        FakeTask write = new FakeTask(a, 0, SIZE).fill(8);
+        assertThat(shard.bsp.push(write)).isFalse();
+        assertThat(shard.push(b, 0, SIZE, 4)).isTrue();
+        assertThat(shard.bsp.push(write)).isTrue();
+        assertThat(pushes(a, 2, 100)).isTrue();
+        assertThat(pushes(b, 2, 0)).isTrue();
+        assertThat(shard.weight(0)).isEqualTo(3 + 4);
+    }
+}
