@@ -78,8 +78,8 @@ final class MountCommand implements Callable<Integer> {
     private Digest digests;
 
     @Option(names = "--datamover", paramLabel = "NAME", defaultValue = "auto",
-        description = "How data moves: tcp; shm: through memory shared with a shard on this host; auto: shm where a shard offers "
-            + "it, else tcp, and says why.")
+        description = "How data moves: tcp; iser: by RDMA; shm: through memory shared with a shard on this host; auto: shm or "
+            + "iser where a shard offers it, else tcp, and says why.")
     private String datamover;
 
     @Mixin

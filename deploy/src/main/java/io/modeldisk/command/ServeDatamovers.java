@@ -1,6 +1,7 @@
 package io.modeldisk.command;
 
 import io.modeldisk.protocol.datamover.TargetPortal;
+import io.modeldisk.protocol.datamover.iser.IserPortal;
 import io.modeldisk.protocol.datamover.shm.MappingLimits;
 import io.modeldisk.protocol.datamover.shm.ShmPortal;
 import io.modeldisk.protocol.datamover.tcp.TcpPortal;
@@ -13,7 +14,8 @@ import picocli.CommandLine.Option;
 /** Over what a shard is served. */
 final class ServeDatamovers {
     @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp",
-        description = "Over what to serve, one or more of tcp and shm. shm: learners on this host, of the same user or root, "
+        description = "Over what to serve, one or more of tcp, iser and shm. iser: RDMA, on the "
+            + "same address and port number as tcp. shm: learners on this host, of the same user or root, "
             + "share their memory with the shard.")
     private List<String> datamovers;
 
@@ -26,8 +28,9 @@ final class ServeDatamovers {
             switch (name) {
                 // First: where it chooses a port, the others are named after that.
                 case TcpPortal.NAME -> openers.addFirst(new TcpPortal.Opener());
+                case IserPortal.NAME -> openers.add(new IserPortal.Opener());
                 case ShmPortal.NAME -> openers.add(new ShmPortal.Opener(sockets.directory(), new MappingLimits()));
-                default -> throw new IllegalArgumentException("datamover=" + name + " must be tcp or shm");
+                default -> throw new IllegalArgumentException("datamover=" + name + " must be tcp, iser or shm");
             }
         }
         return context.datamovers(openers);

@@ -53,6 +53,16 @@ public interface TargetDatamover extends AutoCloseable {
         void stamp(ResponsePdu pdu, boolean carriesStatus);
     }
 
+    /** Whether the session has the extensions for RDMA (RFC 7145), with keys of their own. */
+    default boolean isRdma() {
+        return false;
+    }
+
+    /** What of this side's wishes can be kept over this datamover. */
+    default OperationalParameters limited(OperationalParameters wishes) {
+        return wishes;
+    }
+
     /** Enable_Datamover: full-feature phase begins with what the login agreed on. */
     void enable(OperationalParameters parameters);
 

@@ -44,7 +44,7 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
         this.context = context;
         this.datamover = datamover;
         this.numbers = numbers;
-        this.negotiation = new OperationalNegotiation(own);
+        this.negotiation = new OperationalNegotiation(datamover.limited(own), datamover.isRdma());
         this.chap = context.secrets() == null ? null : new InitiatorChap(context.secrets(), new SecureRandom());
         this.stage = chap == null ? STAGE_OPERATIONAL : STAGE_SECURITY;
     }

@@ -1,6 +1,8 @@
 package io.modeldisk.protocol.initiator;
 
 import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.iser.IserConnector;
+import io.modeldisk.protocol.datamover.iser.IserInitiatorPortal;
 import io.modeldisk.protocol.datamover.shm.ShmInitiatorPortal;
 import io.modeldisk.protocol.datamover.shm.SocketPath;
 import io.modeldisk.protocol.datamover.tcp.TcpInitiatorPortal;
@@ -22,12 +24,14 @@ import java.util.stream.Collectors;
 public record Route(InitiatorPortal portal, String reason) {
     /** What a user may ask for. */
     public enum Wish {
-        /** Shared memory where the target is on this host and offers it, else TCP. */
+        /** Shared memory where the target is on this host and offers it, else iSER where it answers so, else TCP. */
         AUTO,
         /** TCP. */
         TCP,
         /** Shared memory, or nothing. */
-        SHM;
+        SHM,
+        /** iSER over an RDMA device, or nothing. */
+        ISER;
 
         /**
          * The wish of this name, as {@code auto}.
@@ -52,38 +56,43 @@ public record Route(InitiatorPortal portal, String reason) {
     }
 
     /**
-     * Chooses. With {@link Wish#AUTO} this looks whether a server answers at the socket.
+     * Chooses. With {@link Wish#AUTO} this looks whether a server answers at the socket, and then over RDMA.
      *
      * @param address the target's TCP address
      * @param targetName its iSCSI name
      * @param socketDirectory where sockets are, as {@link SocketPath#defaultDirectory()}
      * @param protectedByDigests whether digests are wanted, which TCP alone has
+     * @param connector what iSER connections share
      */
     public static Route choose(
-        Wish wish, InetSocketAddress address, String targetName, Path socketDirectory, boolean protectedByDigests) {
+        Wish wish, InetSocketAddress address, String targetName, Path socketDirectory, boolean protectedByDigests,
+        IserConnector connector) {
         ShmInitiatorPortal shm = new ShmInitiatorPortal(SocketPath.of(socketDirectory, targetName, address.getPort()));
-        Route tcp = new Route(new TcpInitiatorPortal(address), "as asked for");
-        return switch (wish) {
-            case TCP -> tcp;
-            case SHM -> {
-                if (protectedByDigests) {
-                    throw new IllegalArgumentException("datamover=shm moves nothing that digests could protect");
-                }
-                yield new Route(shm, "as asked for");
-            }
-            case AUTO -> {
-                if (protectedByDigests) {
-                    yield new Route(tcp.portal(), "digests protect what TCP carries");
-                }
-                if (!isThisHost(address.getAddress())) {
-                    yield new Route(tcp.portal(), "it is on another host");
-                }
-                String obstacle = shm.obstacle();
-                yield obstacle == null
-                    ? new Route(shm, "it is on this host and answers at " + shm.path())
-                    : new Route(tcp.portal(), "it is on this host, but offers no shared memory: " + obstacle);
-            }
+        IserInitiatorPortal iser = new IserInitiatorPortal(connector, address);
+        TcpInitiatorPortal tcp = new TcpInitiatorPortal(address);
+        if (wish == Wish.AUTO) {
+            return protectedByDigests ? new Route(tcp, "digests protect what TCP carries") : automatic(shm, iser, tcp);
+        }
+        if (protectedByDigests && wish != Wish.TCP) {
+            throw new IllegalArgumentException("datamover=" + wish + " moves nothing that digests could protect");
+        }
+        InitiatorPortal asked = switch (wish) {
+            case SHM -> shm;
+            case ISER -> iser;
+            default -> tcp;
         };
+        return new Route(asked, "as asked for");
+    }
+
+    private static Route automatic(ShmInitiatorPortal shm, IserInitiatorPortal iser, TcpInitiatorPortal tcp) {
+        String noShm = isThisHost(tcp.address().getAddress()) ? shm.obstacle() : "it is on another host";
+        if (noShm == null) {
+            return new Route(shm, "it is on this host and answers at " + shm.path());
+        }
+        String noIser = iser.obstacle();
+        return noIser == null
+            ? new Route(iser, "it answers over RDMA; no shared memory: " + noShm)
+            : new Route(tcp, "no shared memory: " + noShm + "; no iSER: " + noIser);
     }
 
     private static boolean isThisHost(InetAddress address) {

@@ -50,6 +50,13 @@ public final class Key {
     /** The response to a challenge. */
     public static final String CHAP_R = "CHAP_R";
 
+    static final String RDMA_EXTENSIONS = "RDMAExtensions";
+    static final String INITIATOR_RECV_DATA_SEGMENT_LENGTH = "InitiatorRecvDataSegmentLength";
+    static final String TARGET_RECV_DATA_SEGMENT_LENGTH = "TargetRecvDataSegmentLength";
+    static final String MAX_OUTSTANDING_UNEXPECTED_PDUS = "MaxOutstandingUnexpectedPDUs";
+    static final String MAX_AHS_LENGTH = "MaxAHSLength";
+    static final String TAGGED_BUFFER_FOR_SOLICITED_DATA_ONLY = "TaggedBufferForSolicitedDataOnly";
+    static final String ISER_HELLO_REQUIRED = "iSERHelloRequired";
     static final String HEADER_DIGEST = "HeaderDigest";
     static final String DATA_DIGEST = "DataDigest";
     static final String MAX_CONNECTIONS = "MaxConnections";

@@ -11,7 +11,13 @@ public final class OperationalNegotiation {
     private static final int MIN_LENGTH_BYTES = 512;
     private static final int MAX_LENGTH_BYTES = (1 << 24) - 1;
 
+    /** RDMA has checksums of its own (RFC 7145 section 6.1). */
+    private static final String NO_DIGEST = Digest.NONE.toString();
+
     private final OperationalParameters own;
+    /** Null but over RDMA. */
+    private final RdmaKeys rdma;
+    private boolean initiator;
     private boolean initialR2t;
     private boolean immediateData;
     private int firstBurstBytes;
@@ -24,7 +30,13 @@ public final class OperationalNegotiation {
 
     /** Starts from the limits and wishes of this side; its {@code peerDataSegmentBytes} is not used. */
     public OperationalNegotiation(OperationalParameters own) {
+        this(own, false);
+    }
+
+    /** The same; {@code overRdma} it is a session with the extensions of RFC 7145. */
+    public OperationalNegotiation(OperationalParameters own, boolean overRdma) {
         this.own = own;
+        this.rdma = overRdma ? new RdmaKeys(own.ownDataSegmentBytes()) : null;
         OperationalParameters defaults = OperationalParameters.DEFAULTS;
         this.initialR2t = defaults.initialR2t();
         this.immediateData = defaults.immediateData();
@@ -36,13 +48,13 @@ public final class OperationalNegotiation {
     /** What an initiator offers. */
     public TextParameters offers() {
         declared = true;
-        return new TextParameters()
+        initiator = true;
+        TextParameters offers = new TextParameters()
             .put(Key.HEADER_DIGEST, own.headerDigest())
             .put(Key.DATA_DIGEST, own.dataDigest())
             .put(Key.MAX_CONNECTIONS, 1)
             .put(Key.INITIAL_R2T, yesOrNo(own.initialR2t()))
             .put(Key.IMMEDIATE_DATA, yesOrNo(own.immediateData()))
-            .put(Key.MAX_RECV_DATA_SEGMENT_LENGTH, own.ownDataSegmentBytes())
             .put(Key.MAX_BURST_LENGTH, own.maxBurstBytes())
             .put(Key.FIRST_BURST_LENGTH, own.firstBurstBytes())
             .put(Key.DEFAULT_TIME2WAIT, 0)
@@ -51,6 +63,9 @@ public final class OperationalNegotiation {
             .put(Key.DATA_PDU_IN_ORDER, Key.YES)
             .put(Key.DATA_SEQUENCE_IN_ORDER, Key.YES)
             .put(Key.ERROR_RECOVERY_LEVEL, 0);
+        return rdma == null
+            ? offers.put(Key.MAX_RECV_DATA_SEGMENT_LENGTH, own.ownDataSegmentBytes())
+            : rdma.offer(offers);
     }
 
     /**
@@ -65,7 +80,7 @@ public final class OperationalNegotiation {
                 answers.put(pair.getKey(), answer);
             }
         }
-        if (operational && !declared) {
+        if (operational && !declared && rdma == null) {
             declared = true;
             answers.put(Key.MAX_RECV_DATA_SEGMENT_LENGTH, own.ownDataSegmentBytes());
         }
@@ -76,8 +91,8 @@ public final class OperationalNegotiation {
         return switch (key) {
             case Key.INITIATOR_NAME, Key.INITIATOR_ALIAS, Key.TARGET_NAME, Key.SESSION_TYPE, Key.AUTH_METHOD -> null;
             case Key.CHAP_A, Key.CHAP_I, Key.CHAP_C, Key.CHAP_N, Key.CHAP_R -> null;
-            case Key.HEADER_DIGEST -> answerDigest(value, digest -> headerDigest = digest);
-            case Key.DATA_DIGEST -> answerDigest(value, digest -> dataDigest = digest);
+            case Key.HEADER_DIGEST -> rdma == null ? answerDigest(value, digest -> headerDigest = digest) : NO_DIGEST;
+            case Key.DATA_DIGEST -> rdma == null ? answerDigest(value, digest -> dataDigest = digest) : NO_DIGEST;
             case Key.TASK_REPORTING -> oneOf(value, "RFC3720");
             case Key.INITIAL_R2T -> answerInitialR2t(value);
             case Key.IMMEDIATE_DATA -> answerImmediateData(value);
@@ -93,6 +108,10 @@ public final class OperationalNegotiation {
             case Key.FIRST_BURST_LENGTH -> answerFirstBurst(value);
             case Key.MAX_RECV_DATA_SEGMENT_LENGTH -> declareDataSegment(value);
             case Key.LEARNER -> declareLearner(value);
+            case Key.RDMA_EXTENSIONS, Key.INITIATOR_RECV_DATA_SEGMENT_LENGTH, Key.TARGET_RECV_DATA_SEGMENT_LENGTH,
+                Key.MAX_OUTSTANDING_UNEXPECTED_PDUS, Key.MAX_AHS_LENGTH, Key.TAGGED_BUFFER_FOR_SOLICITED_DATA_ONLY,
+                Key.ISER_HELLO_REQUIRED ->
+                rdma == null ? Key.NOT_UNDERSTOOD : rdma.answer(key, value);
             default -> Key.NOT_UNDERSTOOD;
         };
     }
@@ -179,6 +198,9 @@ public final class OperationalNegotiation {
                 case Key.DATA_DIGEST -> dataDigest = accepted(key, value, own.dataDigest());
                 default -> {
                     // The others were offered with a value that leaves the target no choice.
+                    if (rdma != null) {
+                        rdma.accept(key, value);
+                    }
                 }
             }
         }
@@ -216,18 +238,27 @@ public final class OperationalNegotiation {
     /**
      * Ends an initiator's negotiation.
      *
-     * @throws LoginException if the target did not agree to a digest that was asked for
+     * @throws LoginException if the target did not agree to a digest that was asked for, or to RDMA
      */
     public void conclude() throws LoginException {
+        if (rdma != null && !rdma.isAgreed()) {
+            throw new LoginException("the target did not answer RDMAExtensions=Yes, which a session over iSER is");
+        }
         accepted(Key.HEADER_DIGEST, headerDigest.toString(), own.headerDigest());
         accepted(Key.DATA_DIGEST, dataDigest.toString(), own.dataDigest());
     }
 
     /** What has been agreed on so far. */
     public OperationalParameters result() {
+        int takes = own.ownDataSegmentBytes();
+        int peerTakes = peerDataSegmentBytes;
+        if (rdma != null) {
+            takes = initiator ? rdma.initiatorTakesBytes() : rdma.targetTakesBytes();
+            peerTakes = initiator ? rdma.targetTakesBytes() : rdma.initiatorTakesBytes();
+        }
         return new OperationalParameters(initialR2t, immediateData, Math.min(firstBurstBytes, maxBurstBytes),
             maxBurstBytes,
-            own.ownDataSegmentBytes(), peerDataSegmentBytes, headerDigest, dataDigest);
+            takes, peerTakes, headerDigest, dataDigest);
     }
 
     /** The label that the initiator gave its learner, or null. */

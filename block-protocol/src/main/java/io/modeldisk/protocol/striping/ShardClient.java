@@ -49,7 +49,7 @@ final class ShardClient implements AutoCloseable {
         this.context = context;
         this.portal = portal;
         this.route = Route.choose(context.datamover(), portal, ModelFacts.TARGET_PREFIX + context.model(),
-            context.socketDirectory(), context.digest() != Digest.NONE);
+            context.socketDirectory(), context.digest() != Digest.NONE, context.connector());
         this.scratch = allocate(PAGE_BYTES);
     }
 

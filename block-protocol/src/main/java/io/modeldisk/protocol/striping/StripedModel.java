@@ -3,6 +3,7 @@ package io.modeldisk.protocol.striping;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import io.modeldisk.protocol.datamover.iser.IserConnector;
 import io.modeldisk.protocol.datamover.shm.SocketPath;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.SessionContext;
@@ -274,6 +275,7 @@ public final class StripedModel implements RemoteModel {
         private Digest digest = Digest.NONE;
         private Route.Wish datamover = Route.Wish.TCP;
         private Path socketDirectory = SocketPath.defaultDirectory();
+        private final IserConnector connector = new IserConnector();
 
         /** A connection to the model at this address. */
         public Context(ModelAddress address) {
@@ -350,6 +352,10 @@ public final class StripedModel implements RemoteModel {
 
         Route.Wish datamover() {
             return datamover;
+        }
+
+        IserConnector connector() {
+            return connector;
         }
 
         Path socketDirectory() {

@@ -65,7 +65,7 @@ final class TargetLogin implements TargetDatamover.Listener {
         this.context = context;
         this.target = context.target();
         this.security = new TargetSecurity(context.access(), context.random());
-        this.negotiation = new OperationalNegotiation(context.parameters());
+        this.negotiation = new OperationalNegotiation(datamover.limited(context.parameters()), datamover.isRdma());
     }
 
     /** Runs the login to its end. A login that fails is answered with its status before this throws. */

@@ -3,6 +3,7 @@ package io.modeldisk.bench.shard;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.iser.IserConnector;
 import io.modeldisk.protocol.datamover.shm.SocketPath;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -21,6 +22,7 @@ public final class BenchShard implements AutoCloseable {
     private static final int CHUNK_BYTES = 1 << 20;
 
     private final ChildProcess process;
+    private final IserConnector connector = new IserConnector();
     private final InetSocketAddress portal;
     private final StripedModel model;
 
@@ -77,7 +79,7 @@ public final class BenchShard implements AutoCloseable {
     /** The way to it over a datamover. */
     public InitiatorPortal over(Route.Wish datamover) {
         return Route.choose(datamover, portal, ModelFacts.TARGET_PREFIX + facts().model(),
-            SocketPath.defaultDirectory(), false).portal();
+            SocketPath.defaultDirectory(), false, connector).portal();
     }
 
     /** What it says of its model. */

@@ -1,0 +1,180 @@
+package io.modeldisk.protocol.datamover.iser;
+
+import com.ibm.disni.verbs.IbvSendWR;
+import com.ibm.disni.verbs.SVCPostRecv;
+import com.ibm.disni.verbs.SVCPostSend;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.rdma.QueuePair;
+import io.modeldisk.protocol.rdma.RegisteredMemory;
+import io.modeldisk.protocol.rdma.Work;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Messages over a queue pair, for either end: receives are posted ahead, sends have places of their own and go out in the order
+ * in which {@link #lock} was taken. Thread-safe as {@link QueuePair} is.
+ */
+final class IserChannel implements AutoCloseable {
+    /** PDUs that come unasked, beyond one for each command: pings, task management, text, logout. */
+    static final int UNEXPECTED_PDUS = 16;
+
+    /** How many messages may be on their way out. */
+    static final int SENDS = 32;
+
+    private static final int SEND_FLAGS = IbvSendWR.IBV_SEND_SIGNALED;
+    private static final int SEND_INLINE_FLAGS = SEND_FLAGS | IbvSendWR.IBV_SEND_INLINE;
+
+    private final QueuePair queue;
+    private final RegisteredMemory messages;
+    private final SVCPostRecv[] receives;
+    private final IserMessage[] sends = new IserMessage[SENDS];
+    private final SVCPostSend send;
+    private final List<RegisteredMemory> registered = new ArrayList<>();
+    private final ReentrantLock sendLock = new ReentrantLock();
+    private volatile RegisteredMemory[] known = {};
+    private volatile long sendingSinceNanos;
+    private volatile long lastReceivedNanos = System.nanoTime();
+    private int nextSend;
+
+    /** Posts the receives, so before the connection is there. Owns the queue pair; closes it if this fails. */
+    IserChannel(QueuePair queue, int receiveCount) throws IOException {
+        this.queue = queue;
+        DataMemory memory = DataMemory.allocate((long) (receiveCount + SENDS) * IserMessage.BYTES);
+        queue.releaseAtEnd(memory::close);
+        try {
+            messages = register(memory);
+            receives = new SVCPostRecv[receiveCount];
+            for (int i = 0; i < receiveCount; i++) {
+                IserMessage message = queue.add(
+                    new IserMessage(memory, (long) i * IserMessage.BYTES, "receiving a message", true));
+                receives[i] = queue.prepareReceive(message, messages.address(message.offset()), IserMessage.BYTES,
+                    messages.localKey(message.offset()));
+                queue.postReceive(receives[i], message);
+            }
+            for (int i = 0; i < SENDS; i++) {
+                long offset = (long) (receiveCount + i) * IserMessage.BYTES;
+                sends[i] = queue.add(new IserMessage(memory, offset, "sending a message", false));
+            }
+            send = queue.prepare(QueuePair.request(IbvSendWR.IBV_WR_SEND, SEND_FLAGS, 1));
+        } catch (IOException e) {
+            queue.close();
+            throw e;
+        }
+    }
+
+    /** A queue pair is made for this many requests but receives. */
+    static int sendRequests(int rdmaRequests) {
+        return SENDS + rdmaRequests;
+    }
+
+    QueuePair queue() {
+        return queue;
+    }
+
+    private RegisteredMemory register(DataMemory memory) throws IOException {
+        RegisteredMemory result = queue.domain().register(memory);
+        queue.releaseAtEnd(() -> queue.domain().release(result));
+        return result;
+    }
+
+    /** The registration of memory: a look, but for the first time that this connection sees it. */
+    RegisteredMemory registered(DataMemory memory) throws IOException {
+        for (RegisteredMemory one : known) {
+            if (one.isOf(memory)) {
+                return one;
+            }
+        }
+        return registerNow(memory);
+    }
+
+    private RegisteredMemory registerNow(DataMemory memory) throws IOException {
+        synchronized (registered) {
+            RegisteredMemory result = register(memory);
+            registered.add(result);
+            known = registered.toArray(RegisteredMemory[]::new);
+            return result;
+        }
+    }
+
+    /** Waits for the next message, or another piece of work that was made to arrive. */
+    Work awaitArrival() throws IOException {
+        Work arrival = queue.awaitArrival();
+        if (arrival instanceof IserMessage) {
+            lastReceivedNanos = System.nanoTime();
+        }
+        return arrival;
+    }
+
+    /** Lets the next message come where this one was. */
+    void receiveAgain(IserMessage message) throws IOException {
+        queue.postReceive(receives[(int) message.id()], message);
+    }
+
+    /** Begins to send: waits until no other thread does. */
+    void lock() {
+        sendLock.lock();
+        sendingSinceNanos = System.nanoTime();
+    }
+
+    void unlock() {
+        sendingSinceNanos = 0;
+        sendLock.unlock();
+    }
+
+    /** Waits for a place for a message; with the lock. It advertises nothing yet. */
+    IserMessage nextMessage() throws IOException {
+        IserMessage message = sends[nextSend];
+        nextSend = (nextSend + 1) % SENDS;
+        queue.awaitEnd(message, message.turn());
+        IserHeader.begin(message.whole());
+        return message;
+    }
+
+    /** Sends a message from {@link #nextMessage}; with the lock. Answers its turn. */
+    int send(IserMessage message, int bytes) throws IOException {
+        queue.awaitRoom(1);
+        prepare(send.getWrMod(0), message, bytes);
+        return queue.post(send, message, 1);
+    }
+
+    /** Patches a send request for a message. */
+    void prepare(SVCPostSend.SendWRMod request, IserMessage message, int bytes) {
+        request.setWr_id(message.id());
+        request.setSend_flags(bytes <= queue.inlineBytes() ? SEND_INLINE_FLAGS : SEND_FLAGS);
+        SVCPostSend.SgeMod part = request.getSgeMod(0);
+        part.setAddr(messages.address(message.offset()));
+        part.setLength(bytes);
+        part.setLkey(messages.localKey(message.offset()));
+    }
+
+    /** Sends a PDU with its data; with the lock. Answers the message. */
+    IserMessage sendPdu(Pdu pdu, ByteBuffer data) throws IOException {
+        IserMessage message = nextMessage();
+        send(message, message.fill(pdu, data));
+        return message;
+    }
+
+    /** Waits until all that is being sent is out. */
+    void awaitSends() {
+        for (IserMessage message : sends) {
+            queue.awaitOver(message);
+        }
+    }
+
+    long sendingSinceNanos() {
+        return sendingSinceNanos;
+    }
+
+    long lastReceivedNanos() {
+        return lastReceivedNanos;
+    }
+
+    @Override
+    public void close() {
+        queue.close();
+    }
+}

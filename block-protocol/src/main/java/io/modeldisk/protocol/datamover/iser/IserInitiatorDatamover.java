@@ -1,0 +1,173 @@
+package io.modeldisk.protocol.datamover.iser;
+
+import com.ibm.disni.verbs.IbvSendWR;
+import com.ibm.disni.verbs.SVCPostSend;
+import io.modeldisk.protocol.datamover.InitiatorDatamover;
+import io.modeldisk.protocol.datamover.InitiatorTask;
+import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.pdu.Opcode;
+import io.modeldisk.protocol.pdu.RequestPdu;
+import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import io.modeldisk.protocol.rdma.QueuePair;
+import io.modeldisk.protocol.rdma.RegisteredMemory;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/**
+ * The initiator's end of an iSER connection (RFC 7145): advertises a command's memory, and the target moves the data. A write
+ * that fits travels with its command; a longer one is left to the target as a whole.
+ */
+public final class IserInitiatorDatamover implements InitiatorDatamover {
+    private final IserChannel channel;
+    private final QueuePair queue;
+    private final Numbering numbering;
+    private final SVCPostSend sendWithData;
+    private OperationalParameters parameters = OperationalParameters.DEFAULTS;
+
+    /** Posts the receives on a queue pair that is not connected yet, and owns it from now on. */
+    IserInitiatorDatamover(QueuePair queue, Numbering numbering, int queueDepth) throws IOException {
+        this.queue = queue;
+        this.numbering = numbering;
+        this.channel = new IserChannel(queue, receives(queueDepth));
+        try {
+            this.sendWithData = queue.prepare(
+                QueuePair.request(IbvSendWR.IBV_WR_SEND, IbvSendWR.IBV_SEND_SIGNALED, 2));
+        } catch (IOException e) {
+            queue.close();
+            throw e;
+        }
+    }
+
+    static int receives(int queueDepth) {
+        return queueDepth + IserChannel.UNEXPECTED_PDUS;
+    }
+
+    static int sendRequests() {
+        return IserChannel.sendRequests(0);
+    }
+
+    @Override
+    public boolean isRdma() {
+        return true;
+    }
+
+    @Override
+    public OperationalParameters limited(OperationalParameters wishes) {
+        return IserMessage.limited(wishes);
+    }
+
+    @Override
+    public void enable(OperationalParameters agreed) {
+        parameters = agreed;
+    }
+
+    @Override
+    public void sendCommand(ScsiCommandPdu command, InitiatorTask task) throws IOException {
+        queue.enter();
+        channel.lock();
+        try {
+            int length = task.lengthBytes();
+            boolean together = task.writes() && length > 0
+                && length <= Math.min(parameters.immediateBytes(length), IserMessage.DATA_SEGMENT_BYTES);
+            RegisteredMemory memory = length > 0 ? channel.registered(task.memory()) : null;
+            IserMessage message = channel.nextMessage();
+            command.dataSegmentBytes(together ? length : 0);
+            if (length > 0 && !together) {
+                int stag = memory.remoteKey(task.memoryOffset());
+                long offset = memory.address(task.memoryOffset());
+                if (task.writes()) {
+                    IserHeader.advertiseWrite(message.whole(), stag, offset);
+                } else {
+                    IserHeader.advertiseRead(message.whole(), stag, offset);
+                }
+            }
+            numbering.stamp(command);
+            int bytes = message.fill(command, null);
+            if (together) {
+                sendTogether(message, bytes, memory, task);
+            } else {
+                channel.send(message, bytes);
+            }
+        } finally {
+            channel.unlock();
+            queue.exit();
+        }
+    }
+
+    /** The device gathers the command and its data, which stays where it is. */
+    private void sendTogether(IserMessage message, int bytes, RegisteredMemory memory, InitiatorTask task)
+        throws IOException {
+        queue.awaitRoom(1);
+        SVCPostSend.SendWRMod request = sendWithData.getWrMod(0);
+        channel.prepare(request, message, bytes);
+        request.setSend_flags(IbvSendWR.IBV_SEND_SIGNALED);
+        SVCPostSend.SgeMod data = request.getSgeMod(1);
+        data.setAddr(memory.address(task.memoryOffset()));
+        data.setLength(task.lengthBytes());
+        data.setLkey(memory.localKey(task.memoryOffset()));
+        queue.post(sendWithData, message, 1);
+    }
+
+    @Override
+    public void sendControl(RequestPdu pdu, ByteBuffer data) throws IOException {
+        queue.enter();
+        channel.lock();
+        try {
+            int length = data == null ? 0 : data.remaining();
+            int longest = Math.min(parameters.peerDataSegmentBytes(), IserMessage.DATA_SEGMENT_BYTES);
+            if (length > longest) {
+                throw new ProtocolException(
+                    "a data segment of " + length + " bytes is due, " + queue.peer() + " takes " + longest);
+            }
+            if (data != null) {
+                pdu.dataSegmentBytes(length);
+            }
+            numbering.stamp(pdu);
+            channel.sendPdu(pdu, data);
+        } finally {
+            channel.unlock();
+            queue.exit();
+        }
+    }
+
+    @Override
+    public void receive(Listener listener) throws IOException {
+        queue.enter();
+        try {
+            IserMessage message = (IserMessage) channel.awaitArrival();
+            int longest = Math.min(parameters.ownDataSegmentBytes(), IserMessage.DATA_SEGMENT_BYTES);
+            int start = message.checkReceived(longest);
+            int opcode = message.pdu().opcode();
+            if (opcode == Opcode.DATA_IN || opcode == Opcode.R2T) {
+                throw new ProtocolException(
+                    queue.peer() + " sends opcode %02Xh, which does not exist over iSER".formatted(opcode));
+            }
+            listener.controlNotify(message.pdu(), message.received(start));
+            channel.receiveAgain(message);
+        } finally {
+            queue.exit();
+        }
+    }
+
+    @Override
+    public void serveRequestsForData(Listener listener) throws IOException {
+        // The target READs for itself.
+        queue.awaitClosed();
+    }
+
+    @Override
+    public void awaitEndedTasks() {
+        channel.awaitSends();
+    }
+
+    @Override
+    public long sendingSinceNanos() {
+        return channel.sendingSinceNanos();
+    }
+
+    @Override
+    public void close() {
+        channel.close();
+    }
+}

@@ -1,0 +1,110 @@
+package io.modeldisk.protocol.datamover.iser;
+
+import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.login.Digest;
+import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import io.modeldisk.protocol.rdma.Work;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/** A place for one message with its iSER header, PDU header and data, and the request that sends it or receives into it. */
+final class IserMessage extends Work {
+    /** The longest data segment that a message has room for. */
+    static final int DATA_SEGMENT_BYTES = 8192;
+
+    /** Both headers. */
+    static final int HEADER_BYTES = IserHeader.BYTES + Pdu.BHS_BYTES;
+
+    /** Room for the headers, additional ones, the data and its padding; a multiple of the cache line. */
+    static final int BYTES = 8448;
+
+    private final long offset;
+    private final MemorySegment segment;
+    private final ByteBuffer bytes;
+    private final Pdu pdu;
+    private final ScsiCommandPdu command;
+    private final ByteBuffer data;
+
+    /** What one message can hold goes with a command; the rest is the target's to fetch. */
+    static OperationalParameters limited(OperationalParameters wishes) {
+        return new OperationalParameters(true, wishes.immediateData(), DATA_SEGMENT_BYTES, wishes.maxBurstBytes(),
+            DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES, Digest.NONE, Digest.NONE);
+    }
+
+    /** A message at an offset of {@code memory}. */
+    IserMessage(DataMemory memory, long offset, String name, boolean arrives) {
+        super(name, arrives);
+        this.offset = offset;
+        this.segment = memory.segment(offset, BYTES);
+        this.bytes = segment.asByteBuffer().order(ByteOrder.BIG_ENDIAN);
+        this.data = bytes.duplicate();
+        ByteBuffer header = bytes.slice(IserHeader.BYTES, Pdu.BHS_BYTES);
+        this.pdu = new Pdu(header);
+        this.command = new ScsiCommandPdu(header);
+    }
+
+    /** Where in the memory it is. */
+    long offset() {
+        return offset;
+    }
+
+    /** The whole message; the iSER header is at its start. */
+    ByteBuffer whole() {
+        return bytes;
+    }
+
+    MemorySegment segment() {
+        return segment;
+    }
+
+    Pdu pdu() {
+        return pdu;
+    }
+
+    ScsiCommandPdu command() {
+        return command;
+    }
+
+    /** Checks that what has come is whole, and answers where its data segment starts. */
+    int checkReceived(int longestDataSegment) throws ProtocolException {
+        if (bytes() < HEADER_BYTES) {
+            throw new ProtocolException("a message of " + bytes() + " bytes, the headers alone have " + HEADER_BYTES);
+        }
+        if (!IserHeader.isControl(bytes)) {
+            throw new ProtocolException("an iSER message of type %02Xh where a PDU is due".formatted(bytes.get(0)));
+        }
+        int length = pdu.dataSegmentBytes();
+        int start = HEADER_BYTES + pdu.ahsBytes();
+        if (length > longestDataSegment) {
+            throw new ProtocolException("a data segment of " + length + " bytes, the limit is " + longestDataSegment);
+        }
+        if (start + length > bytes()) {
+            throw new ProtocolException("a data segment of " + length + " bytes in a message of " + bytes());
+        }
+        return start;
+    }
+
+    /** The data segment that has come. */
+    ByteBuffer received(int start) {
+        return data.limit(start + pdu.dataSegmentBytes()).position(start);
+    }
+
+    /** Fills in a PDU and its data, padded; answers the message's length. */
+    int fill(Pdu from, ByteBuffer segment) {
+        bytes.put(IserHeader.BYTES, from.header(), 0, Pdu.BHS_BYTES);
+        int length = segment == null ? 0 : segment.remaining();
+        if (length == 0) {
+            return HEADER_BYTES;
+        }
+        bytes.put(HEADER_BYTES, segment, segment.position(), length);
+        int end = HEADER_BYTES + length;
+        for (int i = Pdu.paddingOf(length); i > 0; i--) {
+            bytes.put(end++, (byte) 0);
+        }
+        return end;
+    }
+}

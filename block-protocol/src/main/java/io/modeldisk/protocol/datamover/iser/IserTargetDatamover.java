@@ -1,0 +1,351 @@
+package io.modeldisk.protocol.datamover.iser;
+
+import com.ibm.disni.verbs.IbvSendWR;
+import com.ibm.disni.verbs.SVCPostSend;
+import io.modeldisk.protocol.datamover.DataError;
+import io.modeldisk.protocol.datamover.DataTransfer;
+import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.datamover.TargetDatamover;
+import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.pdu.Opcode;
+import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.pdu.ResponsePdu;
+import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import io.modeldisk.protocol.pdu.ScsiResponsePdu;
+import io.modeldisk.protocol.rdma.QueuePair;
+import io.modeldisk.protocol.rdma.RegisteredMemory;
+import io.modeldisk.protocol.rdma.Work;
+import io.modeldisk.protocol.scsi.ScsiStatus;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+
+/**
+ * The target's end of an iSER connection (RFC 7145): READs what does not come with a write's command, WRITEs what a read asks
+ * for, the last piece in one post with the response. Unsolicited Data-Out is never agreed on.
+ */
+public final class IserTargetDatamover implements TargetDatamover {
+    /** The RDMA requests of a connection: the READs of a few long writes, and the WRITEs of the threads that serve it. */
+    private static final int RDMA_REQUESTS = 96;
+
+    private static final int WRITES = 4;
+
+    private final IserChannel channel;
+    private final QueuePair queue;
+    private final Numbering numbering;
+    private final IserTransfer[] transfers;
+    private final Work[] writes = new Work[WRITES];
+    private final SVCPostSend read;
+    private final SVCPostSend lastRead;
+    private final SVCPostSend write;
+    private final SVCPostSend writeAndRespond;
+    private final ScsiResponsePdu response = new ScsiResponsePdu(Pdu.newHeader());
+    private final Pdu received = new Pdu(Pdu.newHeader());
+    private int nextWrite;
+    private OperationalParameters parameters = OperationalParameters.DEFAULTS;
+
+    /**
+     * Posts the receives on a queue pair that is not connected yet, and owns it from now on.
+     *
+     * @param slots how many transfers there are at most at one time, each with its own {@link DataTransfer#slot()}
+     */
+    IserTargetDatamover(QueuePair queue, Numbering numbering, int slots) throws IOException {
+        this.queue = queue;
+        this.numbering = numbering;
+        this.channel = new IserChannel(queue, receives(slots));
+        this.transfers = new IserTransfer[slots];
+        try {
+            for (int i = 0; i < slots; i++) {
+                transfers[i] = queue.add(new IserTransfer());
+            }
+            for (int i = 0; i < WRITES; i++) {
+                writes[i] = queue.add(new Work("RDMA WRITE of a read's data", false));
+            }
+            read = queue.prepare(QueuePair.request(IbvSendWR.IBV_WR_RDMA_READ, 0, 1));
+            lastRead = queue.prepare(QueuePair.request(IbvSendWR.IBV_WR_RDMA_READ, IbvSendWR.IBV_SEND_SIGNALED, 1));
+            write = queue.prepare(QueuePair.request(IbvSendWR.IBV_WR_RDMA_WRITE, IbvSendWR.IBV_SEND_SIGNALED, 1));
+            writeAndRespond = queue.prepare(QueuePair.request(IbvSendWR.IBV_WR_RDMA_WRITE, 0, 1),
+                QueuePair.request(IbvSendWR.IBV_WR_SEND, IbvSendWR.IBV_SEND_SIGNALED, 1));
+        } catch (IOException e) {
+            queue.close();
+            throw e;
+        }
+    }
+
+    static int receives(int slots) {
+        return slots + IserChannel.UNEXPECTED_PDUS;
+    }
+
+    static int sendRequests() {
+        return IserChannel.sendRequests(RDMA_REQUESTS);
+    }
+
+    @Override
+    public boolean isRdma() {
+        return true;
+    }
+
+    @Override
+    public OperationalParameters limited(OperationalParameters wishes) {
+        return IserMessage.limited(wishes);
+    }
+
+    @Override
+    public void enable(OperationalParameters agreed) {
+        parameters = agreed;
+    }
+
+    @Override
+    public void receive(Listener listener) throws IOException {
+        queue.enter();
+        try {
+            Work arrival = channel.awaitArrival();
+            if (arrival instanceof IserTransfer transfer) {
+                readDone(listener, transfer);
+            } else {
+                IserMessage message = (IserMessage) arrival;
+                receive(listener, message);
+                channel.receiveAgain(message);
+            }
+        } finally {
+            queue.exit();
+        }
+    }
+
+    private void receive(Listener listener, IserMessage message) throws IOException {
+        int longest = Math.min(parameters.ownDataSegmentBytes(), IserMessage.DATA_SEGMENT_BYTES);
+        // A copy: the message's place may have been given to the next one when this is asked for.
+        received.header().put(0, message.pdu().header(), 0, Pdu.BHS_BYTES);
+        int start = message.checkReceived(longest);
+        switch (message.pdu().opcode()) {
+            case Opcode.SCSI_COMMAND -> receiveCommand(listener, message, start);
+            case Opcode.DATA_OUT -> throw new ProtocolException("a Data-Out PDU, but InitialR2T=Yes was agreed on");
+            default -> listener.controlNotify(message.pdu(), message.received(start));
+        }
+    }
+
+    private void receiveCommand(Listener listener, IserMessage message, int start) throws IOException {
+        ScsiCommandPdu command = message.command();
+        DataTransfer transfer = listener.placeImmediateData(command);
+        if (transfer != null) {
+            IserTransfer state = transfers[transfer.slot()];
+            int length = command.dataSegmentBytes();
+            state.begin(transfer, message.whole(), length);
+            DataError error = state.check(command, parameters);
+            if (error == null) {
+                place(transfer, message, start, Math.min(length, transfer.lengthBytes()));
+            } else {
+                listener.dataErrorNotify(transfer, error);
+            }
+        }
+        listener.controlNotify(command, null);
+    }
+
+    private void place(DataTransfer transfer, IserMessage message, int start, int bytes) {
+        MemorySegment from = message.segment();
+        int done = 0;
+        while (done < bytes) {
+            int part = Math.min(bytes - done, transfer.contiguousBytes(done));
+            long to = transfer.address(done);
+            MemorySegment.copy(from, start + done, transfer.memory().slab(to), DataMemory.offsetInSlab(to), part);
+            done += part;
+        }
+        transfer.received(bytes);
+    }
+
+    private static void readDone(Listener listener, IserTransfer state) throws IOException {
+        if (!state.takeAwaited()) {
+            return;
+        }
+        DataTransfer transfer = state.transfer();
+        transfer.received(state.requestedBytes() - transfer.receivedBytes());
+        if (transfer.isComplete()) {
+            listener.dataCompletionNotify(transfer);
+        }
+    }
+
+    @Override
+    public Pdu received() {
+        return received;
+    }
+
+    @Override
+    public void expectUnsolicitedData(DataTransfer transfer, boolean wanted) {
+        // InitialR2T=No is never agreed on over iSER: the first such Data-Out PDU ends the connection.
+    }
+
+    @Override
+    public void getData(DataTransfer transfer, int bytes) throws IOException {
+        IserTransfer state = transfers[transfer.slot()];
+        queue.enter();
+        channel.lock();
+        try {
+            RegisteredMemory memory = channel.registered(transfer.memory());
+            int position = transfer.receivedBytes();
+            int requests = transfer.piecesFor(bytes) - position / transfer.pieceBytes();
+            queue.awaitRoom(requests);
+            state.requested(bytes);
+            while (position < bytes) {
+                int part = Math.min(bytes - position, transfer.contiguousBytes(position));
+                boolean last = position + part == bytes;
+                SVCPostSend call = last ? lastRead : read;
+                SVCPostSend.SendWRMod request = call.getWrMod(0);
+                request.setWr_id(state.id());
+                local(request, memory, transfer.address(position), part);
+                remote(request, state.writeStag(), state.writeOffset(position));
+                if (last) {
+                    queue.post(call, state, requests);
+                } else {
+                    queue.postSilently(call);
+                }
+                position += part;
+            }
+        } finally {
+            channel.unlock();
+            queue.exit();
+        }
+    }
+
+    private static void local(SVCPostSend.SendWRMod request, RegisteredMemory memory, long offset, int bytes) {
+        SVCPostSend.SgeMod part = request.getSgeMod(0);
+        part.setAddr(memory.address(offset));
+        part.setLength(bytes);
+        part.setLkey(memory.localKey(offset));
+    }
+
+    private static void remote(SVCPostSend.SendWRMod request, int stag, long offset) {
+        request.getRdmaMod().setRemote_addr(offset);
+        request.getRdmaMod().setRkey(stag);
+    }
+
+    @Override
+    public void forget(DataTransfer transfer) {
+        IserTransfer state = transfers[transfer.slot()];
+        state.forget();
+        // The device must not write any more to memory that another task may have next.
+        queue.withdraw(state);
+    }
+
+    @Override
+    public int dataPduCount(DataTransfer transfer) {
+        // No Data-In and no R2T PDU exists over iSER.
+        return 0;
+    }
+
+    @Override
+    public void putData(
+        DataTransfer transfer, int dataOffset, DataMemory memory, long memoryOffset, int bytes, boolean last,
+        long residual)
+        throws IOException {
+        IserTransfer state = transfers[transfer.slot()];
+        queue.enter();
+        try {
+            Work work;
+            int turn;
+            channel.lock();
+            try {
+                RegisteredMemory registered = channel.registered(memory);
+                SVCPostSend call = last ? writeAndRespond : write;
+                SVCPostSend.SendWRMod request = call.getWrMod(0);
+                local(request, registered, memoryOffset, bytes);
+                remote(request, state.readStag(), state.readOffset(dataOffset));
+                if (last) {
+                    work = respond(call, transfer, residual);
+                    queue.awaitRoom(2);
+                    request.setWr_id(work.id());
+                    turn = queue.post(call, work, 2);
+                } else {
+                    work = nextWrite();
+                    queue.awaitRoom(1);
+                    request.setWr_id(work.id());
+                    turn = queue.post(call, work, 1);
+                }
+            } finally {
+                channel.unlock();
+            }
+            // The memory is the device's until the other side has acknowledged it.
+            queue.awaitEnd(work, turn);
+        } finally {
+            queue.exit();
+        }
+    }
+
+    /** Makes the response that goes behind a read's last WRITE. */
+    private IserMessage respond(SVCPostSend chain, DataTransfer transfer, long residual) throws IOException {
+        IserMessage message = channel.nextMessage();
+        response.begin(transfer.initiatorTaskTag(), ScsiStatus.GOOD, 0).residual(residual);
+        numbering.stamp(response, true);
+        channel.prepare(chain.getWrMod(1), message, message.fill(response, null));
+        return message;
+    }
+
+    private Work nextWrite() throws IOException {
+        Work work = writes[nextWrite];
+        nextWrite = (nextWrite + 1) % WRITES;
+        queue.awaitEnd(work, work.turn());
+        return work;
+    }
+
+    @Override
+    public void sendControl(ResponsePdu pdu, ByteBuffer data, boolean carriesStatus) throws IOException {
+        int length = data == null ? 0 : data.remaining();
+        int longest = Math.min(parameters.peerDataSegmentBytes(), IserMessage.DATA_SEGMENT_BYTES);
+        if (length > longest) {
+            throw new ProtocolException(
+                "a data segment of " + length + " bytes is due, the other side takes " + longest);
+        }
+        queue.enter();
+        try {
+            IserMessage message;
+            int turn;
+            channel.lock();
+            try {
+                message = channel.nextMessage();
+                if (data != null) {
+                    pdu.dataSegmentBytes(length);
+                }
+                numbering.stamp(pdu, carriesStatus);
+                turn = channel.send(message, message.fill(pdu, data));
+            } finally {
+                channel.unlock();
+            }
+            if (mayBeTheLast(pdu.opcode())) {
+                queue.awaitEnd(message, turn);
+            }
+        } finally {
+            queue.exit();
+        }
+    }
+
+    /** What may be followed by the end of the connection, which would overtake it. */
+    private static boolean mayBeTheLast(int opcode) {
+        return opcode == Opcode.LOGOUT_RESPONSE || opcode == Opcode.LOGIN_RESPONSE || opcode == Opcode.REJECT;
+    }
+
+    @Override
+    public long receivingSinceNanos() {
+        // A message comes whole or not at all.
+        return 0;
+    }
+
+    @Override
+    public long lastReceivedNanos() {
+        return channel.lastReceivedNanos();
+    }
+
+    @Override
+    public long sendingSinceNanos() {
+        return channel.sendingSinceNanos();
+    }
+
+    @Override
+    public String peer() {
+        return queue.peer();
+    }
+
+    @Override
+    public void close() {
+        channel.close();
+    }
+}

@@ -1,0 +1,94 @@
+package io.modeldisk.protocol.datamover.iser;
+
+import io.modeldisk.protocol.datamover.DataError;
+import io.modeldisk.protocol.datamover.DataTransfer;
+import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import io.modeldisk.protocol.rdma.Work;
+import java.nio.ByteBuffer;
+
+/** What iSER needs to know of a transfer: the memory that the initiator advertised, and the READ that fetches from it. */
+final class IserTransfer extends Work {
+    private DataTransfer transfer;
+    private boolean awaited;
+    private boolean writeAdvertised;
+    private boolean readAdvertised;
+    private int writeStag;
+    private long writeBaseOffset;
+    private int readStag;
+    private long readBaseOffset;
+    private int unsolicitedBytes;
+    private int requestedBytes;
+
+    IserTransfer() {
+        super("RDMA READ of a write's data", true);
+    }
+
+    /** Starts over for a task, with what its command's message advertises and how much data it brings. */
+    void begin(DataTransfer begun, ByteBuffer message, int broughtBytes) {
+        transfer = begun;
+        awaited = false;
+        writeAdvertised = IserHeader.advertisesWrite(message);
+        writeStag = IserHeader.writeStag(message);
+        writeBaseOffset = IserHeader.writeBaseOffset(message);
+        readAdvertised = IserHeader.advertisesRead(message);
+        readStag = IserHeader.readStag(message);
+        readBaseOffset = IserHeader.readBaseOffset(message);
+        unsolicitedBytes = broughtBytes;
+        requestedBytes = 0;
+    }
+
+    /** What is wrong with the command's data, or null: more than agreed on, or no memory for the rest of it. */
+    DataError check(ScsiCommandPdu command, OperationalParameters agreed) {
+        if (unsolicitedBytes > (agreed.immediateData() ? agreed.firstBurstBytes() : 0)) {
+            return DataError.UNEXPECTED_UNSOLICITED_DATA;
+        }
+        boolean readsNowhere = command.reads() && command.expectedDataTransferBytes() > 0 && !readAdvertised;
+        boolean writesFromNowhere = transfer.lengthBytes() > unsolicitedBytes && !writeAdvertised;
+        return readsNowhere || writesFromNowhere ? DataError.WRONG_MEMORY : null;
+    }
+
+    DataTransfer transfer() {
+        return transfer;
+    }
+
+    int writeStag() {
+        return writeStag;
+    }
+
+    /** The tagged offset of the write's byte {@code position}: what is advertised starts behind what came with the command. */
+    long writeOffset(int position) {
+        return writeBaseOffset + position - unsolicitedBytes;
+    }
+
+    int readStag() {
+        return readStag;
+    }
+
+    /** The tagged offset of the read's byte {@code position}. */
+    long readOffset(int position) {
+        return readBaseOffset + position;
+    }
+
+    /** A READ up to this byte is under way, and its end is of interest. */
+    void requested(int end) {
+        requestedBytes = end;
+        awaited = true;
+    }
+
+    int requestedBytes() {
+        return requestedBytes;
+    }
+
+    /** Whether a READ's end is still of interest; answers so once for each. */
+    boolean takeAwaited() {
+        boolean result = awaited;
+        awaited = false;
+        return result;
+    }
+
+    /** Nobody waits for the data any more. */
+    void forget() {
+        awaited = false;
+    }
+}

@@ -1,0 +1,90 @@
+package io.modeldisk.protocol.login;
+
+/**
+ * The keys that a session over RDMA has besides, or instead of its own limits for data segments (RFC 7145 section 6). Offers and
+ * answers of one side; not thread-safe.
+ */
+final class RdmaKeys {
+    /** Linux takes 128 bytes, which is room for sense data; RFC 7145 leaves the least to both sides. */
+    private static final int MIN_LENGTH_BYTES = 64;
+    private static final int MAX_LENGTH_BYTES = (1 << 24) - 1;
+
+    /** The most that this side puts into one message, whatever the other takes. */
+    private final int limitBytes;
+    private int initiatorTakesBytes;
+    private int targetTakesBytes;
+    private boolean agreed;
+
+    RdmaKeys(int limitBytes) {
+        this.limitBytes = limitBytes;
+        this.initiatorTakesBytes = limitBytes;
+        this.targetTakesBytes = limitBytes;
+    }
+
+    TextParameters offer(TextParameters offers) {
+        return offers.put(Key.RDMA_EXTENSIONS, Key.YES)
+            .put(Key.INITIATOR_RECV_DATA_SEGMENT_LENGTH, limitBytes)
+            .put(Key.TARGET_RECV_DATA_SEGMENT_LENGTH, limitBytes);
+    }
+
+    /** A target's answer to one of the keys; null for one that only declares. */
+    String answer(String key, String value) {
+        return switch (key) {
+            case Key.RDMA_EXTENSIONS -> {
+                agreed = value.equals(Key.YES);
+                yield agreed || value.equals(Key.NO) ? value : Key.REJECT;
+            }
+            case Key.INITIATOR_RECV_DATA_SEGMENT_LENGTH -> {
+                int least = smaller(value);
+                initiatorTakesBytes = least < 0 ? initiatorTakesBytes : least;
+                yield least < 0 ? Key.REJECT : Integer.toString(least);
+            }
+            case Key.TARGET_RECV_DATA_SEGMENT_LENGTH -> {
+                int least = smaller(value);
+                targetTakesBytes = least < 0 ? targetTakesBytes : least;
+                yield least < 0 ? Key.REJECT : Integer.toString(least);
+            }
+            // MaxOutstandingUnexpectedPDUs, MaxAHSLength, TaggedBufferForSolicitedDataOnly, iSERHelloRequired: declared.
+            default -> null;
+        };
+    }
+
+    private int smaller(String value) {
+        long offered = TextConstant.number(value, MIN_LENGTH_BYTES, MAX_LENGTH_BYTES);
+        return offered < 0 ? -1 : (int) Math.min(limitBytes, offered);
+    }
+
+    /** Takes a target's answer. */
+    void accept(String key, String value) throws LoginException {
+        switch (key) {
+            case Key.RDMA_EXTENSIONS -> agreed = value.equals(Key.YES);
+            case Key.INITIATOR_RECV_DATA_SEGMENT_LENGTH -> initiatorTakesBytes = accepted(key, value);
+            case Key.TARGET_RECV_DATA_SEGMENT_LENGTH -> targetTakesBytes = accepted(key, value);
+            default -> {
+                // What a target declares besides does not bind this side.
+            }
+        }
+    }
+
+    private int accepted(String key, String value) throws LoginException {
+        int taken = smaller(value);
+        if (taken < 0) {
+            throw new LoginException(
+                "the target answered " + key + "=" + value + ", which is not from " + MIN_LENGTH_BYTES
+                    + " to " + limitBytes);
+        }
+        return taken;
+    }
+
+    boolean isAgreed() {
+        return agreed;
+    }
+
+    int initiatorTakesBytes() {
+        return initiatorTakesBytes;
+    }
+
+    int targetTakesBytes() {
+        return targetTakesBytes;
+    }
+}

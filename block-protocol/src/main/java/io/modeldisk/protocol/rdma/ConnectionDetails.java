@@ -1,0 +1,114 @@
+package io.modeldisk.protocol.rdma;
+
+import com.ibm.disni.verbs.RdmaCmId;
+import com.ibm.disni.verbs.RdmaConnParam;
+import com.ibm.disni.verbs.RdmaEventChannel;
+import com.ibm.disni.verbs.impl.NatObject;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * What the connection manager knows and DiSNI's classes do not tell: an event's status and private data, a device's name, and an
+ * acceptance with private data. modeldisk's libdisni exports functions for it; with another one the answers are empty.
+ *
+ * <p>Thread-safe, but that an event channel is read by one thread.
+ */
+public final class ConnectionDetails {
+    /** The most private data that an event carries. */
+    private static final int MAX_PRIVATE_DATA_BYTES = 255;
+    private static final int MAX_NAME_BYTES = 64;
+
+    private static final ConnectionDetails SHARED = new ConnectionDetails(RdmaLibrary.symbols());
+
+    private final MethodHandle lastEvent;
+    private final MethodHandle accept;
+    private final MethodHandle deviceName;
+
+    /** What an event carried besides its type; a status is a negative errno, or what the other side gave as its reason. */
+    public record Event(int status, byte[] privateData) {}
+
+    private ConnectionDetails(SymbolLookup symbols) {
+        lastEvent = handle(symbols, "modeldisk_rdma_last_event", FunctionDescriptor.of(
+            ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.ADDRESS, ValueLayout.ADDRESS));
+        accept = handle(symbols, "modeldisk_rdma_accept", FunctionDescriptor.of(
+            ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.ADDRESS, ValueLayout.JAVA_INT,
+            ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
+        deviceName = handle(symbols, "modeldisk_rdma_device_name", FunctionDescriptor.ofVoid(
+            ValueLayout.JAVA_LONG, ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
+    }
+
+    @SuppressWarnings("restricted")
+    private static MethodHandle handle(SymbolLookup symbols, String name, FunctionDescriptor type) {
+        return symbols.find(name).map(symbol -> Linker.nativeLinker().downcallHandle(symbol, type)).orElse(null);
+    }
+
+    /** The one of this process. */
+    public static ConnectionDetails shared() {
+        return SHARED;
+    }
+
+    private static long handleOf(Object disniObject) {
+        return ((NatObject) disniObject).getObjId();
+    }
+
+    /** What the last event of a channel carried; for the thread that reads the channel. */
+    public Event lastEvent(RdmaEventChannel channel) {
+        if (lastEvent == null) {
+            return new Event(0, new byte[0]);
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment status = arena.allocate(ValueLayout.JAVA_INT);
+            MemorySegment data = arena
+                .allocate(MemoryLayout.sequenceLayout(MAX_PRIVATE_DATA_BYTES, ValueLayout.JAVA_BYTE));
+            int bytes = (int) lastEvent.invokeExact(handleOf(channel), status, data);
+            return new Event(status.get(ValueLayout.JAVA_INT, 0),
+                data.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE));
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Accepts a connection with private data; without it if the library cannot. */
+    public void accept(RdmaCmId id, RdmaConnParam parameters, byte[] privateData) throws IOException {
+        if (accept == null) {
+            id.accept(parameters);
+            return;
+        }
+        int error;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment data = arena.allocateFrom(ValueLayout.JAVA_BYTE, privateData);
+            error = (int) accept.invokeExact(handleOf(id), data, privateData.length,
+                (int) parameters.getRetry_count(), (int) parameters.getRnr_retry_count());
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+        if (error != 0) {
+            throw new IOException("rdma_accept: errno " + error);
+        }
+    }
+
+    /** The name of the device that an identifier is bound to; empty if it is to none, or the library cannot tell. */
+    public String deviceName(RdmaCmId id) {
+        if (deviceName == null) {
+            return "";
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment name = arena.allocate(MAX_NAME_BYTES);
+            deviceName.invokeExact(handleOf(id), name, MAX_NAME_BYTES);
+            return name.getString(0);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    private static IllegalStateException unexpected(Throwable e) {
+        return new IllegalStateException("a native call throws nothing", e);
+    }
+}

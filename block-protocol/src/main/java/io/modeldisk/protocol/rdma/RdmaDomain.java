@@ -1,0 +1,97 @@
+package io.modeldisk.protocol.rdma;
+
+import com.ibm.disni.verbs.IbvPd;
+import com.ibm.disni.verbs.RdmaCmId;
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A device's protection domain and the memory that is registered in it, each once however many connections use it. Thread-safe.
+ */
+public final class RdmaDomain {
+    private final IbvPd domain;
+    private final String deviceName;
+    private final int completionVectors;
+    private final List<RegisteredMemory> registered = new ArrayList<>();
+    private final long device;
+    private int nextVector;
+    /** Guarded by {@link RdmaDomains}. */
+    private int users;
+
+    RdmaDomain(RdmaCmId id, long device) throws IOException {
+        this.device = device;
+        this.deviceName = ConnectionDetails.shared().deviceName(id);
+        this.completionVectors = Math.max(1, id.getVerbs().getNumCompVectors());
+        this.domain = id.getVerbs().allocPd();
+    }
+
+    IbvPd domain() {
+        return domain;
+    }
+
+    long device() {
+        return device;
+    }
+
+    void use() {
+        users++;
+    }
+
+    /** Answers whether nobody uses it any more. */
+    boolean unuse() {
+        return --users == 0;
+    }
+
+    /** The device's name; empty if libdisni cannot tell it. */
+    public String deviceName() {
+        return deviceName;
+    }
+
+    /** Spreads the completion queues over the device's interrupts. */
+    synchronized int nextCompletionVector() {
+        nextVector = (nextVector + 1) % completionVectors;
+        return nextVector;
+    }
+
+    /**
+     * Registers memory, or finds that it is. Slow the first time: not for the data path.
+     *
+     * @throws IOException if the device does not take it, in words
+     */
+    public synchronized RegisteredMemory register(DataMemory memory) throws IOException {
+        for (RegisteredMemory known : registered) {
+            if (known.isOf(memory)) {
+                known.use();
+                return known;
+            }
+        }
+        RegisteredMemory fresh = new RegisteredMemory(domain, memory);
+        fresh.use();
+        registered.add(fresh);
+        return fresh;
+    }
+
+    /** One of those that registered this memory is done with it; when all are, the device forgets it. */
+    public synchronized void release(RegisteredMemory memory) throws IOException {
+        if (memory.unuse()) {
+            registered.remove(memory);
+            memory.release();
+        }
+    }
+
+    synchronized void close() throws IOException {
+        for (RegisteredMemory memory : registered) {
+            memory.release();
+        }
+        registered.clear();
+        try {
+            domain.deallocPd();
+        } catch (IOException | RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IOException(e);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+package io.modeldisk.protocol.rdma;
+
+import com.ibm.disni.verbs.RdmaVerbs;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Optional;
+
+/**
+ * Brings libdisni, the native half of DiSNI, into the process: the one in this jar, or another that the system property
+ * {@value #PROPERTY} names.
+ *
+ * <p>DiSNI asks for it with {@code System.loadLibrary}, which looks on {@code java.library.path} alone. But a library whose
+ * symbols are global and which has a {@code JNI_OnLoad_disni} counts as linked into the launcher (JEP 178): so it is opened
+ * that way before.
+ */
+final class RdmaLibrary {
+    /** {@code installed} takes what {@code java.library.path} has; anything else is the path of a libdisni. */
+    static final String PROPERTY = "modeldisk.rdma.library";
+
+    private static final String INSTALLED = "installed";
+    private static final String RESOURCE = "libdisni.so";
+    private static final int RTLD_NOW = 2;
+    private static final int RTLD_GLOBAL = 0x100;
+    private static final int LONGEST_MESSAGE_BYTES = 4096;
+
+    private RdmaLibrary() {}
+
+    /** What became of it, once. */
+    private static final class Loaded {
+        private static final Loaded ONCE = new Loaded();
+
+        private final SymbolLookup symbols;
+        private final String failure;
+
+        private Loaded() {
+            SymbolLookup found = _ -> Optional.empty();
+            String reason = null;
+            try {
+                found = load();
+            } catch (IOException | LinkageError e) {
+                reason = e.getMessage();
+            }
+            symbols = found;
+            failure = reason;
+        }
+    }
+
+    /** Why the library could not be loaded, in words; null if it is. */
+    static String loadFailure() {
+        return Loaded.ONCE.failure;
+    }
+
+    /** What the library exports besides DiSNI's native methods: nothing if it is not modeldisk's. */
+    static SymbolLookup symbols() {
+        return Loaded.ONCE.symbols;
+    }
+
+    private static SymbolLookup load() throws IOException {
+        if (!Object.class.getModule().isExported("sun.nio.ch", RdmaVerbs.class.getModule())) {
+            throw new IOException(
+                "Java was started without --add-exports java.base/sun.nio.ch=ALL-UNNAMED, which DiSNI needs");
+        }
+        String wanted = System.getProperty(PROPERTY);
+        SymbolLookup symbols;
+        if (INSTALLED.equals(wanted)) {
+            symbols = null;
+        } else if (wanted != null) {
+            symbols = open(Path.of(wanted));
+        } else {
+            symbols = openBundled();
+        }
+        int version = RdmaVerbs.getVersion();
+        if (version == 0) {
+            throw new IOException("DiSNI does not take the libdisni of " + PROPERTY + "=" + wanted
+                + ": it is not on java.library.path, or of another version");
+        }
+        return symbols == null ? SymbolLookup.loaderLookup() : symbols;
+    }
+
+    private static SymbolLookup openBundled() throws IOException {
+        try (InputStream library = RdmaLibrary.class.getResourceAsStream(RESOURCE)) {
+            if (library == null) {
+                throw new IOException(
+                    "modeldisk was built without libdisni, since the headers of the verbs were missing there; -D"
+                        + PROPERTY + "=" + INSTALLED + " takes one that is installed");
+            }
+            Path copy = Files.createTempFile("libdisni", ".so");
+            try {
+                Files.copy(library, copy, StandardCopyOption.REPLACE_EXISTING);
+                return open(copy);
+            } finally {
+                // The process keeps what it has mapped.
+                Files.delete(copy);
+            }
+        }
+    }
+
+    @SuppressWarnings("restricted")
+    private static SymbolLookup open(Path library) throws IOException {
+        Linker linker = Linker.nativeLinker();
+        SymbolLookup system = linker.defaultLookup();
+        MethodHandle dlopen = linker.downcallHandle(system.findOrThrow("dlopen"),
+            FunctionDescriptor.of(ValueLayout.ADDRESS, ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
+        MethodHandle dlerror = linker.downcallHandle(system.findOrThrow("dlerror"),
+            FunctionDescriptor.of(ValueLayout.ADDRESS));
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment path = arena.allocateFrom(library.toString());
+            MemorySegment handle = (MemorySegment) dlopen.invokeExact(path, RTLD_NOW | RTLD_GLOBAL);
+            if (handle.address() == 0) {
+                MemorySegment message = (MemorySegment) dlerror.invokeExact();
+                throw new IOException("libdisni cannot be loaded: "
+                    + message.reinterpret(LONGEST_MESSAGE_BYTES).getString(0)
+                    + " (Debian: librdmacm1 and ibverbs-providers have what it needs)");
+            }
+            return SymbolLookup.libraryLookup(library, Arena.global());
+        } catch (IOException | RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new IllegalStateException("a native call throws nothing", e);
+        }
+    }
+}

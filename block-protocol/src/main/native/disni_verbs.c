@@ -1,0 +1,220 @@
+/* The verbs: protection domains, memory regions, completion queues, work requests (libibverbs). */
+#include "disni.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+
+DISPATCHER(jlong, allocPd)(JNIEnv *env, jobject self, jlong context) {
+    (void) self;
+    struct ibv_pd *pd = ibv_alloc_pd(disni_pointer(context));
+    if (pd == NULL) {
+        disni_throw(env, errno, "ibv_alloc_pd");
+        return -1;
+    }
+    return disni_handle(pd);
+}
+
+/* The answer of a call that returns an errno. */
+static jint check_errno(JNIEnv *env, int error, const char *what) {
+    if (error != 0) {
+        disni_throw(env, error, "%s", what);
+    }
+    return error;
+}
+
+DISPATCHER(jint, deallocPd)(JNIEnv *env, jobject self, jlong pd) {
+    (void) self;
+    return check_errno(env, ibv_dealloc_pd(disni_pointer(pd)), "ibv_dealloc_pd");
+}
+
+DISPATCHER(jint, getPdHandle)(JNIEnv *env, jobject self, jlong pd) {
+    (void) env;
+    (void) self;
+    return (jint) ((struct ibv_pd *) disni_pointer(pd))->handle;
+}
+
+DISPATCHER(jint, getContextFd)(JNIEnv *env, jobject self, jlong context) {
+    (void) env;
+    (void) self;
+    return ((struct ibv_context *) disni_pointer(context))->cmd_fd;
+}
+
+DISPATCHER(jint, getContextNumCompVectors)(JNIEnv *env, jobject self, jlong context) {
+    (void) env;
+    (void) self;
+    return ((struct ibv_context *) disni_pointer(context))->num_comp_vectors;
+}
+
+DISPATCHER(jlong, createCompChannel)(JNIEnv *env, jobject self, jlong context) {
+    (void) self;
+    struct ibv_comp_channel *channel = ibv_create_comp_channel(disni_pointer(context));
+    if (channel == NULL) {
+        disni_throw(env, errno, "ibv_create_comp_channel");
+        return -1;
+    }
+    int flags = fcntl(channel->fd, F_GETFL);
+    if (flags < 0 || fcntl(channel->fd, F_SETFL, flags | O_NONBLOCK) != 0) {
+        int error = errno;
+        ibv_destroy_comp_channel(channel);
+        disni_throw(env, error, "fcntl of a completion channel");
+        return -1;
+    }
+    return disni_handle(channel);
+}
+
+DISPATCHER(jint, destroyCompChannel)(JNIEnv *env, jobject self, jlong channel) {
+    (void) self;
+    return check_errno(env, ibv_destroy_comp_channel(disni_pointer(channel)), "ibv_destroy_comp_channel");
+}
+
+DISPATCHER(jlong, createCQ)(JNIEnv *env, jobject self, jlong context, jlong channel, jint entries, jint vector) {
+    (void) self;
+    struct ibv_cq *cq = ibv_create_cq(disni_pointer(context), entries, NULL, disni_pointer(channel), vector);
+    if (cq == NULL) {
+        disni_throw(env, errno, "ibv_create_cq of %d entries on completion vector %d", entries, vector);
+        return -1;
+    }
+    return disni_handle(cq);
+}
+
+DISPATCHER(jint, destroyCQ)(JNIEnv *env, jobject self, jlong cq) {
+    (void) self;
+    return check_errno(env, ibv_destroy_cq(disni_pointer(cq)), "ibv_destroy_cq");
+}
+
+/* Waits for a completion event, up to timeout_millis or for ever if that is negative; answers 0, or -1 if none came. */
+DISPATCHER(jint, getCqEvent)(JNIEnv *env, jobject self, jlong channel_handle, jint timeout_millis) {
+    (void) self;
+    struct ibv_comp_channel *channel = disni_pointer(channel_handle);
+    struct pollfd ready = {.fd = channel->fd, .events = POLLIN};
+    int count = poll(&ready, 1, timeout_millis);
+    if (count < 0 && errno != EINTR) {
+        disni_throw(env, errno, "poll of a completion channel");
+    }
+    if (count <= 0) {
+        return -1;
+    }
+    struct ibv_cq *cq;
+    void *cq_context;
+    if (ibv_get_cq_event(channel, &cq, &cq_context) != 0) {
+        if (errno != EAGAIN && errno != EINTR) {
+            disni_throw(env, errno, "ibv_get_cq_event");
+        }
+        return -1;
+    }
+    return 0;
+}
+
+DISPATCHER(jint, ackCqEvent)(JNIEnv *env, jobject self, jlong cq, jint events) {
+    (void) env;
+    (void) self;
+    ibv_ack_cq_events(disni_pointer(cq), (unsigned int) events);
+    return 0;
+}
+
+DISPATCHER(jint, reqNotifyCQ)(JNIEnv *env, jobject self, jlong cq, jint solicited_only) {
+    (void) self;
+    return check_errno(env, ibv_req_notify_cq(disni_pointer(cq), solicited_only), "ibv_req_notify_cq");
+}
+
+DISPATCHER(jint, pollCQ)(JNIEnv *env, jobject self, jlong cq, jint entries, jlong completions) {
+    (void) self;
+    int count = ibv_poll_cq(disni_pointer(cq), entries, disni_pointer(completions));
+    if (count < 0) {
+        disni_throw(env, 0, "ibv_poll_cq failed with %d: has the queue overrun?", count);
+    }
+    return count;
+}
+
+DISPATCHER(jlong, regMr)
+(JNIEnv *env, jobject self, jlong pd, jlong address, jint length, jint access, jlong lkey, jlong rkey, jlong handle) {
+    (void) self;
+    struct ibv_mr *mr = ibv_reg_mr(disni_pointer(pd), disni_pointer(address), (size_t) length, access);
+    if (mr == NULL) {
+        int error = errno;
+        struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+        getrlimit(RLIMIT_MEMLOCK, &limit);
+        if (limit.rlim_cur == RLIM_INFINITY) {
+            disni_throw(env, error, "ibv_reg_mr of %d bytes", length);
+        } else {
+            disni_throw(env, error, "ibv_reg_mr of %d bytes; this process may lock %llu bytes (ulimit -l)", length,
+                (unsigned long long) limit.rlim_cur);
+        }
+        return -1;
+    }
+    *(uint32_t *) disni_pointer(lkey) = mr->lkey;
+    *(uint32_t *) disni_pointer(rkey) = mr->rkey;
+    *(uint32_t *) disni_pointer(handle) = mr->handle;
+    return disni_handle(mr);
+}
+
+DISPATCHER(void, deregMr)(JNIEnv *env, jobject self, jlong mr) {
+    (void) self;
+    check_errno(env, ibv_dereg_mr(disni_pointer(mr)), "ibv_dereg_mr");
+}
+
+/* What on-demand paging the device offers reliable connections: DiSNI's bits are those of the verbs. */
+DISPATCHER(jint, queryOdpSupport)(JNIEnv *env, jobject self, jlong context) {
+    (void) env;
+    (void) self;
+    struct ibv_device_attr_ex attributes;
+    if (ibv_query_device_ex(disni_pointer(context), NULL, &attributes) != 0) {
+        return 0;
+    }
+    return attributes.odp_caps.general_caps & IBV_ODP_SUPPORT ? (jint) attributes.odp_caps.per_transport_caps.rc_odp_caps : 0;
+}
+
+DISPATCHER(jint, expPrefetchMr)(JNIEnv *env, jobject self, jlong handle, jlong address, jint length) {
+    (void) self;
+    struct ibv_mr *mr = disni_pointer(handle);
+    struct ibv_sge range = {.addr = (uint64_t) address, .length = (uint32_t) length, .lkey = mr->lkey};
+    return check_errno(
+        env, ibv_advise_mr(mr->pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, 0, &range, 1), "ibv_advise_mr");
+}
+
+/* How many requests of a chain came before the one that was refused. */
+#define ACCEPTED(first, bad) \
+    ({ \
+        int before = 0; \
+        for (__auto_type request = (first); request != NULL && request != (bad); request = request->next) { \
+            before++; \
+        } \
+        before; \
+    })
+
+DISPATCHER(void, postSend)(JNIEnv *env, jobject self, jlong qp, jlong requests) {
+    (void) self;
+    struct ibv_send_wr *first = disni_pointer(requests);
+    struct ibv_send_wr *bad = NULL;
+    int error = ibv_post_send(disni_pointer(qp), first, &bad);
+    if (error != 0) {
+        disni_throw(env, error, "ibv_post_send refused a request after taking %d", ACCEPTED(first, bad));
+    }
+}
+
+DISPATCHER(void, postRecv)(JNIEnv *env, jobject self, jlong qp, jlong requests) {
+    (void) self;
+    struct ibv_recv_wr *first = disni_pointer(requests);
+    struct ibv_recv_wr *bad = NULL;
+    int error = ibv_post_recv(disni_pointer(qp), first, &bad);
+    if (error != 0) {
+        disni_throw(env, error, "ibv_post_recv refused a request after taking %d", ACCEPTED(first, bad));
+    }
+}
+
+DISPATCHER(jint, getQpNum)(JNIEnv *env, jobject self, jlong qp) {
+    (void) env;
+    (void) self;
+    return (jint) ((struct ibv_qp *) disni_pointer(qp))->qp_num;
+}
+
+/* DiSNI's classes call this with no attributes at all, so that there is nothing to set; the connection manager sets them. */
+DISPATCHER(jint, modifyQP)(JNIEnv *env, jobject self, jlong qp, jlong attributes) {
+    (void) self;
+    (void) qp;
+    (void) attributes;
+    disni_throw(env, ENOTSUP, "modifyQP: the connection manager brings a queue pair from state to state");
+    return -1;
+}

@@ -1,0 +1,164 @@
+package io.modeldisk.protocol.datamover.iser;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.modeldisk.protocol.access.AccessPolicy;
+import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.tcp.TcpInitiatorPortal;
+import io.modeldisk.protocol.datamover.tcp.TcpPortal;
+import io.modeldisk.protocol.initiator.IoRequest;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.SessionContext;
+import io.modeldisk.protocol.initiator.UnitReadiness;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.rdma.Rdma;
+import io.modeldisk.protocol.target.MemoryTarget;
+import io.modeldisk.protocol.target.Serving;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Whole sessions over iSER, both ends in this process: the login's keys, the target's engine and the initiator as they are. */
+@Tag("softroce")
+class IserSessionTest {
+    private static final int MIB = 1 << 20;
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
+    private static final int UNUSED_PORT = 26_201;
+
+    private final BlockingQueue<String> ends = new LinkedBlockingQueue<>();
+    private final IserConnector connector = new IserConnector();
+    private InetAddress address;
+    private DataMemory memory;
+    private Serving serving;
+
+    @BeforeEach
+    void serve() throws IOException {
+        assumeTrue(Rdma.isAvailable(), "there is no RDMA: " + Rdma.unavailabilityCause());
+        address = Rdma.addresses().getFirst();
+        memory = DataMemory.allocate(8 * MIB);
+        serving = new Serving(context -> context.listen(new InetSocketAddress(address, 0))
+            .access(AccessPolicy.THIS_MACHINE.withoutAuthentication())
+            .datamovers(List.of(new TcpPortal.Opener(), new IserPortal.Opener())));
+    }
+
+    @AfterEach
+    void close() {
+        if (serving != null) {
+            serving.awaitNothingLeft();
+            serving.close();
+            memory.close();
+        }
+    }
+
+    private IscsiSession login(InitiatorPortal way) throws Exception {
+        InetSocketAddress portal = serving.server.localAddress();
+        IscsiSession session = IscsiSession
+            .login(new SessionContext().portal(portal).over(way).connectTimeoutMillis(30_000)
+                .targetName(MemoryTarget.NAME).initiator("iqn.test:initiator", way.hashCode() & 0xFFFF));
+        UnitReadiness.await(session, 0, PATIENCE_NANOS);
+        return session;
+    }
+
+    private InitiatorPortal iser() {
+        return new IserInitiatorPortal(connector, serving.server.localAddress());
+    }
+
+    private String run(IscsiSession session, IoRequest request) throws Exception {
+        session.submit(request.onCompletion(done -> ends.add(done.describeEnd())));
+        return ends.poll(30, TimeUnit.SECONDS);
+    }
+
+    private void fill(byte[] bytes) {
+        MemorySegment.copy(bytes, 0, memory.slab(0), ValueLayout.JAVA_BYTE, 0, bytes.length);
+    }
+
+    private byte[] memoryBytes(long offset, int length) {
+        return memory.segment(offset, length).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 64, 65, 768})
+    void whatIsWrittenIsReadBack(int blocks) throws Exception {
+        byte[] bytes = Serving.random(blocks * Serving.BLOCK, blocks);
+        fill(bytes);
+        try (IscsiSession session = login(iser())) {
+            assertThat(run(session, session.acquire(PATIENCE_NANOS).write(0, 5, blocks, memory, 0, bytes.length)))
+                .isEqualTo("GOOD");
+            assertThat(serving.contents(5L * Serving.BLOCK, bytes.length)).isEqualTo(bytes);
+            assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 5, blocks, memory, 4 * MIB, bytes.length)))
+                .isEqualTo("GOOD");
+            assertThat(memoryBytes(4 * MIB, bytes.length)).isEqualTo(bytes);
+        }
+    }
+
+    @Test
+    void tcpAndIserAnswerAtOneAddress() throws Exception {
+        byte[] bytes = Serving.random(256 * 1024, 7);
+        fill(bytes);
+        try (IscsiSession writer = login(new TcpInitiatorPortal(serving.server.localAddress()));
+            IscsiSession reader = login(iser())) {
+            assertThat(run(writer, writer.acquire(PATIENCE_NANOS).write(0, 0, 64, memory, 0, bytes.length)))
+                .isEqualTo("GOOD");
+            assertThat(run(reader, reader.acquire(PATIENCE_NANOS).read(0, 0, 64, memory, MIB, bytes.length)))
+                .isEqualTo("GOOD");
+            assertThat(memoryBytes(MIB, bytes.length)).isEqualTo(bytes);
+        }
+    }
+
+    @Test
+    void commandsBeyondTheMediumFailAndTheSessionGoesOn() throws Exception {
+        try (IscsiSession session = login(iser())) {
+            assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 1 << 20, 1, memory, 0, Serving.BLOCK)))
+                .contains("CHECK CONDITION");
+            assertThat(
+                run(session, session.acquire(PATIENCE_NANOS).write(0, 1 << 20, 64, memory, 0, 64 * Serving.BLOCK)))
+                .contains("CHECK CONDITION");
+            assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 0, 1, memory, 0, Serving.BLOCK)))
+                .isEqualTo("GOOD");
+        }
+    }
+
+    @Test
+    void nobodyListeningIsSaidInWords() {
+        InitiatorPortal way = new IserInitiatorPortal(connector, new InetSocketAddress(address, UNUSED_PORT));
+        assertThatThrownBy(() -> login(way)).isInstanceOf(IOException.class)
+            .hasMessageContaining("takes no iSER connections").hasMessageContaining("--datamover iser");
+    }
+
+    @Test
+    void sessionsThatComeAndGoLeaveNothing() throws Exception {
+        login(iser()).close();
+        serving.awaitNothingLeft();
+        long before = descriptors();
+        for (int i = 0; i < 5; i++) {
+            login(iser()).close();
+            serving.awaitNothingLeft();
+        }
+        Serving.await("descriptors come back", () -> descriptors() <= before);
+    }
+
+    private static long descriptors() {
+        try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+            return open.count();
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

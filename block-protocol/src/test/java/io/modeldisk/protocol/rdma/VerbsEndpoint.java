@@ -1,0 +1,151 @@
+package io.modeldisk.protocol.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.ibm.disni.verbs.IbvCQ;
+import com.ibm.disni.verbs.IbvCompChannel;
+import com.ibm.disni.verbs.IbvMr;
+import com.ibm.disni.verbs.IbvPd;
+import com.ibm.disni.verbs.IbvQP;
+import com.ibm.disni.verbs.IbvQPInitAttr;
+import com.ibm.disni.verbs.IbvRecvWR;
+import com.ibm.disni.verbs.IbvSendWR;
+import com.ibm.disni.verbs.IbvSge;
+import com.ibm.disni.verbs.IbvWC;
+import com.ibm.disni.verbs.RdmaCmEvent;
+import com.ibm.disni.verbs.RdmaCmId;
+import com.ibm.disni.verbs.RdmaEventChannel;
+import com.ibm.disni.verbs.SVCPollCq;
+import com.ibm.disni.verbs.SVCReqNotify;
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.LinkedList;
+import java.util.List;
+
+/** One end of a connection in its plainest form: a queue pair, a completion queue and a registered megabyte. */
+final class VerbsEndpoint implements AutoCloseable {
+    static final int TIMEOUT_MILLIS = 20_000;
+    static final int MEMORY_BYTES = 1 << 20;
+
+    private static final int QUEUE_DEPTH = 16;
+    private static final int ACCESS = IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_READ
+        | IbvMr.IBV_ACCESS_REMOTE_WRITE;
+
+    private final RdmaCmId id;
+    private final DataMemory memory = DataMemory.allocate(MEMORY_BYTES);
+    private final IbvPd domain;
+    private final IbvCompChannel completions;
+    private final IbvCQ queue;
+    private final IbvQP pair;
+    private final IbvMr region;
+    private final SVCReqNotify arm;
+    private final IbvWC[] completion = {new IbvWC()};
+    private final SVCPollCq poll;
+
+    /** Makes the objects on the device that {@code id} is bound to. */
+    VerbsEndpoint(RdmaCmId id) throws IOException {
+        this.id = id;
+        domain = id.getVerbs().allocPd();
+        completions = id.getVerbs().createCompChannel();
+        queue = id.getVerbs().createCQ(completions, 2 * QUEUE_DEPTH, 0);
+        IbvQPInitAttr attributes = new IbvQPInitAttr();
+        attributes.setQp_type(IbvQP.IBV_QPT_RC);
+        attributes.setSend_cq(queue);
+        attributes.setRecv_cq(queue);
+        attributes.cap().setMax_send_wr(QUEUE_DEPTH);
+        attributes.cap().setMax_recv_wr(QUEUE_DEPTH);
+        attributes.cap().setMax_inline_data(64);
+        pair = id.createQP(domain, attributes);
+        region = domain.regMr(memory.address(0), MEMORY_BYTES, ACCESS).execute().free().getMr();
+        arm = queue.reqNotification(false);
+        poll = queue.poll(completion, 1);
+    }
+
+    RdmaCmId id() {
+        return id;
+    }
+
+    MemorySegment data() {
+        return memory.segment(0, MEMORY_BYTES);
+    }
+
+    long address() {
+        return memory.address(0);
+    }
+
+    int remoteKey() {
+        return region.getRkey();
+    }
+
+    /** Takes a message at an offset of the memory. */
+    void receive(long requestId, int offset, int bytes) throws IOException {
+        IbvRecvWR request = new IbvRecvWR();
+        request.setWr_id(requestId);
+        request.setSg_list(part(offset, bytes));
+        pair.postRecv(List.of(request), null).execute().free();
+    }
+
+    void send(long requestId, int offset, int bytes) throws IOException {
+        post(requestId, IbvSendWR.IBV_WR_SEND, offset, bytes, 0, 0);
+    }
+
+    /** An RDMA operation between the memory at an offset and the other side's. */
+    void rdma(long requestId, int opcode, int offset, int bytes, long remoteAddress, int remoteKey) throws IOException {
+        post(requestId, opcode, offset, bytes, remoteAddress, remoteKey);
+    }
+
+    private void post(long requestId, int opcode, int offset, int bytes, long remoteAddress, int remoteKey)
+        throws IOException {
+        IbvSendWR request = new IbvSendWR();
+        request.setWr_id(requestId);
+        request.setOpcode(opcode);
+        request.setSend_flags(IbvSendWR.IBV_SEND_SIGNALED);
+        request.setSg_list(part(offset, bytes));
+        request.getRdma().setRemote_addr(remoteAddress);
+        request.getRdma().setRkey(remoteKey);
+        pair.postSend(List.of(request), null).execute().free();
+    }
+
+    private LinkedList<IbvSge> part(int offset, int bytes) {
+        IbvSge part = new IbvSge();
+        part.setAddr(address() + offset);
+        part.setLength(bytes);
+        part.setLkey(region.getLkey());
+        return new LinkedList<>(List.of(part));
+    }
+
+    /** The next completion, by its event; fails if none comes. */
+    IbvWC completion() throws IOException {
+        arm.execute();
+        if (poll.execute().getPolls() == 0) {
+            assertThat(completions.getCqEvent(queue, TIMEOUT_MILLIS)).as("a completion event").isTrue();
+            queue.ackEvents(1);
+            assertThat(poll.execute().getPolls()).isOne();
+        }
+        return completion[0];
+    }
+
+    /** The next event of a channel, which must be of this type. */
+    static RdmaCmEvent event(RdmaEventChannel channel, RdmaCmEvent.EventType expected) throws IOException {
+        RdmaCmEvent event = channel.getCmEvent(TIMEOUT_MILLIS);
+        assertThat(event).as("an event").isNotNull();
+        assertThat(RdmaCmEvent.EventType.values()[event.getEvent()]).isEqualTo(expected);
+        return event;
+    }
+
+    @Override
+    public void close() throws IOException {
+        id.destroyQP();
+        region.deregMr().execute().free();
+        queue.destroyCQ();
+        completions.destroyCompChannel();
+        try {
+            domain.deallocPd();
+        } catch (Exception e) {
+            throw new IOException(e);
+        }
+        id.destroyId();
+        memory.close();
+    }
+}
