@@ -11,7 +11,8 @@ import picocli.CommandLine;
 final class BenchProtocolCommandTest {
     private static BenchProtocolCommand parse(String... arguments) {
         BenchProtocolCommand command = new BenchProtocolCommand();
-        new CommandLine(command).registerConverter(ByteCount.class, ByteCount::parse).parseArgs(arguments);
+        new CommandLine(command).registerConverter(ByteCount.class, ByteCount::parse)
+            .setCaseInsensitiveEnumValuesAllowed(true).parseArgs(arguments);
         return command;
     }
 

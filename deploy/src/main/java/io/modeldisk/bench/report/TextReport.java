@@ -15,7 +15,7 @@ public final class TextReport {
     private static final String UNMARKED = "  ";
     private static final String FOOTNOTE = """
 
-        * of less than 4 KiB a push moves a whole logical block, and a pull takes so much of one; the floor moves these bytes alone
+        * of less than 4 KiB: a push moves a whole logical block, a pull takes part of one; the floor moves these bytes alone
         """;
 
     private TextReport() {}
