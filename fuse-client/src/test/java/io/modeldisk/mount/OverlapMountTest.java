@@ -154,7 +154,8 @@ final class OverlapMountTest {
             + "except OSError as e: assert e.errno==errno.EIO, e\n"
             + "P");
         assertThat(fixture.shell.succeed("cat \"$DIR/status.json\"")).contains("shard 0 does not answer");
-        assertThat(fixture.model.pushes).isEmpty();
+        // Pieces go several at a time: those beside the one that failed have arrived, and are not pushed again.
+        assertThat(fixture.model.pushes).hasSizeLessThan(8).doesNotHaveDuplicates();
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover;
 
+import io.modeldisk.protocol.login.TextParameters;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 
@@ -26,6 +27,11 @@ public abstract class DatamoverPair {
 
     public final TargetDatamover target() {
         return target;
+    }
+
+    /** The longest data segment that a control PDU may have here. */
+    public int mostControlBytes() {
+        return TextParameters.MAX_TEXT_BYTES;
     }
 
     /** Memory that the initiator's tasks can have. */

@@ -35,6 +35,11 @@ final class IserPair extends DatamoverPair {
     }
 
     @Override
+    public int mostControlBytes() {
+        return IserMessage.DATA_SEGMENT_BYTES;
+    }
+
+    @Override
     public DataMemory allocate(long bytes) {
         return DataMemory.allocate(bytes);
     }
