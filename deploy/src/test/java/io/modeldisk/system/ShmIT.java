@@ -75,7 +75,7 @@ final class ShmIT {
         Shards shards = new Shards("m", List.of(Command.port(shard)));
         Running mount = Command.mount(sandbox, shards, sandbox.directory("d"), sockets());
         assertThat(mount.awaitLine("ready: "))
-            .contains("datamover tcp (it is on this host, but offers no shared memory: ");
+            .contains("datamover tcp (no shared memory: ");
     }
 
     @Test

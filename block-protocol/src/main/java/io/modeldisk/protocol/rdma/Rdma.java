@@ -37,7 +37,7 @@ public final class Rdma {
             }
             if (devices().isEmpty()) {
                 return "this machine has no RDMA device (" + DEVICES
-                    + " lists none); deploy/softroce starts a machine that has one";
+                    + " lists none)";
             }
             try {
                 RdmaEventChannel.createEventChannel().destroyEventChannel();
