@@ -4,7 +4,6 @@ import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Pdu;
 import java.io.EOFException;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
@@ -25,8 +24,10 @@ final class PduReader {
     /** Data from this length on is large. */
     private static final int LARGE_DATA_BYTES = 16 * 1024;
 
+    /** Where a header has the length of what follows it (RFC 7143 section 11.2.1): TotalAHSLength, DataSegmentLength. */
+    private static final int LENGTHS = 4;
+
     private final SocketChannel channel;
-    private final InputStream arrived;
     private final String peer;
     private final PduWriter writer;
     private final ByteBuffer[] readVector = new ByteBuffer[2];
@@ -45,9 +46,8 @@ final class PduReader {
      *
      * @param writer whose held PDUs are sent before this waits for the peer
      */
-    PduReader(SocketChannel channel, String peer, PduWriter writer) throws IOException {
+    PduReader(SocketChannel channel, String peer, PduWriter writer) {
         this.channel = channel;
-        this.arrived = channel.socket().getInputStream();
         this.peer = peer;
         this.writer = writer;
     }
@@ -201,7 +201,7 @@ final class PduReader {
 
     /** Before this waits for the peer, the peer gets what it may be waiting for. */
     private void sendHeld() throws IOException {
-        if (writer.isHolding() && (arrived.available() == 0 || writer.hasHeldLong())) {
+        if (writer.isHolding()) {
             writer.flush();
         }
     }
@@ -221,9 +221,18 @@ final class PduReader {
         }
     }
 
-    /** Whether the calling thread is the one that reads, and will go on at once with a PDU that has begun to come. */
+    /** Whether the calling thread is the one that reads, and has the whole of the next PDU at hand. */
     boolean goesOn() {
-        return thread == Thread.currentThread() && ahead.remaining() >= Pdu.BHS_BYTES;
+        if (thread != Thread.currentThread() || ahead.remaining() < Pdu.BHS_BYTES) {
+            return false;
+        }
+        int lengths = ahead.getInt(ahead.position() + LENGTHS);
+        int ahsBytes = (lengths >>> 24) * Integer.BYTES;
+        int dataBytes = lengths & 0xFFFFFF;
+        int digestBytes = (headerDigests ? WireDigest.BYTES : 0)
+            + (dataDigests && dataBytes > 0 ? WireDigest.BYTES : 0);
+        int padded = dataBytes + Pdu.paddingOf(dataBytes);
+        return ahead.remaining() >= Pdu.BHS_BYTES + ahsBytes + padded + digestBytes;
     }
 
     /** When the PDU that is being read began, 0 between PDUs. */

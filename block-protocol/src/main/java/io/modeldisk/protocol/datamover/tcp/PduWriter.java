@@ -5,7 +5,6 @@ import io.modeldisk.protocol.pdu.Pdu;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -21,9 +20,6 @@ final class PduWriter {
     /** PDUs with no more data than this may be held back: copying them costs less than a call of their own. */
     private static final int MOST_HELD_DATA_BYTES = 8 * 1024;
 
-    /** How long, about: what one large block takes. */
-    private static final long HELD_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
-
     private final SocketChannel channel;
     /** What was held, a header, its data, and what follows that. */
     private final ByteBuffer[] vector = new ByteBuffer[4];
@@ -34,7 +30,6 @@ final class PduWriter {
     private boolean headerDigests;
     private boolean dataDigests;
     private volatile boolean holding;
-    private volatile long heldSinceNanos;
     private volatile long sendingSinceNanos;
 
     /** Writes to a connected channel. */
@@ -88,7 +83,7 @@ final class PduWriter {
             write(pdu);
             return;
         }
-        begunHolding();
+        holding = true;
         held.put(headerOf(pdu));
     }
 
@@ -99,28 +94,16 @@ final class PduWriter {
             write(pdu, views, offset, bytes);
             return;
         }
-        begunHolding();
+        holding = true;
         ByteBuffer data = view(views, offset, bytes);
         held.put(headerOf(pdu));
         ByteBuffer behind = trailerOf(data);
         held.put(data).put(behind);
     }
 
-    private void begunHolding() {
-        if (!holding) {
-            heldSinceNanos = System.nanoTime();
-            holding = true;
-        }
-    }
-
     /** Whether anything is held back. */
     boolean isHolding() {
         return holding;
-    }
-
-    /** Whether what is held back was so for long enough. */
-    boolean hasHeldLong() {
-        return System.nanoTime() - heldSinceNanos > HELD_NANOS;
     }
 
     /** Writes what was held back; without the lock. */
