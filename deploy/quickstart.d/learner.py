@@ -53,7 +53,7 @@ class ModelFile:
 
 def learn(model, part, parts, iterations, batch, progress=lambda **_: None):
     """Trains for some iterations on part `part` of `parts`, counted from 0."""
-    training, _ = digits.load()
+    training, held_out = digits.load()
     weights = np.zeros(model.floats, np.float32)
     gradient = np.zeros(model.floats, np.float32)
     start = time.monotonic()
@@ -63,7 +63,12 @@ def learn(model, part, parts, iterations, batch, progress=lambda **_: None):
         model.write(gradient)
         model.fsync()
         if iteration == 1 or iteration % 10 == 0 or iteration == iterations:
-            progress(iteration=iteration, loss=round(loss, 6), seconds=round(time.monotonic() - start, 3))
+            progress(
+                iteration=iteration,
+                loss=round(loss, 6),
+                accuracy=round(digits.accuracy(weights, *held_out), 4),
+                seconds=round(time.monotonic() - start, 3),
+            )
 
 
 def part_of(text):

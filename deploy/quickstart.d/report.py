@@ -62,6 +62,12 @@ def size(count):
     return ""
 
 
+def between(values):
+    """Returns the least and the greatest, or the one that both are."""
+    least, most = f"{min(values):.1f}", f"{max(values):.1f}"
+    return least if least == most else f"{least} to {most}"
+
+
 def load(path):
     with open(path) as file:
         return json.load(file)
@@ -75,6 +81,8 @@ def table(options):
     pulled = sum(mount["pulledBytes"] for mount in mounts)
     rounds = [shard["rounds"] for shard in shards]
     versions = [shard["version"] for shard in shards]
+    steps = [mount["iteration"] for mount in mounts]
+    stalls = [step["totalStallMs"] / mount["iterations"] for step, mount in zip(steps, mounts)]
     rows = [
         ("held-out accuracy", f"{evaluation['accuracy']:.4f} of {evaluation['images']} images"),
         ("the same without modeldisk", f"{plain['accuracy']:.4f}, weights differ by {evaluation['relative']:.1e}"),
@@ -83,6 +91,16 @@ def table(options):
         ("pushed", size(pushed)),
         ("pulled", size(pulled)),
         ("time", f"{options.seconds:.1f} s, {options.seconds / mounts[0]['iterations'] * 1e3:.1f} ms an iteration"),
+        ("stall of an iteration", f"{between(stalls)} ms, the mean of each learner: how long fsync let it wait"),
+        (
+            "weights computed on",
+            f"{between([step['meanWeightsAgeMs'] for step in steps])} ms old at the end of an iteration, pulled after "
+            f"a bubble of {between([step['meanBubbleMs'] for step in steps])} ms",
+        ),
+        (
+            "staleness",
+            f"{between([step['meanStalenessRounds'] for step in steps])} rounds that these weights lacked, on average",
+        ),
         ("throughput", f"{size((pushed + pulled) / options.seconds)}/s through {len(shards)} shards"),
     ]
     width = max(len(name) for name, _ in rows)

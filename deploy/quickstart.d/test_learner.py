@@ -76,6 +76,16 @@ class LearnerTest(unittest.TestCase):
         difference = evaluate.compare(shard.weights[: digits.WEIGHTS], expected)
         self.assertLess(difference["relative"], 1e-5)
 
+    def test_with_a_delay_each_gradient_is_of_the_weights_of_that_many_steps_before(self):
+        training, _ = digits.load()
+        batches = digits.batches(*training, 0, 1, digits.BATCH)
+        rate, gradient = np.float32(digits.LEARNING_RATE), np.zeros(digits.WEIGHTS, np.float32)
+        steps = [digits.initial_weights()]
+        for step in range(4):
+            digits.gradient(steps[max(0, step - 1)], *next(batches), gradient)
+            steps.append(steps[-1] - rate * gradient)
+        np.testing.assert_array_equal(plain.train(1, 4, digits.BATCH, digits.LEARNING_RATE, delay=1), steps[-1])
+
     def test_an_iteration_writes_the_gradient_of_the_weights_it_read(self):
         progress = self.directory / "progress"
         self.assertEqual(self.run_learner("--part", "2/2", "--iterations", "1", "--progress", progress).wait(), 0)
@@ -90,6 +100,7 @@ class LearnerTest(unittest.TestCase):
         line = json.loads(progress.read_text())
         self.assertEqual(line["iteration"], 1)
         self.assertAlmostEqual(line["loss"], loss, places=4)
+        self.assertTrue(0 < line["accuracy"] < 1)
 
     def test_short_reads_and_writes_are_continued(self):
         preadv, pwrite = os.preadv, os.pwrite

@@ -1,6 +1,7 @@
 package io.modeldisk.command;
 
 import io.modeldisk.timeline.ImageCanvas;
+import io.modeldisk.timeline.LearningCurve;
 import io.modeldisk.timeline.SvgCanvas;
 import io.modeldisk.timeline.Timeline;
 import io.modeldisk.timeline.TimelineDrawing;
@@ -15,16 +16,16 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code modeldisk trace}: what mounts have noted. */
+/** {@code modeldisk trace}: what mounts and learners have noted. */
 @Command(name = "trace", mixinStandardHelpOptions = true,
-    description = "Shows what mounts have noted of their iterations.")
+    description = "Shows what mounts and learners have noted of their iterations.")
 final class TraceCommand implements Runnable {
     @Spec
     private CommandSpec spec;
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "what is to be shown? trace timeline");
+        throw new ParameterException(spec.commandLine(), "what is to be shown? trace timeline or trace accuracy");
     }
 
     @Command(name = "timeline", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
@@ -59,6 +60,25 @@ final class TraceCommand implements Runnable {
         System.out.printf("wrote %s, .png and .json: %s of %s%n", beside(out, ".svg"),
             StatusCommand.counted(iterations, "iteration"),
             StatusCommand.counted(timeline.learners().size(), "learner"));
+        return 0;
+    }
+
+    @Command(name = "accuracy", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
+        description = {"Draws how accurate learners have become over time, as NAME.svg and NAME.png.",
+            "A learner reports that as lines of JSON, each an object with the numbers seconds (since it began) and accuracy "
+                + "(0 to 1)."},
+        footer = {"", "Example:", "  modeldisk trace accuracy learner-1.jsonl learner-2.jsonl"})
+    int accuracy(
+        @Parameters(paramLabel = "REPORT", arity = "1..*",
+            description = "What a learner has reported, one a learner.") List<Path> reports,
+        @Option(names = "--out", paramLabel = "NAME", defaultValue = "accuracy",
+            description = "Where to draw, without an extension.") Path out)
+        throws IOException {
+        LearningCurve curve = LearningCurve.read(reports);
+        curve.writeSvg(beside(out, ".svg"));
+        curve.writePng(beside(out, ".png"));
+        System.out.printf("wrote %s and .png: %s%n", beside(out, ".svg"),
+            StatusCommand.counted(curve.learners().size(), "learner"));
         return 0;
     }
 

@@ -1,0 +1,66 @@
+package io.modeldisk.timeline;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import javax.imageio.ImageIO;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class LearningCurveTest {
+    @TempDir
+    private Path directory;
+    private Path report;
+
+    @BeforeEach
+    void report() {
+        report = directory.resolve("learner-1.jsonl");
+    }
+
+    @Test
+    void aReportIsReadLineByLine() throws IOException {
+        Files.writeString(report, """
+            {"iteration": 1, "seconds": 0.5, "accuracy": 0.25}
+            {"iteration": 10, "seconds": 2, "accuracy": 1}
+            """);
+
+        assertThat(LearningCurve.read(List.of(report)).learners()).singleElement()
+            .isEqualTo(new LearningCurve.Learner("learner-1", List.of(0.5, 2.0), List.of(0.25, 1.0)));
+    }
+
+    @Test
+    void itIsDrawnAsSvgAndPng() throws IOException {
+        Files.writeString(report, "{\"seconds\": 0, \"accuracy\": 0}\n{\"seconds\": 1, \"accuracy\": 0.9}\n");
+        LearningCurve curve = LearningCurve.read(List.of(report));
+        Path svg = directory.resolve("a.svg");
+        Path png = directory.resolve("a.png");
+
+        curve.writeSvg(svg);
+        curve.writePng(png);
+
+        assertThat(svg).content().contains("<svg", "<path");
+        BufferedImage image = ImageIO.read(png.toFile());
+        assertThat(image.getWidth()).isEqualTo(1280);
+        assertThat(image.getRGB(0, 0)).isEqualTo(0xFFFFFFFF);
+    }
+
+    @Test
+    void whatIsNoReportIsRefusedWithTheLine() throws IOException {
+        Files.writeString(report, "{\"seconds\": 0, \"accuracy\": 0}\n{\"seconds\": 1}\n");
+        assertThatThrownBy(() -> LearningCurve.read(List.of(report))).isInstanceOf(IOException.class)
+            .hasMessageEndingWith("learner-1.jsonl, line 2: has no numbers seconds and accuracy");
+        Files.writeString(report, "hello\n");
+        assertThatThrownBy(() -> LearningCurve.read(List.of(report))).hasMessageEndingWith("line 1: is no JSON");
+        Files.writeString(report, "");
+        assertThatThrownBy(() -> LearningCurve.read(List.of(report)))
+            .hasMessageEndingWith("is empty: no learner has reported anything there");
+        assertThatThrownBy(() -> LearningCurve.read(List.of(directory.resolve("none"))))
+            .hasMessageEndingWith("there is no such file");
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of the pictures of iterations. */
+package io.modeldisk.timeline;
