@@ -84,8 +84,9 @@ final class ServeCommand implements Callable<Integer> {
     private String aggregator;
 
     @Option(names = "--consistency", paramLabel = "MODE", defaultValue = "asp",
-        description = "asp: a push is applied at once. bsp: a round is applied when every learner has pushed it, with the mean "
-            + "of their gradients, and a pull waits for it.")
+        description = "asp: a push is applied at once. ssp:S, as ssp:3: so too, and a pull waits until no learner is more than S "
+            + "rounds behind who pulls. bsp: a round is applied when every learner has pushed it, with the mean of their "
+            + "gradients, and a pull waits for it.")
     private String consistency;
 
     @Option(names = "--learners", paramLabel = "N", defaultValue = "1",

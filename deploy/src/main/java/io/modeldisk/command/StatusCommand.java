@@ -49,9 +49,9 @@ final class StatusCommand implements Callable<Integer> {
             facts.model(), ByteCount.format(facts.sizeBytes()), facts.blocks(),
             ByteCount.format(facts.blockSizeBytes()),
             counted(facts.shards(), "shard"), facts.aggregator(), facts.consistency(),
-            facts.consistency().equals("bsp")
-                ? ", the first round waits for " + counted(facts.learners(), "learner")
-                : "");
+            facts.consistency().equals("asp")
+                ? ""
+                : ", the first round waits for " + counted(facts.learners(), "learner"));
         System.out.printf("%-6s %10s %10s %12s %12s %8s %10s%n",
             "shard", "version", "to", "pushed", "pulled", "waiting", "uptime");
         for (JsonNode shard : shards) {

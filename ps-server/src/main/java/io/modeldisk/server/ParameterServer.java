@@ -112,7 +112,7 @@ public final class ParameterServer implements AutoCloseable {
         public static final int DEFAULT_BLOCK_SIZE_BYTES = 256 << 10;
 
         /** Pushes are applied at once. */
-        public static final String DEFAULT_CONSISTENCY = ConsistencyMode.ASP.toString();
+        public static final String DEFAULT_CONSISTENCY = "asp";
 
         /** One learner is a job. */
         public static final int DEFAULT_LEARNERS = 1;
@@ -220,7 +220,7 @@ public final class ParameterServer implements AutoCloseable {
             return this;
         }
 
-        /** What a pull may return: {@code asp} or {@code bsp}. */
+        /** What a pull may return: {@code asp}, {@code bsp}, or {@code ssp:S}, where others may lag S rounds behind. */
         public Context consistency(String mode) {
             this.consistency = mode;
             return this;
@@ -263,6 +263,7 @@ public final class ParameterServer implements AutoCloseable {
                 check((sizeBytes == null) != (safetensors == null),
                     "size=%s and safetensors=%s: exactly one must be given", sizeBytes, safetensors);
                 ConsistencyMode mode = ConsistencyMode.parse(consistency);
+                consistency = mode.toString();
                 ModelSource source = sizeBytes != null
                     ? ModelSource.ofSize(sizeBytes)
                     : ModelSource.fromSafetensors(safetensors);

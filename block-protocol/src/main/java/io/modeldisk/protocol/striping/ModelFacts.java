@@ -16,7 +16,7 @@ import java.io.IOException;
  * @param shard this shard's number, from 0
  * @param shards how many shards the model has
  * @param aggregator the specification of the aggregator, as {@code sgd:lr=0.1}
- * @param consistency {@code asp}, {@code bsp}
+ * @param consistency {@code asp}, {@code bsp}, or {@code ssp:} and how many rounds others may lag behind
  * @param learners how many learners the first round waits for
  * @param source what the weights started from, the same text on every shard: {@code zeros}, or {@code sha256:} and a digest
  * @param protocol which of the commands of PROTOCOL.md the shard knows: 1 has JOIN, PUSH and PULL

@@ -244,25 +244,12 @@ public final class Bsp implements Consistency {
     public void forget(IoTask task) {
         int last = lastBlock(task);
         for (int i = firstBlock(task); i <= last; i++) {
-            forget(task, rounds[i]);
+            parking.forget(task, rounds[i].block(), rounds[i].parked());
         }
         Member<Nexus, LearnerProgress> member = membership.member(task.nexus());
         if (member != null) {
             member.progress().pending().forgetSynchronization(task);
             member.progress().pending().remove(task);
-        }
-    }
-
-    private void forget(IoTask task, RoundBlock block) {
-        ParkedTask parked;
-        block.block().lock();
-        try {
-            parked = block.parked().remove(task);
-        } finally {
-            block.block().unlock();
-        }
-        if (parked != null) {
-            parking.release(parked);
         }
     }
 
@@ -328,18 +315,14 @@ public final class Bsp implements Consistency {
     }
 
     private int lastBlock(IoTask task) {
-        // A synchronization's range may be empty, or reach past the end.
-        return task.lengthBytes() <= 0
-            ? firstBlock(task) - 1
-            : Math.min(rounds.length - 1, layout.blockOf(task.offset() + task.lengthBytes() - 1));
+        return layout.lastBlock(task.offset(), task.lengthBytes());
     }
 
     private int firstLogicalBlock(IoTask task, int block) {
-        return (int) (Math.max(0, task.offset() - layout.offsetOf(block)) / LOGICAL_BLOCK_BYTES);
+        return layout.firstLogicalBlock(task.offset(), block);
     }
 
     private int endLogicalBlock(IoTask task, int block) {
-        long end = task.offset() + task.lengthBytes() - layout.offsetOf(block);
-        return (int) Math.min(rounds[block].logicalBlocks(), end / LOGICAL_BLOCK_BYTES);
+        return layout.endLogicalBlock(task.offset(), task.lengthBytes(), block);
     }
 }

@@ -29,6 +29,11 @@ public final class RoundMarks {
         return clock[block];
     }
 
+    /** The last round of which nothing more will come: it was pushed in full, or a later one has begun. 0 before the first. */
+    long finishedRound(int block) {
+        return Math.max(clock[block], markedRound[block] - 1);
+    }
+
     /** The last round of which anything was pushed; 0 before the first. */
     long markedRound(int block) {
         return markedRound[block];

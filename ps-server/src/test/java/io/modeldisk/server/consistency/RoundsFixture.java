@@ -10,8 +10,8 @@ import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.server.fake.Weights;
 
-/** Two blocks of two logical blocks and one of a single one, summed up in rounds; time stands still. */
-final class BspFixture implements AutoCloseable {
+/** Two blocks of two logical blocks and one of a single one, whose gradients are summed up; time stands still. */
+final class RoundsFixture implements AutoCloseable {
     static final int PAGE = 4096;
     static final int BLOCK = 2 * PAGE;
     static final int SIZE = 2 * BLOCK + PAGE;
@@ -19,16 +19,32 @@ final class BspFixture implements AutoCloseable {
 
     final BlockStore store = new BlockStore(new BlockLayout(SIZE, BLOCK), 2, 0);
     final Membership<Nexus, LearnerProgress> membership;
-    final Bsp bsp;
+    final Consistency consistency;
 
-    BspFixture(int learners) {
+    /** Makes a shard's consistency. */
+    @FunctionalInterface
+    interface Mode {
+        Consistency create(BlockStore store, Aggregator aggregator, Membership<Nexus, LearnerProgress> membership);
+    }
+
+    RoundsFixture(int learners) {
         this(learners, new SumAggregator());
     }
 
-    BspFixture(int learners, Aggregator aggregator) {
+    RoundsFixture(int learners, Aggregator aggregator) {
+        this(learners, aggregator, Bsp::new);
+    }
+
+    RoundsFixture(int learners, Aggregator aggregator, Mode mode) {
         membership = new Membership<>(learners, LEASE, () -> 0,
             () -> new LearnerProgress(new RoundMarks(store.layout())));
-        bsp = new Bsp(store, aggregator, membership);
+        consistency = mode.create(store, aggregator, membership);
+    }
+
+    /** With weights that may lack this many rounds of others. */
+    static RoundsFixture stale(int staleness, int learners) {
+        return new RoundsFixture(learners, new SumAggregator(),
+            (store, aggregator, membership) -> new Ssp(staleness, store, aggregator, membership));
     }
 
     Nexus connect(String name) {
@@ -38,23 +54,23 @@ final class BspFixture implements AutoCloseable {
     }
 
     boolean push(Nexus learner, long offset, int lengthBytes, float value) throws ScsiException {
-        return bsp.push(new FakeTask(learner, offset, lengthBytes).fill(value));
+        return consistency.push(new FakeTask(learner, offset, lengthBytes).fill(value));
     }
 
     boolean pull(Nexus learner) {
-        return bsp.admitPull(new FakeTask(learner, 0, SIZE));
+        return consistency.admitPull(new FakeTask(learner, 0, SIZE));
     }
 
     void leave(Nexus learner) {
         if (membership.left(learner)) {
-            bsp.learnersLeft();
+            consistency.learnersLeft();
         }
     }
 
     void expire(Nexus learner) {
         membership.lost(learner);
         if (!membership.expire(LEASE).isEmpty()) {
-            bsp.learnersLeft();
+            consistency.learnersLeft();
         }
     }
 
@@ -64,7 +80,7 @@ final class BspFixture implements AutoCloseable {
 
     @Override
     public void close() {
-        bsp.close();
+        consistency.close();
         store.close();
     }
 }
