@@ -93,8 +93,14 @@ final class ServeCommand implements Callable<Integer> {
         description = "How many learners the first round waits for.")
     private int learners;
 
+    @Option(names = "--min-learners", paramLabel = "N", defaultValue = "0",
+        description = "With fewer learners than this, once as many as --learners have been there, the job stops: pushes and "
+            + "waits fail until there are enough again. 0: it never does.")
+    private int minLearners;
+
     @Option(names = "--lease", paramLabel = "SECONDS", defaultValue = "5",
-        description = "How long a learner whose connection is gone may take to come back before the others go on without it.")
+        description = "How long a learner whose connection is gone, or who is silent, may take to come back before the others go "
+            + "on without it.")
     private double leaseSeconds;
 
     @Option(names = "--buffers", paramLabel = "BYTES", defaultValue = "256MiB",
@@ -178,6 +184,7 @@ final class ServeCommand implements Callable<Integer> {
             .aggregator(aggregator, Aggregators.parse(aggregator))
             .consistency(consistency)
             .learners(learners)
+            .minLearners(minLearners)
             .lease(Duration.ofMillis((long) (leaseSeconds * 1000)))
             .access(access())
             .portals(

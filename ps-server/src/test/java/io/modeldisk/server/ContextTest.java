@@ -46,6 +46,8 @@ class ContextTest {
         assertRefused(c -> c.model(null), "model=null must be");
         assertRefused(c -> c.model("x".repeat(65)), "must be 1 to 64");
         assertRefused(c -> c.learners(0), "learners=0 must be from 1");
+        assertRefused(c -> c.learners(2).minLearners(3), "minLearners=3 must be from 0 to learners=2");
+        assertRefused(c -> c.minLearners(-1), "minLearners=-1 must be from 0");
         assertRefused(c -> c.spareBlocks(1), "spareBlocks=1 must be from 2");
         assertRefused(c -> c.lease(Duration.ZERO), "lease=PT0S must be more than 0");
         assertRefused(c -> c.consistency("none"), "consistency=none must be one of asp, ssp:S, bsp");

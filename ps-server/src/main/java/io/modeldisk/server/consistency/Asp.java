@@ -20,7 +20,9 @@ public final class Asp implements Consistency {
 
     @Override
     public boolean push(IoTask task) throws ScsiException {
-        pushes.apply(task, RoundRules.learner(membership, task).progress());
+        LearnerProgress progress = RoundRules.learner(membership, task).progress();
+        RoundRules.checkEnough(membership);
+        pushes.apply(task, progress);
         return true;
     }
 
@@ -47,6 +49,11 @@ public final class Asp implements Consistency {
     @Override
     public int waiting() {
         return 0;
+    }
+
+    @Override
+    public long allowance() {
+        return Long.MAX_VALUE;
     }
 
     @Override

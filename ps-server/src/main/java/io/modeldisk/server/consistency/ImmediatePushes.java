@@ -44,11 +44,13 @@ final class ImmediatePushes implements PieceVisitor<LearnerProgress> {
             apply(block, offset, data, dataOffset, lengthBytes);
             return true;
         }
-        return applyOnce(task.round(), progress.marks(), block, offset, data, dataOffset, lengthBytes);
+        return applyOnce(task.round(), progress, block, offset, data, dataOffset, lengthBytes);
     }
 
     private boolean applyOnce(
-        long round, RoundMarks marks, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
+        long round, LearnerProgress progress, Block block, int offset, MemorySegment data, long dataOffset,
+        int lengthBytes) {
+        RoundMarks marks = progress.marks();
         int index = block.index();
         if (round < marks.markedRound(index)) {
             return false;
@@ -63,7 +65,7 @@ final class ImmediatePushes implements PieceVisitor<LearnerProgress> {
             apply(block, start, data, dataOffset + start - offset, (end - from) * LOGICAL_BLOCK_BYTES);
             // Before the learner counts as being there: a newcomer joins behind it, and holds nobody up.
             membership.opened(round);
-            marks.mark(index, round, from, end, block.lengthBytes() / LOGICAL_BLOCK_BYTES);
+            progress.mark(index, round, from, end, block.lengthBytes() / LOGICAL_BLOCK_BYTES);
             applied = true;
             from = marks.nextUnmarked(index, round, end, last);
         }

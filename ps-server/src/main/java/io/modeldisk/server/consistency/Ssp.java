@@ -56,6 +56,7 @@ public final class Ssp implements Consistency {
     @Override
     public boolean push(IoTask task) throws ScsiException {
         Member<Nexus, LearnerProgress> member = RoundRules.learner(membership, task);
+        RoundRules.checkEnough(membership);
         try {
             pushes.apply(task, member.progress());
             if (task.round() == IoTask.IMPLIED_ROUND) {
@@ -82,7 +83,7 @@ public final class Ssp implements Consistency {
                     round++;
                 }
                 membership.opened(round);
-                marks.mark(i, round, from, end, layout.logicalBlocks(i));
+                member.progress().mark(i, round, from, end, layout.logicalBlocks(i));
             } finally {
                 store.block(i).unlock();
             }
@@ -90,7 +91,17 @@ public final class Ssp implements Consistency {
     }
 
     @Override
-    public boolean admitPull(IoTask task) {
+    public boolean admitPull(IoTask task) throws ScsiException {
+        try {
+            return admit(task);
+        } catch (ScsiException e) {
+            // It ends now, and may have waited before.
+            forget(task);
+            throw e;
+        }
+    }
+
+    private boolean admit(IoTask task) throws ScsiException {
         Member<Nexus, LearnerProgress> member = task.round() == IoTask.IMPLIED_ROUND
             ? membership.member(task.nexus())
             : null;
@@ -103,6 +114,7 @@ public final class Ssp implements Consistency {
                 long clock = member == null ? task.round() : member.progress().marks().finishedRound(i);
                 long least = leastClock(i);
                 if (clock - staleness > least) {
+                    RoundRules.checkEnough(membership);
                     block.park(task, least, parking);
                     return false;
                 }
@@ -119,14 +131,9 @@ public final class Ssp implements Consistency {
         List<Member<Nexus, LearnerProgress>> members = roster.members();
         long least = roster.formed() ? Long.MAX_VALUE : 0;
         for (int i = 0; i < members.size(); i++) {
-            least = Math.min(least, clock(members.get(i), block));
+            least = Math.min(least, LearnerProgress.finishedRound(members.get(i), block));
         }
         return least;
-    }
-
-    private static long clock(Member<Nexus, LearnerProgress> member, int block) {
-        // What is before the round at which it joined is not its to push.
-        return Math.max(member.joinRound() - 1, member.progress().marks().finishedRound(block));
     }
 
     private void wake(int first, int last) {
@@ -136,7 +143,9 @@ public final class Ssp implements Consistency {
             blocks[i].block().lock();
             try {
                 if (blocks[i].hasParked()) {
-                    woken = blocks[i].detachIfAbove(leastClock(i));
+                    woken = membership.roster().tooFew()
+                        ? blocks[i].detachAll()
+                        : blocks[i].detachIfAbove(leastClock(i));
                 }
             } finally {
                 blocks[i].block().unlock();
@@ -167,6 +176,11 @@ public final class Ssp implements Consistency {
     @Override
     public int waiting() {
         return parking.waiting();
+    }
+
+    @Override
+    public long allowance() {
+        return staleness;
     }
 
     @Override

@@ -37,6 +37,10 @@ final class StaleBlock {
 
     /** Takes all off if the least clock has risen; null if it has not. */
     ParkedTask detachIfAbove(long least) {
-        return least > leastWhenParked ? parked.detachBefore(null) : null;
+        return least > leastWhenParked ? detachAll() : null;
+    }
+
+    ParkedTask detachAll() {
+        return parked.detachBefore(null);
     }
 }

@@ -152,7 +152,7 @@ class BspDepartureTest {
             }
         }
 
-        private void pull(String seed) {
+        private void pull(String seed) throws ScsiException {
             FakeTask task = waiting != null ? drained(waiting) : task(nexus, 0, PAGES, 0);
             if (shard.consistency.admitPull(task)) {
                 for (long offset = 0; offset < SIZE; offset += PAGE) {

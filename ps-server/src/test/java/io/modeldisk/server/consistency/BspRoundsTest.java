@@ -167,4 +167,18 @@ class BspRoundsTest {
         assertThat(pushes(b, 2, 0)).isTrue();
         assertThat(shard.weight(0)).isEqualTo(3 + 4);
     }
+
+    @Test
+    void newcomerJoinsBehindRoundsThatWereClosedWithoutAPush() throws Exception {
+        try (RoundsFixture young = new RoundsFixture(2)) {
+            Nexus first = young.connect("first");
+            Nexus second = young.connect("second");
+            young.membership.join(first);
+            // Another shard takes this learner at a later round only.
+            young.membership.join(second).postpone(5);
+            young.leave(first);
+            assertThat(young.consistency.rounds(0)).isEqualTo(4);
+            assertThat(young.membership.join(young.connect("newcomer")).joinRound()).isEqualTo(5);
+        }
+    }
 }

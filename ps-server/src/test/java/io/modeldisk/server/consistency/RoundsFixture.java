@@ -36,8 +36,12 @@ final class RoundsFixture implements AutoCloseable {
     }
 
     RoundsFixture(int learners, Aggregator aggregator, Mode mode) {
-        membership = new Membership<>(learners, LEASE, () -> 0,
-            () -> new LearnerProgress(new RoundMarks(store.layout())));
+        this(learners, 0, aggregator, mode);
+    }
+
+    RoundsFixture(int learners, int minLearners, Aggregator aggregator, Mode mode) {
+        membership = new Membership<>(learners, minLearners, LEASE, () -> 0,
+            () -> new LearnerProgress(new RoundMarks(store.layout()), new RoundTimes(() -> 0)));
         consistency = mode.create(store, aggregator, membership);
     }
 
@@ -57,7 +61,7 @@ final class RoundsFixture implements AutoCloseable {
         return consistency.push(new FakeTask(learner, offset, lengthBytes).fill(value));
     }
 
-    boolean pull(Nexus learner) {
+    boolean pull(Nexus learner) throws ScsiException {
         return consistency.admitPull(new FakeTask(learner, 0, SIZE));
     }
 
