@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 
 /** A shard as an iSCSI target: its two logical units, and its learners' coming and going. */
 final class ModelTarget implements Target {
-    /** A lease may be shorter than a learner that is alive is silent now and then. */
-    private static final long MIN_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** On a busy machine a learner that is alive may take seconds to answer a ping. */
+    private static final long MIN_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final ShardModel shard;
     private final List<LogicalUnit> units;
