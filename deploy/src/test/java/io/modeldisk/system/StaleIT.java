@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Two shards, two mounts and two learners whose weights may lack some rounds of each other, all of them processes. */
 @Tag("mount")
-@Timeout(120)
+@Timeout(300)
 final class StaleIT {
     /** Blocks on both shards, the last one neither full nor whole logical blocks. */
     private static final int SIZE_BYTES = (1 << 20) + 5000;
