@@ -196,6 +196,8 @@ final class ProtocolModel implements AutoCloseable {
         void postpone() {
             if (member.postpone(Math.max(round, shard.membership.lastOpenedRound()) + 1)) {
                 shard.consistency.learnersLeft();
+                // It has left the rounds before, and has nothing of them in doubt.
+                done.removeIf(each -> each.round < member.joinRound());
                 if (waitingPush == null) {
                     skipToJoinRound();
                 }
