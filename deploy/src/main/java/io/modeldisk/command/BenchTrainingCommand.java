@@ -60,7 +60,8 @@ final class BenchTrainingCommand implements Callable<Integer> {
     @Option(names = "--warm-up", paramLabel = "N", defaultValue = "20", description = "How many go before them.")
     private int warmUp;
 
-    @Option(names = "--consistency", paramLabel = "MODE", defaultValue = "asp", description = "The shards' mode.")
+    @Option(names = "--consistency", paramLabel = "MODE", defaultValue = "asp",
+        description = "The shards' mode: asp, ssp:S or bsp.")
     private String consistency;
 
     @Option(names = "--aggregator", paramLabel = "NAME[:OPTIONS]", defaultValue = "sgd:lr=0.1",

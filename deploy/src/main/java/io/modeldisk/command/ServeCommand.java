@@ -84,16 +84,23 @@ final class ServeCommand implements Callable<Integer> {
     private String aggregator;
 
     @Option(names = "--consistency", paramLabel = "MODE", defaultValue = "asp",
-        description = "asp: a push is applied at once. bsp: a round is applied when every learner has pushed it, with the mean "
-            + "of their gradients, and a pull waits for it.")
+        description = "asp: a push is applied at once. ssp:S, as ssp:3: so too, and a pull waits until no learner is more than S "
+            + "rounds behind who pulls. bsp: a round is applied when every learner has pushed it, with the mean of their "
+            + "gradients, and a pull waits for it.")
     private String consistency;
 
     @Option(names = "--learners", paramLabel = "N", defaultValue = "1",
         description = "How many learners the first round waits for.")
     private int learners;
 
+    @Option(names = "--min-learners", paramLabel = "N", defaultValue = "0",
+        description = "With fewer learners than this, once as many as --learners have been there, the job stops: pushes and "
+            + "waits fail until there are enough again. 0: it never does.")
+    private int minLearners;
+
     @Option(names = "--lease", paramLabel = "SECONDS", defaultValue = "5",
-        description = "How long a learner whose connection is gone may take to come back before the others go on without it.")
+        description = "How long a learner whose connection is gone, or who is silent, may take to come back before the others go "
+            + "on without it.")
     private double leaseSeconds;
 
     @Option(names = "--buffers", paramLabel = "BYTES", defaultValue = "256MiB",
@@ -177,6 +184,7 @@ final class ServeCommand implements Callable<Integer> {
             .aggregator(aggregator, Aggregators.parse(aggregator))
             .consistency(consistency)
             .learners(learners)
+            .minLearners(minLearners)
             .lease(Duration.ofMillis((long) (leaseSeconds * 1000)))
             .access(access())
             .portals(

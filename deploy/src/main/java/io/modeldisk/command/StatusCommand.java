@@ -49,9 +49,9 @@ final class StatusCommand implements Callable<Integer> {
             facts.model(), ByteCount.format(facts.sizeBytes()), facts.blocks(),
             ByteCount.format(facts.blockSizeBytes()),
             counted(facts.shards(), "shard"), facts.aggregator(), facts.consistency(),
-            facts.consistency().equals("bsp")
-                ? ", the first round waits for " + counted(facts.learners(), "learner")
-                : "");
+            facts.consistency().equals("asp")
+                ? ""
+                : ", the first round waits for " + counted(facts.learners(), "learner"));
         System.out.printf("%-6s %10s %10s %12s %12s %8s %10s%n",
             "shard", "version", "to", "pushed", "pulled", "waiting", "uptime");
         for (JsonNode shard : shards) {
@@ -60,24 +60,55 @@ final class StatusCommand implements Callable<Integer> {
                 bytes(shard, "pushedBytes"), bytes(shard, "pulledBytes"), shard.path("waiting").asInt(),
                 shard.path("uptimeSeconds").asLong());
         }
+        shards.forEach(StatusCommand::printTroubles);
         System.out.println();
         if (learners(shards) == 0) {
             System.out.println("no learner is there now");
             return;
         }
-        System.out.printf("%-6s %-32s %-6s %14s %12s %12s%n", "shard", "learner", "state", "clock", "pushed",
-            "pulled");
+        System.out.printf("%-6s %-32s %-6s %14s %12s %12s  %s%n", "shard", "learner", "state", "clock", "pushed",
+            "pulled", "behind");
         for (JsonNode shard : shards) {
             for (JsonNode learner : shard.path("learners")) {
                 JsonNode clock = learner.path("clock");
                 String range = clock.isObject()
                     ? clock.path("min").asLong() + " to " + clock.path("max").asLong()
                     : "-";
-                System.out.printf("%-6d %-32s %-6s %14s %12s %12s%n", shard.path("shard").asInt(),
+                System.out.printf("%-6d %-32s %-6s %14s %12s %12s  %s%n", shard.path("shard").asInt(),
                     learner.path("learner").asText(), learner.path("state").asText(), range,
-                    bytes(learner, "pushedBytes"), bytes(learner, "pulledBytes"));
+                    bytes(learner, "pushedBytes"), bytes(learner, "pulledBytes"),
+                    learner.has("behind") ? behind(learner) : "");
             }
         }
+    }
+
+    /** What keeps learners from going on, if anything does. */
+    private static void printTroubles(JsonNode shard) {
+        int number = shard.path("shard").asInt();
+        if (shard.has("stopped")) {
+            System.out.printf("shard %d: %s%n", number, shard.path("stopped").asText());
+        }
+        if (shard.path("waiting").asInt() == 0) {
+            return;
+        }
+        if (shard.path("learnersMissing").asInt() > 0) {
+            System.out.printf("shard %d waits for %s more to join%n", number,
+                counted(shard.path("learnersMissing").asInt(), "learner"));
+        }
+        for (JsonNode learner : shard.path("learners")) {
+            if (learner.path("behind").path("waitedFor").asBoolean()) {
+                System.out.printf("shard %d waits for learner %s%s, %s behind%n", number,
+                    learner.path("learner").asText(),
+                    learner.path("state").asText().equals("lost") ? ", whose connection is gone" : "", behind(learner));
+            }
+        }
+    }
+
+    /** How far a learner is behind, in words. */
+    private static String behind(JsonNode learner) {
+        JsonNode behind = learner.path("behind");
+        String rounds = counted(behind.path("rounds").asInt(), "round");
+        return behind.has("ms") ? rounds + ", " + behind.path("ms").asLong() + " ms" : rounds;
     }
 
     private static int learners(JsonNode shards) {

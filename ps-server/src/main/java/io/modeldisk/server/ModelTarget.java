@@ -5,9 +5,13 @@ import io.modeldisk.protocol.target.LogicalUnit;
 import io.modeldisk.protocol.target.Nexus;
 import io.modeldisk.protocol.target.Target;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /** A shard as an iSCSI target: its two logical units, and its learners' coming and going. */
 final class ModelTarget implements Target {
+    /** On a busy machine a learner that is alive may take seconds to answer a ping. */
+    private static final long MIN_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
     private final ShardModel shard;
     private final List<LogicalUnit> units;
 
@@ -27,6 +31,19 @@ final class ModelTarget implements Target {
     }
 
     @Override
+    public long silenceBoundNanos(Nexus nexus) {
+        // Others wait for a learner, and for nobody else.
+        return shard.membership().member(nexus) == null
+            ? Long.MAX_VALUE
+            : Math.max(MIN_SILENCE_NANOS, shard.leaseNanos());
+    }
+
+    @Override
+    public void nexusSilent(Nexus nexus, long silentNanos) {
+        shard.membership().silent(nexus, silentNanos);
+    }
+
+    @Override
     public void nexusEstablished(Nexus nexus) {
         shard.membership().connected(nexus);
     }
@@ -36,7 +53,7 @@ final class ModelTarget implements Target {
         if (!loggedOut) {
             shard.membership().lost(nexus);
         } else if (shard.membership().left(nexus)) {
-            shard.consistency().learnersLeft();
+            shard.learnersChanged();
         }
     }
 }

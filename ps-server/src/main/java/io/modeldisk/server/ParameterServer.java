@@ -112,7 +112,7 @@ public final class ParameterServer implements AutoCloseable {
         public static final int DEFAULT_BLOCK_SIZE_BYTES = 256 << 10;
 
         /** Pushes are applied at once. */
-        public static final String DEFAULT_CONSISTENCY = ConsistencyMode.ASP.toString();
+        public static final String DEFAULT_CONSISTENCY = "asp";
 
         /** One learner is a job. */
         public static final int DEFAULT_LEARNERS = 1;
@@ -143,6 +143,7 @@ public final class ParameterServer implements AutoCloseable {
         private Aggregator aggregator;
         private String consistency = DEFAULT_CONSISTENCY;
         private int learners = DEFAULT_LEARNERS;
+        private int minLearners;
         private Duration lease = DEFAULT_LEASE;
         private int spareBlocks = DEFAULT_SPARE_BLOCKS;
         private AccessPolicy access = AccessPolicy.THIS_MACHINE;
@@ -220,7 +221,7 @@ public final class ParameterServer implements AutoCloseable {
             return this;
         }
 
-        /** What a pull may return: {@code asp} or {@code bsp}. */
+        /** What a pull may return: {@code asp}, {@code bsp}, or {@code ssp:S}, where others may lag S rounds behind. */
         public Context consistency(String mode) {
             this.consistency = mode;
             return this;
@@ -232,7 +233,13 @@ public final class ParameterServer implements AutoCloseable {
             return this;
         }
 
-        /** How long a learner whose connection is gone may take to come back before the rounds go on without it. */
+        /** With fewer learners than this the job stops once it has formed; from 0, the default, to {@code learners}. */
+        public Context minLearners(int count) {
+            this.minLearners = count;
+            return this;
+        }
+
+        /** How long a learner whose connection is gone, or who is silent, may take before the rounds go on without it. */
         public Context lease(Duration duration) {
             this.lease = duration;
             return this;
@@ -263,6 +270,7 @@ public final class ParameterServer implements AutoCloseable {
                 check((sizeBytes == null) != (safetensors == null),
                     "size=%s and safetensors=%s: exactly one must be given", sizeBytes, safetensors);
                 ConsistencyMode mode = ConsistencyMode.parse(consistency);
+                consistency = mode.toString();
                 ModelSource source = sizeBytes != null
                     ? ModelSource.ofSize(sizeBytes)
                     : ModelSource.fromSafetensors(safetensors);
@@ -281,6 +289,9 @@ public final class ParameterServer implements AutoCloseable {
             check(shard >= 0 && shard < shards, "shard=%s must be from 0 to shards-1, which is %s", shard, shards - 1);
             check(learners >= 1 && learners <= MAX_LEARNERS, "learners=%s must be from 1 to %s", learners,
                 MAX_LEARNERS);
+            check(minLearners >= 0 && minLearners <= learners,
+                "minLearners=%s must be from 0 to learners=%s, how many the first round waits for", minLearners,
+                learners);
             check(lease != null && lease.isPositive() && lease.compareTo(MAX_LEASE) <= 0,
                 "lease=%s must be more than 0 and at most a day", lease);
             check(spareBlocks >= MIN_SPARE_BLOCKS && spareBlocks <= MAX_SPARE_BLOCKS,
@@ -306,7 +317,7 @@ public final class ParameterServer implements AutoCloseable {
         private ModelFacts facts(ModelSource source) {
             ModelFacts facts = new ModelFacts(model, source.sizeBytes(), blockSizeBytes, shard, shards,
                 aggregatorSpecification,
-                consistency, learners, source.source());
+                consistency, learners, minLearners, source.source(), ModelFacts.PROTOCOL);
             check(facts.blocksOfShard() > 0,
                 "shard=%s would get no block: a model of %s bytes has %s blocks of %s; use shards=%s at most, or a smaller"
                     + " blockSize",
@@ -342,13 +353,15 @@ public final class ParameterServer implements AutoCloseable {
                 aggregator=%s
                 consistency=%s
                 learners=%s
+                minLearners=%s
                 lease=%s
                 spareBlocks=%s
                 network: %s
                 """.formatted(
                 model, settings != null ? settings.source().sizeBytes() : sizeBytes, safetensors, shard, shards,
                 TargetAddress.text(listen),
-                ByteSize.format(blockSizeBytes), aggregatorSpecification, consistency, learners, lease, spareBlocks,
+                ByteSize.format(blockSizeBytes), aggregatorSpecification, consistency, learners, minLearners, lease,
+                spareBlocks,
                 network);
         }
     }

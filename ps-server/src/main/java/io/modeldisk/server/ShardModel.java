@@ -3,6 +3,7 @@ package io.modeldisk.server;
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.fault.membership.Member;
 import io.modeldisk.fault.membership.Membership;
+import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.protocol.striping.ModelFacts;
 import io.modeldisk.protocol.target.Nexus;
 import io.modeldisk.protocol.target.Target;
@@ -11,6 +12,7 @@ import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.LearnerProgress;
 import io.modeldisk.server.consistency.RoundMarks;
+import io.modeldisk.server.consistency.RoundTimes;
 import io.modeldisk.server.model.ModelSource;
 import java.io.IOException;
 import java.util.List;
@@ -30,20 +32,27 @@ public final class ShardModel implements AutoCloseable {
     private final BlockStore store;
     private final Membership<Nexus, LearnerProgress> membership;
     private final Consistency consistency;
+    private final RoundTimes roundTimes;
     private final Traffic traffic = new Traffic();
     private final ShardStatus status;
     private final Target target;
+    private final long leaseNanos;
+    // Guarded by this.
+    private boolean stopped;
 
     private ShardModel(ServerSettings settings, BlockStore store, LongSupplier nanoClock) {
         this.facts = settings.facts();
         this.aggregator = settings.aggregator();
         this.store = store;
+        this.roundTimes = new RoundTimes(nanoClock);
         ConsistencyMode mode = settings.consistency();
+        this.leaseNanos = settings.lease().toNanos();
         this.membership = new Membership<>(
             facts.learners(),
-            settings.lease().toNanos(),
+            facts.minLearners(),
+            leaseNanos,
             nanoClock,
-            () -> new LearnerProgress(new RoundMarks(store.layout())));
+            () -> new LearnerProgress(new RoundMarks(store.layout()), roundTimes));
         this.consistency = mode.create(store, aggregator, membership);
         this.status = new ShardStatus(this, nanoClock);
         this.target = new ModelTarget(this);
@@ -111,8 +120,40 @@ public final class ShardModel implements AutoCloseable {
             LOG.warn("learner {} has been gone for its lease: the rounds go on without it", member.key().learner());
         }
         if (!expired.isEmpty()) {
-            consistency.learnersLeft();
+            learnersChanged();
         }
+    }
+
+    /** Learners have joined, left, or take part from a later round on: looks again at what waited for them. */
+    void learnersChanged() {
+        tellOfStop();
+        consistency.learnersLeft();
+    }
+
+    private synchronized void tellOfStop() {
+        Roster<Nexus, LearnerProgress> roster = membership.roster();
+        if (roster.tooFew() == stopped) {
+            return;
+        }
+        stopped = !stopped;
+        if (stopped) {
+            LOG.error("{}", stopWords(roster));
+        } else {
+            LOG.warn("the job goes on with {} learners", roster.members().size());
+        }
+    }
+
+    /** Why the job has stopped. */
+    String stopWords(Roster<Nexus, LearnerProgress> roster) {
+        int left = roster.members().size();
+        return "the job has stopped: " + left + (left == 1 ? " learner is" : " learners are")
+            + " left, and it must have "
+            + membership.minLearners() + " (--min-learners); it goes on when there are as many again";
+    }
+
+    /** How long a learner whose connection is gone, or who is silent, stays one. */
+    long leaseNanos() {
+        return leaseNanos;
     }
 
     BlockStore store() {
@@ -125,6 +166,10 @@ public final class ShardModel implements AutoCloseable {
 
     Consistency consistency() {
         return consistency;
+    }
+
+    RoundTimes roundTimes() {
+        return roundTimes;
     }
 
     Traffic traffic() {

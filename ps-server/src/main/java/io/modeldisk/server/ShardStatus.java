@@ -5,10 +5,12 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.fault.membership.Member;
+import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.protocol.striping.ModelFacts;
 import io.modeldisk.protocol.target.Nexus;
 import io.modeldisk.server.block.Block;
 import io.modeldisk.server.consistency.LearnerProgress;
+import io.modeldisk.server.consistency.RoundTimes;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -31,17 +33,19 @@ final class ShardStatus {
     }
 
     byte[] toJson() {
-        List<Member<Nexus, LearnerProgress>> members = shard.membership().roster().members();
+        Roster<Nexus, LearnerProgress> roster = shard.membership().roster();
+        List<Member<Nexus, LearnerProgress>> members = roster.members();
         int shown = members.size();
-        byte[] json = encode(members, shown);
+        byte[] json = encode(roster, shown);
         while (json.length > MAX_BYTES) {
             shown /= 2;
-            json = encode(members, shown);
+            json = encode(roster, shown);
         }
         return json;
     }
 
-    private byte[] encode(List<Member<Nexus, LearnerProgress>> members, int shown) {
+    private byte[] encode(Roster<Nexus, LearnerProgress> roster, int shown) {
+        List<Member<Nexus, LearnerProgress>> members = roster.members();
         ObjectNode status = JSON.createObjectNode();
         ModelFacts facts = shard.facts();
         status.put("model", facts.model());
@@ -49,8 +53,14 @@ final class ShardStatus {
         status.put("shards", facts.shards());
         status.put("consistency", facts.consistency());
         status.put("aggregator", facts.aggregator());
-        putBlocks(status, members.subList(0, shown));
-        status.put("formed", shard.membership().roster().formed());
+        putBlocks(status, members, shown);
+        status.put("formed", roster.formed());
+        if (!roster.formed()) {
+            status.put("learnersMissing", facts.learners() - members.size());
+        }
+        if (roster.tooFew()) {
+            status.put("stopped", shard.stopWords(roster));
+        }
         if (shown < members.size()) {
             status.put("learnersLeftOut", members.size() - shown);
         }
@@ -67,68 +77,53 @@ final class ShardStatus {
         }
     }
 
-    private void putBlocks(ObjectNode status, List<Member<Nexus, LearnerProgress>> members) {
+    private void putBlocks(ObjectNode status, List<Member<Nexus, LearnerProgress>> members, int shown) {
         Extent version = new Extent();
         Extent rounds = new Extent();
-        List<Extent> clocks = members.stream().map(member -> new Extent()).toList();
-        boolean hasRounds = false;
+        List<LearnerClock> clocks = members.stream().map(LearnerClock::new).toList();
         for (int i = 0; i < shard.store().layout().blocks(); i++) {
             Block block = shard.store().block(i);
             block.lock();
             try {
                 version.add(block.version());
-                hasRounds = shard.consistency().rounds(i) >= 0;
-                if (hasRounds) {
-                    rounds.add(shard.consistency().rounds(i));
-                    for (int m = 0; m < members.size(); m++) {
-                        clocks.get(m).add(members.get(m).progress().marks().clock(i));
-                    }
+                long closed = shard.consistency().rounds(i);
+                if (closed >= 0) {
+                    rounds.add(closed);
                 }
+                LearnerClock.look(clocks, i);
             } finally {
                 block.unlock();
             }
         }
         version.put(status.putObject("version")).put("total", version.total());
-        if (hasRounds) {
+        if (rounds.isKnown()) {
             rounds.put(status.putObject("rounds"));
         }
         ArrayNode learners = status.putArray("learners");
-        for (int m = 0; m < members.size(); m++) {
-            putLearner(learners.addObject(), members.get(m), hasRounds ? clocks.get(m) : null);
-        }
+        long now = nanoClock.getAsLong();
+        clocks.subList(0, shown).forEach(clock -> putLearner(learners.addObject(), clock, now));
     }
 
-    private static void putLearner(ObjectNode learner, Member<Nexus, LearnerProgress> member, Extent clock) {
+    private void putLearner(ObjectNode learner, LearnerClock clock, long now) {
+        Member<Nexus, LearnerProgress> member = clock.member();
         LearnerProgress progress = member.progress();
         learner.put("learner", member.key().learner());
         learner.put("state", member.isLost() ? "lost" : "live");
         learner.put("joinRound", member.joinRound());
-        if (clock != null) {
-            clock.put(learner.putObject("clock"));
+        boolean counted = clock.hasRounds() || shard.consistency().allowance() < Long.MAX_VALUE;
+        if (counted) {
+            clock.extent().put(learner.putObject("clock"));
+        }
+        if (counted && clock.roundsBehind() > 0) {
+            ObjectNode behind = learner.putObject("behind").put("rounds", clock.roundsBehind());
+            long since = shard.roundTimes().since(clock.missingRound());
+            if (since != RoundTimes.UNKNOWN) {
+                behind.put("ms", TimeUnit.NANOSECONDS.toMillis(now - since));
+            }
+            behind.put("waitedFor", clock.roundsBehind() > shard.consistency().allowance());
         }
         learner.put("pushes", progress.pushes());
         learner.put("pushedBytes", progress.pushedBytes());
         learner.put("pulledBytes", progress.pulledBytes());
-    }
-
-    /** The least, the greatest and the sum of some values. */
-    private static final class Extent {
-        private long min = Long.MAX_VALUE;
-        private long max = Long.MIN_VALUE;
-        private long total;
-
-        void add(long value) {
-            min = Math.min(min, value);
-            max = Math.max(max, value);
-            total += value;
-        }
-
-        long total() {
-            return total;
-        }
-
-        ObjectNode put(ObjectNode node) {
-            return node.put("min", min).put("max", max);
-        }
     }
 }

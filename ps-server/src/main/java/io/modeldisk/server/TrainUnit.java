@@ -26,7 +26,7 @@ final class TrainUnit extends ShardUnit {
     }
 
     @Override
-    public boolean admitRead(IoTask task) {
+    public boolean admitRead(IoTask task) throws ScsiException {
         boolean admitted = consistency.admitPull(task);
         if (admitted) {
             shard().traffic().pulled(task.lengthBytes());
@@ -61,12 +61,13 @@ final class TrainUnit extends ShardUnit {
     public byte[] vendorCommand(Nexus nexus, Cdb cdb) throws ScsiException {
         boolean anew = JoinCommand.anew(cdb);
         long earliestRound = JoinCommand.earliestRound(cdb);
+        boolean stopped = shard().membership().roster().tooFew();
         Member<Nexus, LearnerProgress> member = anew
             ? shard().membership().joinAnew(nexus)
             : shard().membership().join(nexus);
-        if (member.postpone(earliestRound) || anew) {
+        if (member.postpone(earliestRound) || anew || stopped) {
             // Rounds before its own may have waited for it, or for who it was before.
-            consistency.learnersLeft();
+            shard().learnersChanged();
         }
         return JoinCommand.data(member.joinRound(), member.number());
     }

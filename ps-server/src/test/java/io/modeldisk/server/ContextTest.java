@@ -46,12 +46,25 @@ class ContextTest {
         assertRefused(c -> c.model(null), "model=null must be");
         assertRefused(c -> c.model("x".repeat(65)), "must be 1 to 64");
         assertRefused(c -> c.learners(0), "learners=0 must be from 1");
+        assertRefused(c -> c.learners(2).minLearners(3), "minLearners=3 must be from 0 to learners=2");
+        assertRefused(c -> c.minLearners(-1), "minLearners=-1 must be from 0");
         assertRefused(c -> c.spareBlocks(1), "spareBlocks=1 must be from 2");
         assertRefused(c -> c.lease(Duration.ZERO), "lease=PT0S must be more than 0");
-        assertRefused(c -> c.consistency("ssp"), "consistency=ssp must be one of [asp, bsp]");
+        assertRefused(c -> c.consistency("none"), "consistency=none must be one of asp, ssp:S, bsp");
+        for (String none : List.of("ssp", "ssp:", "ssp:-1", "ssp:x", "ssp:1000001", "ssp:99999999999", "ssp:1\n")) {
+            assertRefused(c -> c.consistency(none), "consistency=" + none
+                + " must say how many rounds others may lag behind, from 0 to 1000000, as ssp:3");
+        }
         assertRefused(c -> c.aggregator(null, null), "aggregator=null must be given, as sgd:lr=0.1");
         assertRefused(c -> c.sizeBytes(5), "size=5 must be a positive multiple of 4");
         assertRefused(c -> c.safetensors(Path.of("x")), "size=1048576 and safetensors=x: exactly one must be given");
+    }
+
+    @Test
+    void stalenessIsSaidInItsShortestForm() throws IOException {
+        assertThat(sound().consistency("ssp:007").conclude().settings().facts().consistency()).isEqualTo("ssp:7");
+        assertThat(sound().consistency("ssp:1000000").conclude().toString().lines())
+            .contains("consistency=ssp:1000000");
     }
 
     @Test

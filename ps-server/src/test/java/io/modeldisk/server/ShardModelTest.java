@@ -22,6 +22,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -137,6 +138,72 @@ class ShardModelTest {
                     + "\"pushedBytes\":32768,\"pulledBytes\":8192}");
             assertThat(status.at("/pulls").asLong()).isEqualTo(1);
             assertThat(status.at("/uptimeSeconds").asLong()).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void theStatusNamesWhoIsBehindAndForHowLong() throws Exception {
+        Nexus straggler = FakeTask.nexus("straggler");
+        try (ShardModel shard = ShardModel.open(context().consistency("ssp:1").learners(2), () -> now)) {
+            LogicalUnit train = shard.target().units().get(0);
+            for (Nexus learner : List.of(LEARNER, straggler)) {
+                shard.target().nexusEstablished(learner);
+                shard.membership().join(learner);
+            }
+            train.write(new FakeTask(straggler, 0, SIZE).ofRound(1));
+            train.write(new FakeTask(LEARNER, 0, SIZE).ofRound(1));
+            assertThat(status(shard).at("/learners").findValues("behind")).isEmpty();
+            train.write(new FakeTask(LEARNER, 0, SIZE).ofRound(2));
+            now += TimeUnit.MILLISECONDS.toNanos(700);
+            assertThat(status(shard).at("/learners/1/behind").toString())
+                .isEqualTo("{\"rounds\":1,\"ms\":700,\"waitedFor\":false}");
+            train.write(new FakeTask(LEARNER, 0, SIZE).ofRound(3));
+            train.write(new FakeTask(straggler, 0, SIZE - BLOCK).ofRound(2));
+            now += TimeUnit.MILLISECONDS.toNanos(300);
+            assertThat(status(shard).at("/learners/0").has("behind")).isFalse();
+            assertThat(status(shard).at("/learners/1/learner").asText()).isEqualTo("straggler");
+            assertThat(status(shard).at("/learners/1/behind").toString())
+                .isEqualTo("{\"rounds\":2,\"ms\":1000,\"waitedFor\":true}");
+            assertThat(status(shard).at("/learners/1/clock").toString()).isEqualTo("{\"min\":1,\"max\":2}");
+        }
+    }
+
+    @Test
+    void theStatusTellsForWhomAJobWaitsThatForms() throws Exception {
+        try (ShardModel shard = ShardModel.open(context().consistency("bsp").learners(3))) {
+            shard.membership().join(LEARNER);
+            assertThat(status(shard).at("/formed").asBoolean()).isFalse();
+            assertThat(status(shard).at("/learnersMissing").asInt()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void theStatusTellsThatTheJobHasStopped() throws Exception {
+        try (ShardModel shard = ShardModel.open(context().learners(2).minLearners(2))) {
+            for (String name : List.of("a", "b")) {
+                shard.target().nexusEstablished(FakeTask.nexus(name));
+                shard.membership().join(FakeTask.nexus(name));
+            }
+            assertThat(status(shard).has("stopped")).isFalse();
+            shard.target().nexusLost(FakeTask.nexus("b"), true);
+            assertThat(status(shard).at("/stopped").asText())
+                .startsWith("the job has stopped: 1 learner is left, and it must have 2 (--min-learners)");
+        }
+    }
+
+    @Test
+    void aSilentLearnerIsBorneWithForItsLeaseAndOthersForAsLongAsAnybody() throws Exception {
+        Nexus observer = FakeTask.nexus("observer");
+        try (ShardModel shard = ShardModel.open(context().lease(Duration.ofSeconds(7)), () -> now)) {
+            shard.target().nexusEstablished(LEARNER);
+            shard.target().nexusEstablished(observer);
+            shard.membership().join(LEARNER);
+            assertThat(shard.target().silenceBoundNanos(LEARNER)).isEqualTo(TimeUnit.SECONDS.toNanos(7));
+            assertThat(shard.target().silenceBoundNanos(observer)).isEqualTo(Long.MAX_VALUE);
+            shard.target().nexusSilent(LEARNER, TimeUnit.SECONDS.toNanos(7));
+            shard.target().nexusLost(LEARNER, false);
+            shard.expire(now);
+            assertThat(shard.membership().roster().members()).isEmpty();
         }
     }
 

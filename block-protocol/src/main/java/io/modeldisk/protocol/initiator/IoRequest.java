@@ -5,6 +5,7 @@ import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Pdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
 import io.modeldisk.protocol.scsi.RoundCdb;
+import io.modeldisk.protocol.scsi.RoundSense;
 import io.modeldisk.protocol.scsi.ScsiCommand;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import io.modeldisk.protocol.scsi.Sense;
@@ -178,7 +179,10 @@ public final class IoRequest implements InitiatorTask {
             return failure;
         }
         String words = ScsiStatus.describe(status);
-        return sense == 0 ? words : words + ", " + Sense.of(sense >> 16, sense >> 8 & 0xFF, sense & 0xFF);
+        return sense == 0
+            ? words
+            : words + ", " + RoundSense
+                .describe(Sense.of(sense >> 16, sense >> 8 & 0xFF, sense & 0xFF));
     }
 
     /** Sense key, additional sense code and qualifier, a byte each from bit 16 down; 0 without sense data. */

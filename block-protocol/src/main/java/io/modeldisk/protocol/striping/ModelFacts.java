@@ -16,8 +16,9 @@ import java.io.IOException;
  * @param shard this shard's number, from 0
  * @param shards how many shards the model has
  * @param aggregator the specification of the aggregator, as {@code sgd:lr=0.1}
- * @param consistency {@code asp}, {@code bsp}
+ * @param consistency {@code asp}, {@code bsp}, or {@code ssp:} and how many rounds others may lag behind
  * @param learners how many learners the first round waits for
+ * @param minLearners with fewer learners than this the job stops; 0 if it never does
  * @param source what the weights started from, the same text on every shard: {@code zeros}, or {@code sha256:} and a digest
  * @param protocol which of the commands of PROTOCOL.md the shard knows: 1 has JOIN, PUSH and PULL
  */
@@ -31,6 +32,7 @@ public record ModelFacts(
     String aggregator,
     String consistency,
     int learners,
+    int minLearners,
     String source,
     int protocol) {
 
@@ -51,7 +53,7 @@ public record ModelFacts(
     private static final int LOGICAL_BLOCK_BYTES = 4096;
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    /** Facts of a shard that speaks {@link #PROTOCOL}. */
+    /** Facts of a shard that speaks {@link #PROTOCOL}, of a job that never stops for want of learners. */
     public ModelFacts(
         String model,
         long sizeBytes,
@@ -62,7 +64,7 @@ public record ModelFacts(
         String consistency,
         int learners,
         String source) {
-        this(model, sizeBytes, blockSizeBytes, shard, shards, aggregator, consistency, learners, source, PROTOCOL);
+        this(model, sizeBytes, blockSizeBytes, shard, shards, aggregator, consistency, learners, 0, source, PROTOCOL);
     }
 
     /** How many blocks the whole model has; the last may be partly filled. */

@@ -34,6 +34,7 @@ final class ShardCheck {
         same(where, "aggregator", facts.aggregator(), first.aggregator());
         same(where, "consistency", facts.consistency(), first.consistency());
         same(where, "number of learners", facts.learners(), first.learners());
+        same(where, "least number of learners", facts.minLearners(), first.minLearners());
     }
 
     private static void same(String where, String what, Object here, Object first) throws IOException {

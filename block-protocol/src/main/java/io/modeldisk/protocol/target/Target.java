@@ -10,6 +10,14 @@ public interface Target {
     /** The logical units, by ascending LUN. */
     List<LogicalUnit> units();
 
+    /** How long this nexus may be silent before its connection is ended, if that is less than the server bears with anybody. */
+    default long silenceBoundNanos(Nexus nexus) {
+        return Long.MAX_VALUE;
+    }
+
+    /** The nexus has not been heard from for so long, though it was pinged; its session is about to end. */
+    default void nexusSilent(Nexus nexus, long silentNanos) {}
+
     /** A session of this nexus has entered full-feature phase. */
     void nexusEstablished(Nexus nexus);
 

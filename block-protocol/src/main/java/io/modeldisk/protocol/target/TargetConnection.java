@@ -205,14 +205,18 @@ final class TargetConnection implements Runnable {
         closeIf(receiving != 0 && now - receiving > limit, "it stopped in the middle of a PDU");
         closeIf(sending != 0 && now - sending > limit, "it stopped reading");
         long silent = now - datamover.lastReceivedNanos();
-        long interval = context.pingIntervalSeconds() * SECOND_NANOS;
-        if (silent < interval) {
+        long bound = Math.min(2 * context.pingIntervalSeconds() * SECOND_NANOS,
+            context.target().silenceBoundNanos(nexus()));
+        if (silent < bound / 2) {
             pinged = false;
         } else if (!pinged) {
             pinged = true;
             schedule.offer(ping);
         }
-        closeIf(silent > 2 * interval, "it does not answer");
+        if (silent > bound && !closed) {
+            context.target().nexusSilent(nexus(), silent);
+            closeFor("it does not answer");
+        }
         phase.tick(now, limit, context.waitBoundMillis() * SECOND_NANOS / 1000);
     }
 

@@ -16,6 +16,8 @@ public final class MemoryTarget implements Target, AutoCloseable {
 
     public final MemoryUnit unit;
     public final List<String> nexusEvents = new CopyOnWriteArrayList<>();
+    /** How long a nexus may be silent. */
+    public volatile long silenceBoundNanos = Long.MAX_VALUE;
     private final DataMemory memory;
 
     public MemoryTarget(long bytes) {
@@ -31,6 +33,16 @@ public final class MemoryTarget implements Target, AutoCloseable {
     @Override
     public List<LogicalUnit> units() {
         return List.of(unit);
+    }
+
+    @Override
+    public long silenceBoundNanos(Nexus nexus) {
+        return silenceBoundNanos;
+    }
+
+    @Override
+    public void nexusSilent(Nexus nexus, long silentNanos) {
+        nexusEvents.add("silent " + nexus.learner());
     }
 
     @Override

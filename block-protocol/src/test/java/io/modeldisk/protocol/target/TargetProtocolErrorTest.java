@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.modeldisk.protocol.target.RawInitiator.Reply;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -213,6 +214,20 @@ class TargetProtocolErrorTest {
             assertThat(ping.tag()).isEqualTo(RawInitiator.NONE);
             assertThat(ping.u32(20)).as("wants an answer").isNotEqualTo(RawInitiator.NONE);
             assertThat(silent.isClosedByTarget()).isTrue();
+        }
+    }
+
+    @Test
+    void targetMayBearWithSilenceForLessThanItsServer() throws Exception {
+        try (Serving serving = new Serving(context -> context)) {
+            serving.target.silenceBoundNanos = TimeUnit.SECONDS.toNanos(1);
+            try (RawInitiator silent = serving.login()) {
+                assertThat(silent.receive().opcode()).as("a ping").isEqualTo(0x20);
+                assertThat(silent.isClosedByTarget()).isTrue();
+            }
+            serving.awaitNothingLeft();
+            assertThat(serving.target.nexusEvents).extracting(event -> event.replaceFirst(" .*", ""))
+                .containsExactly("established", "silent", "lost");
         }
     }
 

@@ -27,6 +27,7 @@ import java.util.function.Supplier;
  */
 public final class Membership<K, P> {
     private final int learners;
+    private final int minLearners;
     private final long leaseNanos;
     private final LongSupplier nanoClock;
     private final Supplier<P> newProgress;
@@ -37,25 +38,32 @@ public final class Membership<K, P> {
     private final Map<K, Integer> connections = new HashMap<>();
     private final ConcurrentHashMap<K, Member<K, P>> members = new ConcurrentHashMap<>();
     private final List<Member<K, P>> inOrder = new ArrayList<>();
-    private volatile Roster<K, P> roster = new Roster<>(false, List.of());
+    private volatile Roster<K, P> roster = new Roster<>(false, false, List.of());
     private volatile long lastOpenedRound;
 
     /**
      * Nobody yet.
      *
      * @param learners how many learners must have joined before the first round may close, from 1
+     * @param minLearners fewer than this, from 0 to {@code learners}, are {@linkplain Roster#tooFew too few} once it has formed
      * @param leaseNanos how long a lost learner stays one
      * @param nanoClock as {@link System#nanoTime}
      * @param newProgress makes what is kept for a learner, when it joins
      */
-    public Membership(int learners, long leaseNanos, LongSupplier nanoClock, Supplier<P> newProgress) {
+    public Membership(
+        int learners, int minLearners, long leaseNanos, LongSupplier nanoClock, Supplier<P> newProgress) {
         if (learners < 1) {
             throw new IllegalArgumentException("learners=" + learners + " must be at least 1");
+        }
+        if (minLearners < 0 || minLearners > learners) {
+            throw new IllegalArgumentException(
+                "minLearners=" + minLearners + " must be from 0 to learners=" + learners);
         }
         if (leaseNanos < 0) {
             throw new IllegalArgumentException("leaseNanos=" + leaseNanos + " must not be negative");
         }
         this.learners = learners;
+        this.minLearners = minLearners;
         this.leaseNanos = leaseNanos;
         this.nanoClock = nanoClock;
         this.newProgress = newProgress;
@@ -139,6 +147,11 @@ public final class Membership<K, P> {
         }
     }
 
+    /** Fewer learners than this are too few once the job has formed; 0 if none are. */
+    public int minLearners() {
+        return minLearners;
+    }
+
     /** A connection of this key was made. A learner that was lost is live again. */
     public void connected(K key) {
         synchronized (lock) {
@@ -156,6 +169,16 @@ public final class Membership<K, P> {
             Member<K, P> member = members.get(key);
             if (disconnected(key) && member != null) {
                 member.lose(nanoClock.getAsLong());
+            }
+        }
+    }
+
+    /** Nothing has been heard from this key for so long, and its connection is about to be ended: its lease runs since then. */
+    public void silent(K key, long silentNanos) {
+        synchronized (lock) {
+            Member<K, P> member = members.get(key);
+            if (member != null) {
+                member.lose(nanoClock.getAsLong() - silentNanos);
             }
         }
     }
@@ -205,6 +228,7 @@ public final class Membership<K, P> {
     }
 
     private void publish() {
-        roster = new Roster<>(roster.formed() || inOrder.size() >= learners, inOrder);
+        boolean formed = roster.formed() || inOrder.size() >= learners;
+        roster = new Roster<>(formed, formed && inOrder.size() < minLearners, inOrder);
     }
 }

@@ -9,7 +9,7 @@ class MembershipTest {
     private static final long LEASE = 5_000;
 
     private long now = Long.MAX_VALUE - 100;
-    private final Membership<String, Object> membership = new Membership<>(2, LEASE, () -> now, Object::new);
+    private final Membership<String, Object> membership = new Membership<>(2, 2, LEASE, () -> now, Object::new);
 
     private Member<String, Object> joinConnected(String key) {
         membership.connected(key);
@@ -58,7 +58,7 @@ class MembershipTest {
         membership.opened(1);
         membership.left("a");
         membership.left("b");
-        assertThat(membership.roster()).isEqualTo(new Roster<>(true, java.util.List.of()));
+        assertThat(membership.roster()).isEqualTo(new Roster<>(true, true, java.util.List.of()));
         assertThat(joinConnected("c").joinRound()).isEqualTo(2);
     }
 
@@ -124,7 +124,7 @@ class MembershipTest {
 
     @Test
     void aJobNeedsALearner() {
-        assertThatThrownBy(() -> new Membership<>(0, LEASE, () -> 0, Object::new))
+        assertThatThrownBy(() -> new Membership<>(0, 0, LEASE, () -> 0, Object::new))
             .hasMessage("learners=0 must be at least 1");
     }
 
@@ -134,5 +134,42 @@ class MembershipTest {
         assertThat(member.postpone(5)).isTrue();
         assertThat(member.postpone(3)).isFalse();
         assertThat(member.joinRound()).isEqualTo(5);
+    }
+
+    @Test
+    void minimumIsNoMoreThanTheJobFormsWith() {
+        assertThatThrownBy(() -> new Membership<>(2, 3, LEASE, () -> 0, Object::new))
+            .hasMessage("minLearners=3 must be from 0 to learners=2");
+    }
+
+    @Test
+    void fewerThanTheMinimumAreTooFewOnceTheJobHasFormed() {
+        joinConnected("a");
+        assertThat(membership.roster().tooFew()).as("forming").isFalse();
+        joinConnected("b");
+        assertThat(membership.roster().tooFew()).isFalse();
+        membership.left("a");
+        assertThat(membership.roster().tooFew()).isTrue();
+        joinConnected("c");
+        assertThat(membership.roster().tooFew()).isFalse();
+    }
+
+    @Test
+    void leaseOfASilentLearnerRunsSinceItWasHeard() {
+        joinConnected("a");
+        membership.silent("a", LEASE - 1);
+        assertThat(membership.expire(now)).isEmpty();
+        membership.lost("a");
+        assertThat(membership.expire(now + 1)).hasSize(1);
+    }
+
+    @Test
+    void silentLearnerThatConnectsAgainIsLive() {
+        joinConnected("a");
+        membership.silent("a", LEASE);
+        membership.connected("a");
+        membership.lost("a");
+        assertThat(membership.member("a").isLost()).isFalse();
+        assertThat(membership.expire(now + LEASE)).isEmpty();
     }
 }

@@ -30,6 +30,26 @@ public record BlockLayout(long sizeBytes, int blockSizeBytes) {
         return (long) block * blockSizeBytes;
     }
 
+    /** How many logical blocks a block has. */
+    public int logicalBlocks(int block) {
+        return lengthOf(block) / LOGICAL_BLOCK_BYTES;
+    }
+
+    /** The last block of a range, which may reach past the shard's end; of an empty one, the block before the first. */
+    public int lastBlock(long offset, int lengthBytes) {
+        return lengthBytes <= 0 ? blockOf(offset) - 1 : Math.min(blocks() - 1, blockOf(offset + lengthBytes - 1));
+    }
+
+    /** The first logical block of a block that is in a range that starts at {@code offset}, counted from the block's start. */
+    public int firstLogicalBlock(long offset, int block) {
+        return (int) (Math.max(0, offset - offsetOf(block)) / LOGICAL_BLOCK_BYTES);
+    }
+
+    /** The first logical block of a block behind a range, counted from the block's start; at most the block's end. */
+    public int endLogicalBlock(long offset, int lengthBytes, int block) {
+        return (int) Math.min(logicalBlocks(block), (offset + lengthBytes - offsetOf(block)) / LOGICAL_BLOCK_BYTES);
+    }
+
     /** The length of a block, in bytes. */
     public int lengthOf(int block) {
         return (int) Math.min(blockSizeBytes, sizeBytes - offsetOf(block));

@@ -1,84 +1,29 @@
 package io.modeldisk.server.consistency;
 
-import static io.modeldisk.server.block.BlockLayout.LOGICAL_BLOCK_BYTES;
-
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.fault.membership.Membership;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.target.IoTask;
 import io.modeldisk.protocol.target.Nexus;
-import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockStore;
-import io.modeldisk.server.block.PieceVisitor;
-import java.lang.foreign.MemorySegment;
 
-/**
- * Asynchronous: a push is applied at once, a pull returns the latest weights, and nothing waits.
- *
- * <p>A push that names its round is applied to the logical blocks that its learner has not pushed in that round; a round below
- * the block's last one has been pushed: an initiator begins a round of a block when those before are done. Each block is marked
- * as it is applied, under its lock, so a push that fails half-way is completed by sending it again. A push that names no round
- * is applied each time it comes.
- */
-public final class Asp implements Consistency, PieceVisitor<LearnerProgress> {
-    private final BlockStore store;
-    private final Aggregator aggregator;
+/** Asynchronous: a push is applied at once ({@link ImmediatePushes}), a pull returns the latest weights, and nothing waits. */
+public final class Asp implements Consistency {
     private final Membership<Nexus, LearnerProgress> membership;
+    private final ImmediatePushes pushes;
 
     /** Serves the blocks of this store. */
     public Asp(BlockStore store, Aggregator aggregator, Membership<Nexus, LearnerProgress> membership) {
-        this.store = store;
-        this.aggregator = aggregator;
         this.membership = membership;
+        this.pushes = new ImmediatePushes(store, aggregator, membership);
     }
 
     @Override
     public boolean push(IoTask task) throws ScsiException {
         LearnerProgress progress = RoundRules.learner(membership, task).progress();
-        store.visit(task, this, progress);
-        progress.pushed(task.lengthBytes());
+        RoundRules.checkEnough(membership);
+        pushes.apply(task, progress);
         return true;
-    }
-
-    @Override
-    public boolean piece(
-        IoTask task, LearnerProgress progress, Block block, int offset, MemorySegment data, long dataOffset,
-        int lengthBytes) {
-        if (task.round() == IoTask.IMPLIED_ROUND) {
-            apply(block, offset, data, dataOffset, lengthBytes);
-            return true;
-        }
-        return applyOnce(task.round(), progress.marks(), block, offset, data, dataOffset, lengthBytes);
-    }
-
-    private boolean applyOnce(
-        long round, RoundMarks marks, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
-        int index = block.index();
-        if (round < marks.markedRound(index)) {
-            return false;
-        }
-        boolean applied = false;
-        int first = offset / LOGICAL_BLOCK_BYTES;
-        int last = first + lengthBytes / LOGICAL_BLOCK_BYTES;
-        int from = marks.nextUnmarked(index, round, first, last);
-        while (from < last) {
-            int end = marks.nextMarked(index, round, from, last);
-            int start = from * LOGICAL_BLOCK_BYTES;
-            apply(block, start, data, dataOffset + start - offset, (end - from) * LOGICAL_BLOCK_BYTES);
-            marks.mark(index, round, from, end, block.lengthBytes() / LOGICAL_BLOCK_BYTES);
-            applied = true;
-            from = marks.nextUnmarked(index, round, end, last);
-        }
-        return applied;
-    }
-
-    private void apply(Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
-        aggregator.aggregate(block.writable(), offset, data, dataOffset, lengthBytes, 1);
-    }
-
-    @Override
-    public void visited(Block block) {
-        block.updated();
     }
 
     @Override
@@ -104,6 +49,11 @@ public final class Asp implements Consistency, PieceVisitor<LearnerProgress> {
     @Override
     public int waiting() {
         return 0;
+    }
+
+    @Override
+    public long allowance() {
+        return Long.MAX_VALUE;
     }
 
     @Override

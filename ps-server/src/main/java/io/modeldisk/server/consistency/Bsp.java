@@ -29,6 +29,10 @@ import java.util.List;
  * weights always are those of a whole number of rounds. Blocks are apart while a round is under way, and stay so if everybody
  * leaves in the middle of it; learners who stay, or come, bring all to the same round.
  *
+ * <p><b>When the job has stopped.</b> With too few learners left, a round closes only if as many as there must be have pushed
+ * it, those who left among them: who finishes first does not spoil the last round of the others. Other pushes are refused, and so
+ * is every wait, until there are enough learners again.
+ *
  * <p><b>What waits.</b> A push that names no round is of the open one: if it touches a logical block its learner has pushed in
  * it, or a round before the learner joined, it waits at the first such block. One that names a later round waits for that; one
  * that names a round its learner has pushed is a repetition, of which only what is missing is taken. Nothing of a push that
@@ -92,7 +96,7 @@ public final class Bsp implements Consistency {
             } else {
                 store.visit(task, contribution, progress.marks());
                 for (int i = first; i <= last; i++) {
-                    woken = contributed(task, rounds[i], progress.marks(), woken);
+                    woken = contributed(task, rounds[i], progress, woken);
                 }
                 taken = true;
             }
@@ -121,8 +125,12 @@ public final class Bsp implements Consistency {
         int index = block.block().index();
         long round = task.round();
         RoundMarks marks = member.progress().marks();
+        boolean stopped = isStopped(block, membership.roster());
         int from = firstLogicalBlock(task, index);
         int end = endLogicalBlock(task, index);
+        if (round == IoTask.IMPLIED_ROUND && stopped) {
+            throw RoundRules.tooFew(membership);
+        }
         if (round == IoTask.IMPLIED_ROUND) {
             return block.round() >= member.joinRound() && marks.nextMarked(index, block.round(), from, end) == end;
         }
@@ -132,6 +140,9 @@ public final class Bsp implements Consistency {
         }
         if (round < Math.max(block.round(), member.joinRound())) {
             throw RoundRules.notInRound(member, round, index);
+        }
+        if (stopped) {
+            throw RoundRules.tooFew(membership);
         }
         return round == block.round();
     }
@@ -161,29 +172,37 @@ public final class Bsp implements Consistency {
         return task.round() == IoTask.IMPLIED_ROUND || task.round() == block.round();
     }
 
-    private ParkedTask contributed(IoTask task, RoundBlock block, RoundMarks marks, ParkedTask woken) {
+    private ParkedTask contributed(IoTask task, RoundBlock block, LearnerProgress progress, ParkedTask woken) {
         if (!isOfOpenRound(task, block)) {
             return woken;
         }
         int index = block.block().index();
         // Before the round can close: see Membership.opened.
         membership.opened(block.round());
-        marks.mark(index, block.round(), firstLogicalBlock(task, index), endLogicalBlock(task, index),
+        progress.mark(index, block.round(), firstLogicalBlock(task, index), endLogicalBlock(task, index),
             block.logicalBlocks());
-        return marks.clock(index) == block.round() ? closeComplete(block, woken) : woken;
+        return progress.marks().clock(index) == block.round() ? closeComplete(block, woken) : woken;
     }
 
     /** Closes the open round, and those after it, as long as they wait for nobody. */
     private ParkedTask closeComplete(RoundBlock block, ParkedTask woken) {
         ParkedTask chain = woken;
-        Roster<Nexus, LearnerProgress> roster = membership.roster();
-        while (isComplete(block, roster)) {
+        while (mayClose(block, membership.roster())) {
+            // Before it is closed: a newcomer must not join at a round that nobody can push any more. See Membership.opened.
+            membership.opened(block.round());
+            if (!mayClose(block, membership.roster())) {
+                return chain;
+            }
             block.close(aggregator);
-            block.skipTo(firstRoundOf(roster.members()));
+            membership.opened(firstRoundOf(membership.roster().members()) - 1);
+            block.skipTo(firstRoundOf(membership.roster().members()));
             chain = block.parked().detachBefore(chain);
-            roster = membership.roster();
         }
         return chain;
+    }
+
+    private boolean mayClose(RoundBlock block, Roster<Nexus, LearnerProgress> roster) {
+        return isComplete(block, roster) && !isStopped(block, roster);
     }
 
     /** The first round that anybody takes part in: nobody contributes to those before. 0 if there is nobody. */
@@ -211,8 +230,35 @@ public final class Bsp implements Consistency {
         return roster.formed() && (anyTakesPart || !members.isEmpty() || block.isCovered());
     }
 
+    /** Whether too few learners are left, and those who have pushed the open round are not enough either. */
+    private boolean isStopped(RoundBlock block, Roster<Nexus, LearnerProgress> roster) {
+        if (!roster.tooFew()) {
+            return false;
+        }
+        int pushers = block.leastContributions();
+        List<Member<Nexus, LearnerProgress>> members = roster.members();
+        for (int i = 0; i < members.size(); i++) {
+            Member<Nexus, LearnerProgress> member = members.get(i);
+            if (member.joinRound() <= block.round()
+                && member.progress().marks().clock(block.block().index()) < block.round()) {
+                pushers++;
+            }
+        }
+        return pushers < membership.minLearners();
+    }
+
     @Override
-    public boolean admitPull(IoTask task) {
+    public boolean admitPull(IoTask task) throws ScsiException {
+        try {
+            return admit(task);
+        } catch (ScsiException e) {
+            // It ends now, and may have waited before.
+            forget(task);
+            throw e;
+        }
+    }
+
+    private boolean admit(IoTask task) throws ScsiException {
         Member<Nexus, LearnerProgress> member = task.round() == IoTask.IMPLIED_ROUND
             ? membership.member(task.nexus())
             : null;
@@ -224,6 +270,9 @@ public final class Bsp implements Consistency {
                 // What a nexus has pushed, or what it says that it must see: 0 and less is nothing.
                 long wanted = member == null ? task.round() : member.progress().marks().clock(i);
                 if (wanted >= block.round()) {
+                    if (isStopped(block, membership.roster())) {
+                        throw RoundRules.tooFew(membership);
+                    }
                     park(task, block);
                     return false;
                 }
@@ -244,25 +293,12 @@ public final class Bsp implements Consistency {
     public void forget(IoTask task) {
         int last = lastBlock(task);
         for (int i = firstBlock(task); i <= last; i++) {
-            forget(task, rounds[i]);
+            parking.forget(task, rounds[i].block(), rounds[i].parked());
         }
         Member<Nexus, LearnerProgress> member = membership.member(task.nexus());
         if (member != null) {
             member.progress().pending().forgetSynchronization(task);
             member.progress().pending().remove(task);
-        }
-    }
-
-    private void forget(IoTask task, RoundBlock block) {
-        ParkedTask parked;
-        block.block().lock();
-        try {
-            parked = block.parked().remove(task);
-        } finally {
-            block.block().unlock();
-        }
-        if (parked != null) {
-            parking.release(parked);
         }
     }
 
@@ -274,6 +310,9 @@ public final class Bsp implements Consistency {
             block.block().lock();
             try {
                 woken = closeComplete(block, null);
+                if (isStopped(block, membership.roster())) {
+                    woken = block.parked().detachBefore(woken);
+                }
             } catch (RuntimeException e) {
                 // Nobody asks again when those who left are forgotten: the other blocks must go on now.
                 trouble = e;
@@ -291,6 +330,11 @@ public final class Bsp implements Consistency {
     @Override
     public int waiting() {
         return parking.waiting();
+    }
+
+    @Override
+    public long allowance() {
+        return 0;
     }
 
     @Override
@@ -328,18 +372,14 @@ public final class Bsp implements Consistency {
     }
 
     private int lastBlock(IoTask task) {
-        // A synchronization's range may be empty, or reach past the end.
-        return task.lengthBytes() <= 0
-            ? firstBlock(task) - 1
-            : Math.min(rounds.length - 1, layout.blockOf(task.offset() + task.lengthBytes() - 1));
+        return layout.lastBlock(task.offset(), task.lengthBytes());
     }
 
     private int firstLogicalBlock(IoTask task, int block) {
-        return (int) (Math.max(0, task.offset() - layout.offsetOf(block)) / LOGICAL_BLOCK_BYTES);
+        return layout.firstLogicalBlock(task.offset(), block);
     }
 
     private int endLogicalBlock(IoTask task, int block) {
-        long end = task.offset() + task.lengthBytes() - layout.offsetOf(block);
-        return (int) Math.min(rounds[block].logicalBlocks(), end / LOGICAL_BLOCK_BYTES);
+        return layout.endLogicalBlock(task.offset(), task.lengthBytes(), block);
     }
 }

@@ -13,12 +13,17 @@ public interface Consistency extends AutoCloseable {
     /**
      * Takes a push: all of it, or nothing and the task waits. What of it is a repetition, by its round, is taken without effect.
      *
-     * @throws ScsiException if it names a round that its learner is not in; then nothing of it has been taken
+     * @throws ScsiException if it names a round that its learner is not in, or if too few learners are left; then nothing of it
+     *     has been taken
      */
     boolean push(IoTask task) throws ScsiException;
 
-    /** Whether a pull may go ahead. */
-    boolean admitPull(IoTask task);
+    /**
+     * Whether a pull may go ahead.
+     *
+     * @throws ScsiException if it would wait for learners, and too few are left
+     */
+    boolean admitPull(IoTask task) throws ScsiException;
 
     /** Whether all writes of the task's nexus have been taken. */
     boolean synchronize(IoTask task);
@@ -26,11 +31,14 @@ public interface Consistency extends AutoCloseable {
     /** Forgets a task that waits, if it does. */
     void forget(IoTask task);
 
-    /** Learners left: looks again at what waited for them. */
+    /** Learners left, or take part from a later round on: looks again at what waited for them. */
     void learnersLeft();
 
     /** How many tasks wait. */
     int waiting();
+
+    /** How many rounds a learner may be behind another before that one waits for it. */
+    long allowance();
 
     /** How many rounds a block has been updated with; -1 in a mode without rounds. Asked with the block locked. */
     long rounds(int block);

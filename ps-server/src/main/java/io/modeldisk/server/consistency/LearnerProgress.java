@@ -1,5 +1,6 @@
 package io.modeldisk.server.consistency;
 
+import io.modeldisk.fault.membership.Member;
 import java.util.concurrent.atomic.LongAdder;
 
 /** What is kept for a learner: what it moved, which rounds it pushed, which of its tasks wait. Thread-safe. */
@@ -8,11 +9,19 @@ public final class LearnerProgress {
     private final LongAdder pushedBytes = new LongAdder();
     private final LongAdder pulledBytes = new LongAdder();
     private final RoundMarks marks;
+    private final RoundTimes times;
     private final PendingWrites pending = new PendingWrites();
 
-    /** A learner that has pushed nothing yet; which rounds it will push goes to {@code marks}. */
-    public LearnerProgress(RoundMarks marks) {
+    /** A learner that has pushed nothing yet; which rounds it will push goes to {@code marks}, when to its shard's times. */
+    public LearnerProgress(RoundMarks marks, RoundTimes times) {
         this.marks = marks;
+        this.times = times;
+    }
+
+    /** The last round of a block that a learner is through with; the block is locked. */
+    public static long finishedRound(Member<?, LearnerProgress> member, int block) {
+        // What is before the round at which it joined is not its to push.
+        return Math.max(member.joinRound() - 1, member.progress().marks().finishedRound(block));
     }
 
     /** How many write commands were taken. */
@@ -38,6 +47,13 @@ public final class LearnerProgress {
     /** Counts weights that it was let pull. */
     public void pulled(int lengthBytes) {
         pulledBytes.add(lengthBytes);
+    }
+
+    /** It has pushed these logical blocks of a block in this round; the block is locked. */
+    void mark(int block, long round, int from, int end, int logicalBlocks) {
+        if (marks.mark(block, round, from, end, logicalBlocks)) {
+            times.finished(round);
+        }
     }
 
     void pushed(int lengthBytes) {

@@ -17,6 +17,10 @@ final class ParkedTasks {
         tail = parked;
     }
 
+    boolean isEmpty() {
+        return head == null;
+    }
+
     boolean contains(IoTask task) {
         ParkedTask each = head;
         while (each != null && each.task != task) {

@@ -1,6 +1,7 @@
 package io.modeldisk.server.consistency;
 
 import io.modeldisk.protocol.target.IoTask;
+import io.modeldisk.server.block.Block;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -23,6 +24,20 @@ final class ParkingLot {
         parked.task = null;
         waiting.decrementAndGet();
         put(parked);
+    }
+
+    /** Takes a task off a block's list, if it is there. */
+    void forget(IoTask task, Block block, ParkedTasks list) {
+        ParkedTask parked;
+        block.lock();
+        try {
+            parked = list.remove(task);
+        } finally {
+            block.unlock();
+        }
+        if (parked != null) {
+            release(parked);
+        }
     }
 
     /** Resumes a chain of tasks that were taken off their lists. Called without any lock held. */

@@ -57,12 +57,16 @@ final class RoundBlock {
 
     /** Whether somebody contributed to every logical block. */
     boolean isCovered() {
+        return leastContributions() > 0;
+    }
+
+    /** How many have contributed to the logical block that has the fewest contributions. */
+    int leastContributions() {
+        int least = Integer.MAX_VALUE;
         for (int count : contributions) {
-            if (count == 0) {
-                return false;
-            }
+            least = Math.min(least, count);
         }
-        return true;
+        return least;
     }
 
     /** Applies the mean of what was contributed to each logical block, in runs of equal counts, and opens the next round. */

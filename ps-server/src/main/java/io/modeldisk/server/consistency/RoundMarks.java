@@ -29,6 +29,11 @@ public final class RoundMarks {
         return clock[block];
     }
 
+    /** The last round of which nothing more will come: it was pushed in full, or a later one has begun. 0 before the first. */
+    public long finishedRound(int block) {
+        return Math.max(clock[block], markedRound[block] - 1);
+    }
+
     /** The last round of which anything was pushed; 0 before the first. */
     long markedRound(int block) {
         return markedRound[block];
@@ -56,8 +61,12 @@ public final class RoundMarks {
         return markedRound[block] == round && (marks[word(block, logicalBlock)] & 1L << logicalBlock) != 0;
     }
 
-    /** Marks the logical blocks of a range for this round, and moves the clock on if all of the block are. */
-    void mark(int block, long round, int from, int end, int logicalBlocks) {
+    /**
+     * Marks the logical blocks of a range for this round, and moves the clock on if all of the block are.
+     *
+     * @return whether that moved the clock on
+     */
+    boolean mark(int block, long round, int from, int end, int logicalBlocks) {
         if (markedRound[block] != round) {
             Arrays.fill(marks, block * wordsPerBlock, (block + 1) * wordsPerBlock, 0);
             markedRound[block] = round;
@@ -65,9 +74,11 @@ public final class RoundMarks {
         for (int i = from; i < end; i++) {
             marks[word(block, i)] |= 1L << i;
         }
-        if (marked(block) == logicalBlocks) {
-            clock[block] = round;
+        if (clock[block] >= round || marked(block) < logicalBlocks) {
+            return false;
         }
+        clock[block] = round;
+        return true;
     }
 
     private int marked(int block) {

@@ -2,18 +2,17 @@ package io.modeldisk.server.consistency;
 
 import io.modeldisk.fault.membership.Member;
 import io.modeldisk.fault.membership.Membership;
+import io.modeldisk.protocol.scsi.RoundSense;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 import io.modeldisk.protocol.target.IoTask;
 import io.modeldisk.protocol.target.Nexus;
 
-/** Which pushes that name their round are refused, and with what sense. PROTOCOL.md tells initiators. */
+/** Which pushes and pulls are refused for their round, and with what sense. PROTOCOL.md tells initiators. */
 final class RoundRules {
-    /** COMMAND SEQUENCE ERROR: a push of a round by who is no learner. */
-    static final Sense NO_LEARNER = Sense.of(0x5, 0x2C, 0x00);
-
-    /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the round goes without this learner. */
-    static final Sense NOT_IN_ROUND = Sense.of(0x5, 0x2C, 0x80);
+    static final Sense NO_LEARNER = RoundSense.NO_LEARNER.sense();
+    static final Sense NOT_IN_ROUND = RoundSense.NOT_IN_ROUND.sense();
+    static final Sense TOO_FEW_LEARNERS = RoundSense.TOO_FEW_LEARNERS.sense();
 
     private RoundRules() {}
 
@@ -35,5 +34,18 @@ final class RoundRules {
     static ScsiException notInRound(Member<Nexus, LearnerProgress> member, long round, int block) {
         return new ScsiException(NOT_IN_ROUND, member.key().learner() + " pushes round " + round + " of block " + block
             + ", which goes without it: it takes part from round " + member.joinRound() + " on");
+    }
+
+    /** Refuses a push or a wait that too few learners are left for. */
+    static void checkEnough(Membership<Nexus, LearnerProgress> membership) throws ScsiException {
+        if (membership.roster().tooFew()) {
+            throw tooFew(membership);
+        }
+    }
+
+    /** The refusal of what too few learners are left for. */
+    static ScsiException tooFew(Membership<Nexus, LearnerProgress> membership) {
+        return new ScsiException(TOO_FEW_LEARNERS, membership.roster().members().size() + " learners are left, "
+            + membership.minLearners() + " must be");
     }
 }

@@ -22,8 +22,8 @@ class AspRoundsTest {
     private static final int BLOCK = 2 * PAGE;
 
     private final BlockStore store = new BlockStore(new BlockLayout(4L * BLOCK, BLOCK), 2, 0);
-    private final Membership<Nexus, LearnerProgress> membership = new Membership<>(1, 1, () -> 0,
-        () -> new LearnerProgress(new RoundMarks(store.layout())));
+    private final Membership<Nexus, LearnerProgress> membership = new Membership<>(1, 0, 1, () -> 0,
+        () -> new LearnerProgress(new RoundMarks(store.layout()), new RoundTimes(() -> 0)));
     private final SumAggregator sum = new SumAggregator();
     private final AtomicInteger callsBeforeFailure = new AtomicInteger(Integer.MAX_VALUE);
     private final Aggregator aggregator = (block, offset, gradient, gradientOffset, lengthBytes, scale) -> {

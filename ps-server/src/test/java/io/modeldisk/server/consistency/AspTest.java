@@ -22,8 +22,8 @@ class AspTest {
     private static final int BLOCK = 8192;
 
     private final BlockStore store = new BlockStore(new BlockLayout(4L * BLOCK, BLOCK), 2, 0);
-    private final Membership<Nexus, LearnerProgress> membership = new Membership<>(1, 1, () -> 0,
-        () -> new LearnerProgress(new RoundMarks(store.layout())));
+    private final Membership<Nexus, LearnerProgress> membership = new Membership<>(1, 0, 1, () -> 0,
+        () -> new LearnerProgress(new RoundMarks(store.layout()), new RoundTimes(() -> 0)));
     private final Asp asp = new Asp(store, new SumAggregator(), membership);
 
     @AfterEach

@@ -1,7 +1,7 @@
 package io.modeldisk.server.consistency;
 
-import static io.modeldisk.server.consistency.BspFixture.PAGE;
-import static io.modeldisk.server.consistency.BspFixture.SIZE;
+import static io.modeldisk.server.consistency.RoundsFixture.PAGE;
+import static io.modeldisk.server.consistency.RoundsFixture.SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.protocol.scsi.ScsiException;
@@ -29,13 +29,13 @@ class BspDepartureTest {
     @Test
     void whoeverDiesTheOthersGoOnInStep() throws Exception {
         for (int seed = 0; seed < CASES; seed++) {
-            try (BspFixture shard = new BspFixture(2)) {
+            try (RoundsFixture shard = new RoundsFixture(2)) {
                 survive(shard, new SplittableRandom(seed), "seed " + seed);
             }
         }
     }
 
-    private void survive(BspFixture shard, SplittableRandom random, String seed) throws ScsiException {
+    private void survive(RoundsFixture shard, SplittableRandom random, String seed) throws ScsiException {
         Learner victim = new Learner(shard, "victim", random);
         Learner survivor = new Learner(shard, "survivor", random);
         Learner newcomer = null;
@@ -60,18 +60,18 @@ class BspDepartureTest {
             step++;
         }
         for (int block = 0; block < 3; block++) {
-            assertThat(shard.bsp.rounds(block)).as("rounds of block " + block + ", " + seed).isEqualTo(ROUNDS);
+            assertThat(shard.consistency.rounds(block)).as("rounds of block " + block + ", " + seed).isEqualTo(ROUNDS);
         }
         for (long offset = 0; offset < SIZE; offset += PAGE / 2) {
             assertThat(shard.weight(offset)).as("weight at " + offset + ", " + seed).isEqualTo(sumTo(ROUNDS));
         }
-        assertThat(shard.bsp.waiting()).as("waiting, " + seed).isZero();
+        assertThat(shard.consistency.waiting()).as("waiting, " + seed).isZero();
     }
 
     @Test
     void whenAllDieTheNextOnesFindAllBlocksInStep() throws Exception {
         for (int seed = 0; seed < CASES; seed++) {
-            try (BspFixture shard = new BspFixture(2)) {
+            try (RoundsFixture shard = new RoundsFixture(2)) {
                 SplittableRandom random = new SplittableRandom(seed);
                 Learner first = new Learner(shard, "victim", random);
                 Learner second = new Learner(shard, "survivor", random);
@@ -82,9 +82,9 @@ class BspDepartureTest {
                 second.die();
                 long next = shard.membership.lastOpenedRound() + 1;
                 Nexus newcomer = shard.connect("newcomer");
-                assertThat(shard.bsp.push(task(newcomer, 0, PAGES, 1))).as("seed " + seed).isTrue();
+                assertThat(shard.consistency.push(task(newcomer, 0, PAGES, 1))).as("seed " + seed).isTrue();
                 for (int block = 0; block < 3; block++) {
-                    assertThat(shard.bsp.rounds(block)).as("rounds, seed " + seed).isEqualTo(next);
+                    assertThat(shard.consistency.rounds(block)).as("rounds, seed " + seed).isEqualTo(next);
                 }
                 shard.leave(newcomer);
             }
@@ -108,7 +108,7 @@ class BspDepartureTest {
 
     /** Pushes the whole model in random pieces, pulls it, and so on to the last round. */
     private final class Learner {
-        private final BspFixture shard;
+        private final RoundsFixture shard;
         private final Nexus nexus;
         private final SplittableRandom random;
         private long round;
@@ -116,7 +116,7 @@ class BspDepartureTest {
         private FakeTask waiting;
         private boolean pulling;
 
-        Learner(BspFixture shard, String name, SplittableRandom random) {
+        Learner(RoundsFixture shard, String name, SplittableRandom random) {
             this.shard = shard;
             this.nexus = shard.connect(name);
             this.random = random;
@@ -143,7 +143,7 @@ class BspDepartureTest {
         private void push() throws ScsiException {
             int pages = 1 + random.nextInt(PAGES - page);
             FakeTask task = waiting != null ? drained(waiting) : task(nexus, page, pages, round);
-            if (shard.bsp.push(task)) {
+            if (shard.consistency.push(task)) {
                 page += task.lengthBytes() / PAGE;
                 waiting = null;
                 pulling = page == PAGES;
@@ -152,9 +152,9 @@ class BspDepartureTest {
             }
         }
 
-        private void pull(String seed) {
+        private void pull(String seed) throws ScsiException {
             FakeTask task = waiting != null ? drained(waiting) : task(nexus, 0, PAGES, 0);
-            if (shard.bsp.admitPull(task)) {
+            if (shard.consistency.admitPull(task)) {
                 for (long offset = 0; offset < SIZE; offset += PAGE) {
                     assertThat(shard.weight(offset)).as("pull of round " + round + ", " + seed).isEqualTo(sumTo(round));
                 }
@@ -174,7 +174,7 @@ class BspDepartureTest {
 
         void die() {
             if (waiting != null) {
-                shard.bsp.forget(waiting);
+                shard.consistency.forget(waiting);
             }
             if (random.nextBoolean()) {
                 shard.leave(nexus);

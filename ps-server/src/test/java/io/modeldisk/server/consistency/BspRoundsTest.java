@@ -1,8 +1,8 @@
 package io.modeldisk.server.consistency;
 
-import static io.modeldisk.server.consistency.BspFixture.BLOCK;
-import static io.modeldisk.server.consistency.BspFixture.PAGE;
-import static io.modeldisk.server.consistency.BspFixture.SIZE;
+import static io.modeldisk.server.consistency.RoundsFixture.BLOCK;
+import static io.modeldisk.server.consistency.RoundsFixture.PAGE;
+import static io.modeldisk.server.consistency.RoundsFixture.SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** Pushes and pulls that name their round. */
 class BspRoundsTest {
-    private final BspFixture shard = new BspFixture(2);
+    private final RoundsFixture shard = new RoundsFixture(2);
     private final Nexus a = shard.connect("a");
     private final Nexus b = shard.connect("b");
 
@@ -36,11 +36,11 @@ class BspRoundsTest {
     }
 
     private boolean pushes(Nexus learner, long round, float value) throws ScsiException {
-        return shard.bsp.push(push(learner, round, 0, SIZE, value));
+        return shard.consistency.push(push(learner, round, 0, SIZE, value));
     }
 
     private void assertRefused(FakeTask task, Sense sense) {
-        assertThatThrownBy(() -> shard.bsp.push(task))
+        assertThatThrownBy(() -> shard.consistency.push(task))
             .isInstanceOfSatisfying(ScsiException.class, e -> assertThat(e.sense()).isEqualTo(sense));
     }
 
@@ -66,18 +66,18 @@ class BspRoundsTest {
     @Test
     void pushOfALaterRoundWaitsForIt() throws Exception {
         FakeTask early = push(a, 2, 0, SIZE, 10);
-        assertThat(shard.bsp.push(early)).isFalse();
+        assertThat(shard.consistency.push(early)).isFalse();
         pushes(a, 1, 2);
         pushes(b, 1, 4);
         assertThat(early.resumes()).isPositive();
-        assertThat(shard.bsp.push(early)).isTrue();
+        assertThat(shard.consistency.push(early)).isTrue();
         pushes(b, 2, 20);
         assertThat(shard.weight(0)).isEqualTo(3 + 15);
     }
 
     @Test
     void onlyWhatIsMissingOfAPushIsTaken() throws Exception {
-        shard.bsp.push(push(a, 1, PAGE, BLOCK, 2));
+        shard.consistency.push(push(a, 1, PAGE, BLOCK, 2));
         assertThat(pushes(a, 1, 4)).isTrue();
         pushes(b, 1, 0);
         assertThat(shard.weight(0)).isEqualTo(2);
@@ -107,12 +107,12 @@ class BspRoundsTest {
     @Test
     void repetitionIsKnownAfterTheLearnerPostponed() throws Exception {
         pushes(a, 1, 2);
-        shard.bsp.push(push(b, 1, 0, PAGE, 4));
+        shard.consistency.push(push(b, 1, 0, PAGE, 4));
         shard.membership.member(b).postpone(5);
-        shard.bsp.learnersLeft();
-        assertThat(shard.bsp.rounds(0)).isEqualTo(1);
+        shard.consistency.learnersLeft();
+        assertThat(shard.consistency.rounds(0)).isEqualTo(1);
         assertThat(pushes(a, 1, 2)).isTrue();
-        assertThat(shard.bsp.push(push(b, 1, 0, PAGE, 4))).isTrue();
+        assertThat(shard.consistency.push(push(b, 1, 0, PAGE, 4))).isTrue();
         assertRefused(push(b, 1, PAGE, PAGE, 4), RoundRules.NOT_IN_ROUND);
         assertThat(shard.weight(0)).isEqualTo(3);
     }
@@ -120,11 +120,11 @@ class BspRoundsTest {
     @Test
     void pushThatIsRefusedAfterItWaitedHoldsNothingUp() throws Exception {
         FakeTask early = push(a, 2, 0, SIZE, 10);
-        assertThat(shard.bsp.push(early)).isFalse();
+        assertThat(shard.consistency.push(early)).isFalse();
         shard.membership.member(a).postpone(5);
         assertRefused(early, RoundRules.NOT_IN_ROUND);
-        assertThat(shard.bsp.waiting()).isZero();
-        assertThat(shard.bsp.synchronize(new FakeTask(a, 0))).isTrue();
+        assertThat(shard.consistency.waiting()).isZero();
+        assertThat(shard.consistency.synchronize(new FakeTask(a, 0))).isTrue();
     }
 
     @Test
@@ -132,7 +132,7 @@ class BspRoundsTest {
         pushes(a, 1, 2);
         long before = shard.membership.member(a).number();
         assertThat(shard.membership.joinAnew(a).number()).isNotEqualTo(before);
-        shard.bsp.learnersLeft();
+        shard.consistency.learnersLeft();
         assertThat(shard.membership.member(a).joinRound()).isEqualTo(2);
         pushes(b, 1, 4);
         assertThat(shard.weight(0)).isEqualTo(3);
@@ -145,12 +145,12 @@ class BspRoundsTest {
     void pullWaitsForTheRoundItNamesWhoeverAsks() throws Exception {
         Nexus observer = shard.connect("observer");
         FakeTask pull = new FakeTask(observer, 0, SIZE).ofRound(1);
-        assertThat(shard.bsp.admitPull(new FakeTask(observer, 0, SIZE).ofRound(0))).isTrue();
-        assertThat(shard.bsp.admitPull(pull)).isFalse();
+        assertThat(shard.consistency.admitPull(new FakeTask(observer, 0, SIZE).ofRound(0))).isTrue();
+        assertThat(shard.consistency.admitPull(pull)).isFalse();
         pushes(a, 1, 2);
-        assertThat(shard.bsp.admitPull(new FakeTask(a, 0, SIZE).ofRound(0))).isTrue();
+        assertThat(shard.consistency.admitPull(new FakeTask(a, 0, SIZE).ofRound(0))).isTrue();
         pushes(b, 1, 2);
-        while (!shard.bsp.admitPull(pull)) {
+        while (!shard.consistency.admitPull(pull)) {
             pull.awaitResume();
         }
         assertThat(shard.membership.member(observer)).isNull();
@@ -160,11 +160,25 @@ class BspRoundsTest {
     void writesAndPushesOfOneLearnerMix() throws Exception {
         pushes(a, 1, 2);
         FakeTask write = new FakeTask(a, 0, SIZE).fill(8);
-        assertThat(shard.bsp.push(write)).isFalse();
+        assertThat(shard.consistency.push(write)).isFalse();
         assertThat(shard.push(b, 0, SIZE, 4)).isTrue();
-        assertThat(shard.bsp.push(write)).isTrue();
+        assertThat(shard.consistency.push(write)).isTrue();
         assertThat(pushes(a, 2, 100)).isTrue();
         assertThat(pushes(b, 2, 0)).isTrue();
         assertThat(shard.weight(0)).isEqualTo(3 + 4);
+    }
+
+    @Test
+    void newcomerJoinsBehindRoundsThatWereClosedWithoutAPush() throws Exception {
+        try (RoundsFixture young = new RoundsFixture(2)) {
+            Nexus first = young.connect("first");
+            Nexus second = young.connect("second");
+            young.membership.join(first);
+            // Another shard takes this learner at a later round only.
+            young.membership.join(second).postpone(5);
+            young.leave(first);
+            assertThat(young.consistency.rounds(0)).isEqualTo(4);
+            assertThat(young.membership.join(young.connect("newcomer")).joinRound()).isEqualTo(5);
+        }
     }
 }

@@ -1,7 +1,7 @@
 package io.modeldisk.server.consistency;
 
-import static io.modeldisk.server.consistency.BspFixture.PAGE;
-import static io.modeldisk.server.consistency.BspFixture.SIZE;
+import static io.modeldisk.server.consistency.RoundsFixture.PAGE;
+import static io.modeldisk.server.consistency.RoundsFixture.SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.protocol.scsi.ScsiException;
@@ -25,16 +25,16 @@ class BspStressTest {
     // Each learner cuts the model into other pieces; some span blocks.
     private static final int[][] PIECES = {{1, 1, 1, 1, 1}, {5}, {1, 2, 2}};
 
-    private final BspFixture shard = new BspFixture(LEARNERS);
+    private final RoundsFixture shard = new RoundsFixture(LEARNERS);
 
     @Test
     void everyLearnerPullsExactlyTheRoundsItPushed() throws Exception {
         runAll(List.of(0, 1, 2), ROUNDS);
         for (int block = 0; block < 3; block++) {
-            assertThat(shard.bsp.rounds(block)).isEqualTo(ROUNDS);
+            assertThat(shard.consistency.rounds(block)).isEqualTo(ROUNDS);
             assertThat(shard.store.block(block).version()).isEqualTo(ROUNDS);
         }
-        assertThat(shard.bsp.waiting()).isZero();
+        assertThat(shard.consistency.waiting()).isZero();
         assertThat(shard.store.spareCount()).isEqualTo(2);
         shard.close();
     }
@@ -53,7 +53,7 @@ class BspStressTest {
             }
         }
         for (int block = 0; block < 3; block++) {
-            assertThat(shard.bsp.rounds(block)).isEqualTo(ROUNDS);
+            assertThat(shard.consistency.rounds(block)).isEqualTo(ROUNDS);
         }
         shard.close();
     }
@@ -82,8 +82,8 @@ class BspStressTest {
             }
         }
         for (int block = 0; block < 3; block++) {
-            assertThat(shard.bsp.rounds(block)).isEqualTo(shard.bsp.rounds(0));
-            assertThat(shard.weight(block * 2L * PAGE)).isEqualTo(shard.bsp.rounds(0));
+            assertThat(shard.consistency.rounds(block)).isEqualTo(shard.consistency.rounds(0));
+            assertThat(shard.weight(block * 2L * PAGE)).isEqualTo(shard.consistency.rounds(0));
         }
         shard.close();
     }
@@ -101,7 +101,7 @@ class BspStressTest {
             last = !goOn.test(i);
             push(front);
             push(rear);
-            while (!shard.bsp.admitPull(pull)) {
+            while (!shard.consistency.admitPull(pull)) {
                 pull.awaitResume();
             }
             for (long offset = 0; offset < SIZE; offset += PAGE) {
@@ -116,7 +116,7 @@ class BspStressTest {
     }
 
     private void push(FakeTask push) throws ScsiException {
-        while (!shard.bsp.push(push)) {
+        while (!shard.consistency.push(push)) {
             push.awaitResume();
         }
     }
@@ -148,7 +148,7 @@ class BspStressTest {
             for (FakeTask push : pushes) {
                 push(push);
             }
-            while (!shard.bsp.admitPull(pull)) {
+            while (!shard.consistency.admitPull(pull)) {
                 pull.awaitResume();
             }
             for (int done = 0; done < SIZE; done += pin.lengthBytes()) {

@@ -1,8 +1,8 @@
 package io.modeldisk.server.consistency;
 
-import static io.modeldisk.server.consistency.BspFixture.BLOCK;
-import static io.modeldisk.server.consistency.BspFixture.PAGE;
-import static io.modeldisk.server.consistency.BspFixture.SIZE;
+import static io.modeldisk.server.consistency.RoundsFixture.BLOCK;
+import static io.modeldisk.server.consistency.RoundsFixture.PAGE;
+import static io.modeldisk.server.consistency.RoundsFixture.SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -14,8 +14,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class BspTest {
-    private final BspFixture shard = new BspFixture(2);
-    private final Bsp bsp = shard.bsp;
+    private final RoundsFixture shard = new RoundsFixture(2);
+    private final Consistency bsp = shard.consistency;
     private final Nexus a = shard.connect("a");
     private final Nexus b = shard.connect("b");
 
@@ -171,7 +171,7 @@ class BspTest {
         shard.push(a, 0, SIZE, 2);
         shard.push(b, 0, PAGE, 4);
         shard.membership.lost(b);
-        assertThat(shard.membership.expire(BspFixture.LEASE - 1)).isEmpty();
+        assertThat(shard.membership.expire(RoundsFixture.LEASE - 1)).isEmpty();
         assertThat(bsp.rounds(0)).isZero();
         shard.membership.connected(b);
         assertThat(shard.push(b, PAGE, SIZE - PAGE, 4)).isTrue();
@@ -229,14 +229,14 @@ class BspTest {
                 throw new IllegalStateException("the first block fails");
             }
         };
-        try (BspFixture other = new BspFixture(2, failsFirst)) {
+        try (RoundsFixture other = new RoundsFixture(2, failsFirst)) {
             Nexus survivor = other.connect("survivor");
             Nexus victim = other.connect("victim");
             other.membership.join(victim);
-            other.push(survivor, 0, BspFixture.SIZE, 1);
+            other.push(survivor, 0, RoundsFixture.SIZE, 1);
             assertThatThrownBy(() -> other.expire(victim)).isInstanceOf(IllegalStateException.class);
-            assertThat(other.bsp.rounds(1)).isEqualTo(1);
-            assertThat(other.bsp.rounds(2)).isEqualTo(1);
+            assertThat(other.consistency.rounds(1)).isEqualTo(1);
+            assertThat(other.consistency.rounds(2)).isEqualTo(1);
         }
     }
 }

@@ -1,7 +1,7 @@
 package io.modeldisk.server.consistency;
 
-import static io.modeldisk.server.consistency.BspFixture.PAGE;
-import static io.modeldisk.server.consistency.BspFixture.SIZE;
+import static io.modeldisk.server.consistency.RoundsFixture.PAGE;
+import static io.modeldisk.server.consistency.RoundsFixture.SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.fault.membership.Member;
@@ -81,7 +81,7 @@ class RoundsModelTest {
                 }
                 case 1 -> {
                     joined(shard.membership.joinAnew(nexus));
-                    shard.bsp.learnersLeft();
+                    shard.consistency.learnersLeft();
                 }
                 case 2, 3, 4, 5 -> repeat();
                 default -> push();
@@ -130,7 +130,7 @@ class RoundsModelTest {
     }
 
     private SplittableRandom random;
-    private BspFixture shard;
+    private RoundsFixture shard;
     private Consistency consistency;
     private Reference reference;
 
@@ -138,9 +138,11 @@ class RoundsModelTest {
         for (int seed = 0; seed < CASES; seed++) {
             random = new SplittableRandom(seed);
             reference = new Reference();
-            try (BspFixture fixture = new BspFixture(2)) {
+            try (RoundsFixture fixture = new RoundsFixture(2)) {
                 shard = fixture;
-                consistency = bsp ? fixture.bsp : new Asp(fixture.store, new SumAggregator(), fixture.membership);
+                consistency = bsp
+                    ? fixture.consistency
+                    : new Asp(fixture.store, new SumAggregator(), fixture.membership);
                 List<Learner> learners = List.of(new Learner("a"), new Learner("b"));
                 for (int step = 0; step < STEPS; step++) {
                     learners.get(random.nextInt(learners.size())).step();

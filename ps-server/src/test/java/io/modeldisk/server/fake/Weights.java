@@ -7,6 +7,8 @@ import java.lang.foreign.ValueLayout;
 
 /** Looks at weights. */
 public final class Weights {
+    private static final int PAGE = 4096;
+
     private Weights() {}
 
     /** The float at a byte offset of the shard. */
@@ -36,5 +38,22 @@ public final class Weights {
             }
         }
         return first;
+    }
+
+    /** The least of the values that a pin shows; fails if a logical block shows several. */
+    public static float uniformByPage(Pin pin) {
+        MemorySegment data = of(pin);
+        float least = Float.MAX_VALUE;
+        for (long page = 0; page < data.byteSize(); page += PAGE) {
+            float first = data.get(ValueLayout.JAVA_FLOAT, page);
+            for (long i = page; i < page + PAGE; i += Float.BYTES) {
+                float value = data.get(ValueLayout.JAVA_FLOAT, i);
+                if (value != first) {
+                    throw new AssertionError("torn: " + first + " at " + page + ", " + value + " at " + i);
+                }
+            }
+            least = Math.min(least, first);
+        }
+        return least;
     }
 }

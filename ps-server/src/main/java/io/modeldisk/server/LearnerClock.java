@@ -1,0 +1,70 @@
+package io.modeldisk.server;
+
+import io.modeldisk.fault.membership.Member;
+import io.modeldisk.protocol.target.Nexus;
+import io.modeldisk.server.consistency.LearnerProgress;
+import io.modeldisk.server.consistency.RoundMarks;
+import java.util.List;
+
+/** How far a learner is in the blocks that were looked at, and how far behind the one that is furthest in each. */
+final class LearnerClock {
+    private final Member<Nexus, LearnerProgress> member;
+    private final Extent extent = new Extent();
+    private boolean hasRounds;
+    private long roundsBehind;
+    private long missingRound = Long.MAX_VALUE;
+
+    LearnerClock(Member<Nexus, LearnerProgress> member) {
+        this.member = member;
+    }
+
+    /** Looks at one block of all learners; it is locked. */
+    static void look(List<LearnerClock> clocks, int block) {
+        long furthest = 0;
+        for (LearnerClock clock : clocks) {
+            furthest = Math.max(furthest, clock.finishedRound(block));
+        }
+        for (LearnerClock clock : clocks) {
+            clock.look(block, furthest);
+        }
+    }
+
+    private void look(int block, long furthest) {
+        RoundMarks marks = member.progress().marks();
+        extent.add(marks.clock(block));
+        long finished = finishedRound(block);
+        hasRounds |= marks.finishedRound(block) > 0;
+        if (finished < furthest) {
+            roundsBehind = Math.max(roundsBehind, furthest - finished);
+            missingRound = Math.min(missingRound, finished + 1);
+        }
+    }
+
+    private long finishedRound(int block) {
+        return LearnerProgress.finishedRound(member, block);
+    }
+
+    Member<Nexus, LearnerProgress> member() {
+        return member;
+    }
+
+    /** The rounds that it has pushed in full, from the least of a block to the greatest. */
+    Extent extent() {
+        return extent;
+    }
+
+    /** Whether any round of its is known: who writes under asp without naming rounds has none. */
+    boolean hasRounds() {
+        return hasRounds;
+    }
+
+    /** In the block in which it is furthest behind. */
+    long roundsBehind() {
+        return roundsBehind;
+    }
+
+    /** The first round that another has pushed in some block and this learner has not. */
+    long missingRound() {
+        return missingRound;
+    }
+}

@@ -1,0 +1,412 @@
+package io.modeldisk.server.consistency;
+
+import static io.modeldisk.server.consistency.RoundsFixture.PAGE;
+import static io.modeldisk.server.consistency.RoundsFixture.SIZE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.fault.membership.Member;
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.target.Nexus;
+import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.SumAggregator;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.assertj.core.data.Offset;
+
+/**
+ * A shard with its learners, who obey PROTOCOL.md, and beside it what must be true of it: a gradient counts once for each
+ * membership, logical block and round; a pull goes ahead if, and only if, its mode lets it; whoever waits and may go ahead has
+ * been told so.
+ */
+final class ProtocolModel implements AutoCloseable {
+    static final int LEARNERS = 3;
+    static final int PAGES = SIZE / PAGE;
+
+    private static final int BLOCKS = 3;
+    private static final int FIRST_LEARNERS = 2;
+    private static final float NONSENSE = 1 << 20;
+    private static final int MAX_STEPS_TO_THE_END = 5_000;
+    // The mean of three learners is rounded.
+    private static final Offset<Float> TOLERANCE = Offset.offset(1e-3f);
+
+    /** What a learner does. */
+    enum Action {
+        PUSH, PULL, REPEAT, ABORT, RECONNECT, LEAVE, EXPIRE, JOIN_ANEW, POSTPONE
+    }
+
+    /** One step of an interleaving; what the action does not need is ignored. */
+    record Step(int learner, Action action, int size, int value) {}
+
+    /** What a mode promises. */
+    record Mode(RoundsFixture.Mode factory, long staleness, boolean inRounds) {
+        static Mode asp() {
+            return new Mode(Asp::new, Integer.MAX_VALUE, false);
+        }
+
+        static Mode ssp(int staleness) {
+            return new Mode((store, aggregator, membership) -> new Ssp(staleness, store, aggregator, membership),
+                staleness, false);
+        }
+
+        static Mode bsp() {
+            return new Mode(Bsp::new, 0, true);
+        }
+    }
+
+    private record Push(long round, int page, int pages, float value) {}
+
+    private record Contribution(long membership, long round, int page) {}
+
+    private final class Learner {
+        private final Nexus nexus;
+        private final List<Push> done = new ArrayList<>();
+        // By block: the last round pushed in full, and the last begun.
+        private final long[] full = new long[BLOCKS];
+        private final long[] begun = new long[BLOCKS];
+        private Member<Nexus, LearnerProgress> member;
+        private long round;
+        private int page;
+        private Push push;
+        private FakeTask waitingPush;
+        private FakeTask waitingPull;
+
+        Learner(String name) {
+            this.nexus = shard.connect(name);
+        }
+
+        void join(boolean anew) {
+            Member<Nexus, LearnerProgress> now = anew
+                ? shard.membership.joinAnew(nexus)
+                : shard.membership.join(nexus);
+            shard.consistency.learnersLeft();
+            if (now != member) {
+                member = now;
+                round = member.joinRound();
+                page = 0;
+                done.clear();
+                for (int block = 0; block < BLOCKS; block++) {
+                    full[block] = 0;
+                    begun[block] = 0;
+                }
+            }
+        }
+
+        long clock(int block) {
+            return Math.max(member.joinRound() - 1, Math.max(full[block], begun[block] - 1));
+        }
+
+        void push(int size, float value) throws ScsiException {
+            if (waitingPush == null) {
+                int pages = Math.min(size, PAGES - page);
+                push = new Push(round, page, pages, value);
+                ask(new FakeTask(nexus, (long) page * PAGE, pages * PAGE).fill(value).ofRound(round));
+            } else if (drain(waitingPush)) {
+                ask(waitingPush);
+            }
+        }
+
+        private void ask(FakeTask task) throws ScsiException {
+            boolean mayGo = mayPush();
+            boolean taken;
+            try {
+                taken = shard.consistency.push(task);
+            } catch (ScsiException e) {
+                assertThat(e.sense()).isEqualTo(RoundRules.NOT_IN_ROUND);
+                assertThat(push.round).as("a round that the learner is in").isLessThan(member.joinRound());
+                waitingPush = null;
+                skipToJoinRound();
+                return;
+            }
+            assertThat(taken).as("%s of %s is taken", push, nexus.learner()).isEqualTo(mayGo);
+            waited |= !taken;
+            waitingPush = taken ? null : task;
+            if (taken) {
+                pushed();
+            }
+        }
+
+        private void pushed() {
+            for (int i = push.page; i < push.page + push.pages; i++) {
+                counted.put(new Contribution(member.number(), push.round, i), push.value);
+                int block = blockOf(i);
+                begun[block] = push.round;
+                if (isLastOfBlock(i)) {
+                    full[block] = push.round;
+                }
+            }
+            done.add(push);
+            page = push.page + push.pages;
+            if (page == PAGES) {
+                page = 0;
+                round++;
+            }
+        }
+
+        /** Whether every block that the push touches takes it now. */
+        boolean mayPush() {
+            if (!mode.inRounds) {
+                return true;
+            }
+            // A push finishes those rounds first that nobody who takes part in is left for.
+            return IntStream.rangeClosed(blockOf(push.page), blockOf(push.page + push.pages - 1))
+                .allMatch(block -> Math.max(closed(block), firstRound() - 1) == push.round - 1);
+        }
+
+        void pull(int block) throws ScsiException {
+            if (waitingPull == null) {
+                int pages = block == BLOCKS - 1 ? 1 : 2;
+                pullAt(new FakeTask(nexus, 2L * block * PAGE, pages * PAGE).ofRound(member == null ? 0 : full[block]));
+            } else if (drain(waitingPull)) {
+                pullAt(waitingPull);
+            }
+        }
+
+        private void pullAt(FakeTask task) throws ScsiException {
+            boolean mayGo = mayPull(task);
+            boolean admitted = shard.consistency.admitPull(task);
+            assertThat(admitted).as("a pull of %s at round %s", nexus.learner(), task.round()).isEqualTo(mayGo);
+            waited |= !admitted;
+            waitingPull = admitted ? null : task;
+        }
+
+        void repeat(int which) throws ScsiException {
+            if (!done.isEmpty()) {
+                Push again = done.get(which % done.size());
+                FakeTask task = new FakeTask(nexus, (long) again.page * PAGE, again.pages * PAGE).fill(NONSENSE)
+                    .ofRound(again.round);
+                assertThat(shard.consistency.push(task)).as("a repetition never waits").isTrue();
+            }
+        }
+
+        /** What waits ends: by the bound on its wait, by an abort, or with its connection. */
+        void abort() {
+            if (waitingPush != null) {
+                shard.consistency.forget(waitingPush);
+                waitingPush = null;
+            }
+            if (waitingPull != null) {
+                shard.consistency.forget(waitingPull);
+                waitingPull = null;
+            }
+        }
+
+        void postpone() {
+            if (member.postpone(Math.max(round, shard.membership.lastOpenedRound()) + 1)) {
+                shard.consistency.learnersLeft();
+                // It has left the rounds before, and has nothing of them in doubt.
+                done.removeIf(each -> each.round < member.joinRound());
+                if (waitingPush == null) {
+                    skipToJoinRound();
+                }
+            }
+        }
+
+        private void skipToJoinRound() {
+            if (round < member.joinRound()) {
+                round = member.joinRound();
+                page = 0;
+            }
+        }
+
+        /** Its membership ends, whichever way. */
+        void end(Runnable death) {
+            abort();
+            member = null;
+            death.run();
+        }
+
+        void checkToldIfItMayGo() {
+            if (waitingPush != null && push.round >= member.joinRound() && mayPush()) {
+                assertThat(waitingPush.resumes()).as("%s of %s may go ahead", push, nexus.learner()).isPositive();
+            }
+            if (waitingPull != null && mayPull(waitingPull)) {
+                assertThat(waitingPull.resumes()).as("the pull of %s may go ahead", nexus.learner()).isPositive();
+            }
+        }
+    }
+
+    private final Mode mode;
+    private final RoundsFixture shard;
+    private final List<Learner> learners = new ArrayList<>();
+    private final Map<Contribution, Float> counted = new HashMap<>();
+    private boolean waited;
+
+    ProtocolModel(Mode mode) {
+        this.mode = mode;
+        this.shard = new RoundsFixture(FIRST_LEARNERS, new SumAggregator(), mode.factory);
+        for (int i = 0; i < LEARNERS; i++) {
+            learners.add(new Learner("learner" + i));
+        }
+    }
+
+    void perform(Step step) throws ScsiException {
+        Learner learner = learners.get(step.learner);
+        if (learner.member == null) {
+            learner.join(false);
+            return;
+        }
+        switch (step.action) {
+            case PUSH -> learner.push(step.size, step.value);
+            case PULL -> learner.pull(step.size % BLOCKS);
+            case REPEAT -> learner.repeat(step.size + step.value + 8);
+            case ABORT -> learner.abort();
+            case RECONNECT -> {
+                learner.abort();
+                shard.membership.lost(learner.nexus);
+                shard.membership.connected(learner.nexus);
+                learner.join(false);
+            }
+            case LEAVE -> learner.end(() -> {
+                shard.leave(learner.nexus);
+                shard.membership.connected(learner.nexus);
+            });
+            case EXPIRE -> learner.end(() -> {
+                shard.expire(learner.nexus);
+                shard.membership.connected(learner.nexus);
+            });
+            case JOIN_ANEW -> {
+                learner.abort();
+                learner.join(true);
+            }
+            case POSTPONE -> learner.postpone();
+        }
+    }
+
+    private static int blockOf(int page) {
+        return page / 2;
+    }
+
+    private static boolean isLastOfBlock(int page) {
+        return page % 2 == 1 || page == PAGES - 1;
+    }
+
+    private List<Learner> live() {
+        return learners.stream().filter(learner -> learner.member != null).toList();
+    }
+
+    private boolean isFormed() {
+        return shard.membership.roster().formed();
+    }
+
+    private long closed(int block) {
+        return shard.consistency.rounds(block);
+    }
+
+    /** The first round that anybody takes part in, once the job has formed. */
+    private long firstRound() {
+        return isFormed() ? live().stream().mapToLong(learner -> learner.member.joinRound()).min().orElse(1) : 1;
+    }
+
+    private boolean mayPull(FakeTask task) {
+        int block = blockOf((int) (task.offset() / PAGE));
+        if (mode.inRounds) {
+            return task.round() <= closed(block);
+        }
+        long least = isFormed() ? Long.MAX_VALUE : 0;
+        for (Learner learner : live()) {
+            least = Math.min(least, learner.clock(block));
+        }
+        return task.round() - mode.staleness <= least;
+    }
+
+    /** What must be true after each step. */
+    void compare() {
+        for (int i = 0; i < PAGES; i++) {
+            assertThat(shard.weight((long) i * PAGE)).as("logical block %d", i).isCloseTo(expected(i), TOLERANCE);
+        }
+        if (mode.inRounds) {
+            IntStream.range(0, BLOCKS).forEach(this::checkRounds);
+        }
+        live().forEach(Learner::checkToldIfItMayGo);
+    }
+
+    private float expected(int page) {
+        Map<Long, List<Float>> rounds = new HashMap<>();
+        counted.forEach((key, value) -> {
+            if (key.page == page) {
+                rounds.computeIfAbsent(key.round, round -> new ArrayList<>()).add(value);
+            }
+        });
+        float total = 0;
+        for (Map.Entry<Long, List<Float>> round : rounds.entrySet()) {
+            float sum = round.getValue().stream().reduce(0f, Float::sum);
+            if (!mode.inRounds) {
+                total += sum;
+            } else if (round.getKey() <= closed(blockOf(page))) {
+                total += sum / round.getValue().size();
+            }
+        }
+        return total;
+    }
+
+    /** No round closes without one who is in it, and none that all who are in it have pushed stays open. */
+    private void checkRounds(int block) {
+        long open = closed(block) + 1;
+        boolean anybody = false;
+        boolean all = true;
+        for (Learner learner : live()) {
+            assertThat(closed(block)).as("rounds of block %d, without %s", block, learner.nexus.learner())
+                .isLessThanOrEqualTo(Math.max(learner.member.joinRound() - 1, learner.full[block]));
+            if (learner.member.joinRound() <= open) {
+                anybody = true;
+                all &= learner.full[block] >= open;
+            }
+        }
+        assertThat(isFormed() && anybody && all).as("round %d of block %d is complete and open", open, block).isFalse();
+    }
+
+    /** Everybody who is there pushes and pulls on, until all have been through one more round. */
+    void finish() throws ScsiException {
+        for (Learner learner : learners) {
+            learner.join(false);
+        }
+        long target = learners.stream().mapToLong(learner -> Math.max(learner.round, learner.member.joinRound())).max()
+            .orElseThrow() + 1;
+        int steps = 0;
+        while (learners.stream().anyMatch(learner -> !isThrough(learner, target))) {
+            for (Learner learner : learners) {
+                if (learner.waitingPull != null) {
+                    learner.pull(0);
+                } else if (learner.round <= target) {
+                    learner.push(PAGES, 1);
+                } else if (!isThrough(learner, target)) {
+                    learner.pull(0);
+                }
+            }
+            compare();
+            assertThat(steps++).as("steps to the end").isLessThan(MAX_STEPS_TO_THE_END);
+        }
+        for (Learner learner : learners) {
+            learner.pull(0);
+            assertThat(learner.waitingPull).as("a pull when all are through").isNull();
+        }
+    }
+
+    private static boolean isThrough(Learner learner, long target) {
+        return learner.round > target && learner.waitingPush == null && learner.waitingPull == null;
+    }
+
+    int waiting() {
+        return shard.consistency.waiting();
+    }
+
+    boolean hasWaited() {
+        return waited;
+    }
+
+    private static boolean drain(FakeTask task) {
+        boolean resumed = task.resumes() > 0;
+        while (task.resumes() > 0) {
+            task.awaitResume();
+        }
+        return resumed;
+    }
+
+    @Override
+    public void close() {
+        shard.close();
+    }
+}

@@ -1,0 +1,90 @@
+package io.modeldisk.server.consistency;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.fault.membership.Membership;
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.target.Nexus;
+import io.modeldisk.server.block.BlockLayout;
+import io.modeldisk.server.block.BlockStore;
+import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.SumAggregator;
+import io.modeldisk.server.fake.Weights;
+
+/** Two blocks of two logical blocks and one of a single one, whose gradients are summed up; time stands still. */
+final class RoundsFixture implements AutoCloseable {
+    static final int PAGE = 4096;
+    static final int BLOCK = 2 * PAGE;
+    static final int SIZE = 2 * BLOCK + PAGE;
+    static final long LEASE = 10;
+
+    final BlockStore store = new BlockStore(new BlockLayout(SIZE, BLOCK), 2, 0);
+    final Membership<Nexus, LearnerProgress> membership;
+    final Consistency consistency;
+
+    /** Makes a shard's consistency. */
+    @FunctionalInterface
+    interface Mode {
+        Consistency create(BlockStore store, Aggregator aggregator, Membership<Nexus, LearnerProgress> membership);
+    }
+
+    RoundsFixture(int learners) {
+        this(learners, new SumAggregator());
+    }
+
+    RoundsFixture(int learners, Aggregator aggregator) {
+        this(learners, aggregator, Bsp::new);
+    }
+
+    RoundsFixture(int learners, Aggregator aggregator, Mode mode) {
+        this(learners, 0, aggregator, mode);
+    }
+
+    RoundsFixture(int learners, int minLearners, Aggregator aggregator, Mode mode) {
+        membership = new Membership<>(learners, minLearners, LEASE, () -> 0,
+            () -> new LearnerProgress(new RoundMarks(store.layout()), new RoundTimes(() -> 0)));
+        consistency = mode.create(store, aggregator, membership);
+    }
+
+    /** With weights that may lack this many rounds of others. */
+    static RoundsFixture stale(int staleness, int learners) {
+        return new RoundsFixture(learners, new SumAggregator(),
+            (store, aggregator, membership) -> new Ssp(staleness, store, aggregator, membership));
+    }
+
+    Nexus connect(String name) {
+        Nexus nexus = FakeTask.nexus(name);
+        membership.connected(nexus);
+        return nexus;
+    }
+
+    boolean push(Nexus learner, long offset, int lengthBytes, float value) throws ScsiException {
+        return consistency.push(new FakeTask(learner, offset, lengthBytes).fill(value));
+    }
+
+    boolean pull(Nexus learner) throws ScsiException {
+        return consistency.admitPull(new FakeTask(learner, 0, SIZE));
+    }
+
+    void leave(Nexus learner) {
+        if (membership.left(learner)) {
+            consistency.learnersLeft();
+        }
+    }
+
+    void expire(Nexus learner) {
+        membership.lost(learner);
+        if (!membership.expire(LEASE).isEmpty()) {
+            consistency.learnersLeft();
+        }
+    }
+
+    float weight(long offset) {
+        return Weights.at(store, offset);
+    }
+
+    @Override
+    public void close() {
+        consistency.close();
+        store.close();
+    }
+}

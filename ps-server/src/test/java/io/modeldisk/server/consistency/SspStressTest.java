@@ -1,0 +1,103 @@
+package io.modeldisk.server.consistency;
+
+import static io.modeldisk.server.consistency.RoundsFixture.PAGE;
+import static io.modeldisk.server.consistency.RoundsFixture.SIZE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.target.Nexus;
+import io.modeldisk.protocol.target.Pin;
+import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.Weights;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Learners in threads of their own, each pushing ones: a weight is how many rounds of all learners it has had. */
+class SspStressTest {
+    private static final int LEARNERS = 3;
+    private static final int ROUNDS = 400;
+
+    private RoundsFixture shard;
+
+    private static void runAll(List<Callable<Void>> roles) throws Exception {
+        try (ExecutorService threads = Executors.newFixedThreadPool(roles.size())) {
+            for (Future<Void> done : threads.invokeAll(roles)) {
+                done.get();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 3})
+    void noPullLacksWhatItMustHaveAndNoneSeesHalfAPush(int staleness) throws Exception {
+        shard = RoundsFixture.stale(staleness, LEARNERS);
+        List<Callable<Void>> roles = new ArrayList<>();
+        for (int i = 0; i < LEARNERS; i++) {
+            Nexus nexus = shard.connect("learner" + i);
+            roles.add(() -> learn(nexus, ROUNDS, staleness));
+        }
+        runAll(roles);
+        for (int page = 0; page < SIZE / PAGE; page++) {
+            assertThat(shard.weight((long) page * PAGE)).as("no update is lost, none counts twice")
+                .isEqualTo(LEARNERS * ROUNDS);
+        }
+        assertThat(shard.consistency.waiting()).isZero();
+        assertThat(shard.store.spareCount()).isEqualTo(2);
+        shard.close();
+    }
+
+    private Void learn(Nexus nexus, int rounds, int staleness) throws ScsiException {
+        FakeTask pull = new FakeTask(nexus, 0, SIZE);
+        Pin pin = new Pin();
+        shard.membership.join(nexus);
+        for (int round = 1; round <= rounds; round++) {
+            // In two pieces, one of which ends in the middle of a block.
+            shard.consistency.push(new FakeTask(nexus, 0, 3 * PAGE).fill(1).ofRound(round));
+            shard.consistency.push(new FakeTask(nexus, 3 * PAGE, 2 * PAGE).fill(1).ofRound(round));
+            pull.ofRound(round);
+            while (!shard.consistency.admitPull(pull)) {
+                pull.awaitResume();
+            }
+            // Its own rounds, and of each other one all but the last.
+            int least = round + (LEARNERS - 1) * Math.max(0, round - staleness);
+            for (int done = 0; done < SIZE; done += pin.lengthBytes()) {
+                shard.store.pin(pull, done, pin);
+                try {
+                    float weight = Weights.uniformByPage(pin);
+                    assertThat(weight).as("a pull of round %d", round).isGreaterThanOrEqualTo(least);
+                } finally {
+                    shard.store.unpin(pin);
+                }
+            }
+        }
+        return null;
+    }
+
+    @Test
+    void theOthersGoOnWhoeverComesAndGoes() throws Exception {
+        shard = RoundsFixture.stale(1, 1);
+        Nexus stays = shard.connect("stays");
+        shard.membership.join(stays);
+        runAll(List.of(() -> learn(stays, ROUNDS, Integer.MAX_VALUE), () -> {
+            for (int i = 0; i < ROUNDS; i++) {
+                Nexus passing = shard.connect("passing" + i);
+                long round = shard.membership.join(passing).joinRound();
+                shard.consistency.push(new FakeTask(passing, 0, SIZE).fill(1).ofRound(round));
+                shard.consistency.push(new FakeTask(passing, 0, 2 * PAGE).fill(1).ofRound(round + 1));
+                shard.leave(passing);
+            }
+            return null;
+        }));
+        assertThat(shard.consistency.waiting()).isZero();
+        assertThat(shard.weight(0)).isEqualTo(3 * ROUNDS);
+        assertThat(shard.weight(SIZE - PAGE)).isEqualTo(2 * ROUNDS);
+        shard.close();
+    }
+}

@@ -1,0 +1,227 @@
+package io.modeldisk.server.consistency;
+
+import static io.modeldisk.server.consistency.RoundsFixture.BLOCK;
+import static io.modeldisk.server.consistency.RoundsFixture.PAGE;
+import static io.modeldisk.server.consistency.RoundsFixture.SIZE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.target.Nexus;
+import io.modeldisk.server.fake.FakeTask;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SspTest {
+    private RoundsFixture shard = RoundsFixture.stale(1, 2);
+    private Nexus a = joined("a");
+    private Nexus b = joined("b");
+
+    private Nexus joined(String name) {
+        Nexus nexus = shard.connect(name);
+        shard.membership.join(nexus);
+        return nexus;
+    }
+
+    private void restart(int staleness, int learners) {
+        shard.close();
+        shard = RoundsFixture.stale(staleness, learners);
+    }
+
+    @AfterEach
+    void close() {
+        assertThat(shard.consistency.waiting()).as("tasks that wait").isZero();
+        shard.close();
+    }
+
+    private void push(Nexus learner, long round) throws ScsiException {
+        assertThat(shard.consistency.push(new FakeTask(learner, 0, SIZE).fill(1).ofRound(round))).isTrue();
+    }
+
+    private void pushAll(Nexus learner, long rounds) throws ScsiException {
+        for (long round = 1; round <= rounds; round++) {
+            push(learner, round);
+        }
+    }
+
+    private FakeTask pull(Nexus learner, long round) {
+        return new FakeTask(learner, 0, SIZE).ofRound(round);
+    }
+
+    private boolean admits(FakeTask pull) throws ScsiException {
+        boolean admitted = shard.consistency.admitPull(pull);
+        if (!admitted) {
+            shard.consistency.forget(pull);
+        }
+        return admitted;
+    }
+
+    @Test
+    void pushIsAppliedAtOnce() throws Exception {
+        pushAll(a, 5);
+        assertThat(shard.weight(0)).isEqualTo(5);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 3})
+    void pullWaitsForWhoIsMoreThanTheStalenessBehind(int staleness) throws Exception {
+        restart(staleness, 2);
+        a = joined("a");
+        b = joined("b");
+        pushAll(b, 2);
+        pushAll(a, 2 + staleness + 1);
+        assertThat(admits(pull(a, 2 + staleness))).isTrue();
+        FakeTask pull = pull(a, 2 + staleness + 1);
+        assertThat(shard.consistency.admitPull(pull)).isFalse();
+        assertThat(shard.consistency.waiting()).isEqualTo(1);
+        push(b, 3);
+        pull.awaitResume();
+        assertThat(shard.consistency.admitPull(pull)).isTrue();
+    }
+
+    @Test
+    void pushOfHalfARoundWakesNobody() throws Exception {
+        pushAll(a, 2);
+        FakeTask pull = pull(a, 2);
+        assertThat(shard.consistency.admitPull(pull)).isFalse();
+        shard.consistency.push(new FakeTask(b, 0, PAGE).fill(1).ofRound(1));
+        assertThat(pull.resumes()).isZero();
+        shard.consistency.push(new FakeTask(b, PAGE, SIZE - PAGE).fill(1).ofRound(1));
+        pull.awaitResume();
+        assertThat(shard.consistency.admitPull(pull)).isTrue();
+    }
+
+    @Test
+    void pullWaitsAtTheBlocksItReadsAlone() throws Exception {
+        shard.consistency.push(new FakeTask(b, 0, BLOCK).fill(1).ofRound(1));
+        pushAll(a, 2);
+        assertThat(admits(new FakeTask(a, 0, BLOCK).ofRound(2))).isTrue();
+        assertThat(admits(new FakeTask(a, BLOCK, BLOCK).ofRound(2))).isFalse();
+    }
+
+    @Test
+    void whoSlowedOthersDownNeverWaitsItself() throws Exception {
+        pushAll(a, 5);
+        push(b, 1);
+        assertThat(admits(pull(b, 1))).isTrue();
+    }
+
+    @Test
+    void theOthersGoOnWhenALeaseEnds() throws Exception {
+        pushAll(a, 2);
+        FakeTask pull = pull(a, 2);
+        assertThat(shard.consistency.admitPull(pull)).isFalse();
+        shard.membership.lost(b);
+        shard.consistency.learnersLeft();
+        assertThat(pull.resumes()).as("within its lease").isZero();
+        shard.expire(b);
+        pull.awaitResume();
+        assertThat(shard.consistency.admitPull(pull)).isTrue();
+    }
+
+    @Test
+    void newcomerHoldsNobodyUpThatIsAhead() throws Exception {
+        pushAll(a, 3);
+        pushAll(b, 3);
+        Nexus newcomer = joined("newcomer");
+        assertThat(shard.membership.member(newcomer).joinRound()).isEqualTo(4);
+        push(a, 4);
+        assertThat(admits(pull(a, 4))).as("it is waited for from its first round on").isTrue();
+        push(b, 4);
+        push(a, 5);
+        FakeTask pull = pull(a, 5);
+        assertThat(shard.consistency.admitPull(pull)).isFalse();
+        push(newcomer, 4);
+        pull.awaitResume();
+        assertThat(shard.consistency.admitPull(pull)).isTrue();
+    }
+
+    @Test
+    void newcomerPullsBeforeItHasPushed() throws Exception {
+        pushAll(a, 9);
+        Nexus newcomer = joined("newcomer");
+        assertThat(admits(new FakeTask(newcomer, 0, SIZE))).isTrue();
+        assertThat(admits(pull(newcomer, 0))).isTrue();
+    }
+
+    @Test
+    void asLongAsTheJobFormsWhoIsMissingCountsAsHavingPushedNothing() throws Exception {
+        restart(1, 2);
+        a = joined("a");
+        push(a, 1);
+        assertThat(admits(pull(a, 1))).isTrue();
+        push(a, 2);
+        FakeTask pull = pull(a, 2);
+        assertThat(shard.consistency.admitPull(pull)).isFalse();
+        b = joined("b");
+        assertThat(shard.membership.member(b).joinRound()).isEqualTo(1);
+        push(b, 1);
+        pull.awaitResume();
+        assertThat(shard.consistency.admitPull(pull)).isTrue();
+    }
+
+    @Test
+    void whoBeginsARoundIsThroughWithThoseBefore() throws Exception {
+        // One that leaves the second half of each block out, as a layer that is not trained.
+        for (long round = 1; round <= 2; round++) {
+            shard.consistency.push(new FakeTask(b, 0, PAGE).fill(1).ofRound(round));
+        }
+        pushAll(a, 3);
+        assertThat(admits(new FakeTask(a, 0, PAGE).ofRound(2))).isTrue();
+        assertThat(admits(new FakeTask(a, 0, PAGE).ofRound(3))).isFalse();
+    }
+
+    @Test
+    void writesWithoutARoundMoveTheClockToo() throws Exception {
+        for (int round = 1; round <= 2; round++) {
+            shard.push(a, 0, PAGE, 1);
+            shard.push(a, PAGE, SIZE - PAGE, 1);
+        }
+        FakeTask pull = new FakeTask(a, 0, SIZE);
+        assertThat(shard.consistency.admitPull(pull)).as("at clock 2, the other at 0").isFalse();
+        shard.push(b, 0, SIZE, 1);
+        pull.awaitResume();
+        assertThat(shard.consistency.admitPull(pull)).isTrue();
+        assertThat(shard.weight(PAGE)).isEqualTo(3);
+    }
+
+    @Test
+    void whoIsNoLearnerWaitsForTheRoundItNamesAlone() throws Exception {
+        pushAll(a, 2);
+        pushAll(b, 1);
+        Nexus observer = shard.connect("observer");
+        assertThat(admits(new FakeTask(observer, 0, SIZE))).isTrue();
+        assertThat(admits(pull(observer, 2))).isTrue();
+        assertThat(admits(pull(observer, 3))).isFalse();
+    }
+
+    @Test
+    void pullThatEndsIsForgotten() throws Exception {
+        pushAll(a, 2);
+        FakeTask pull = pull(a, 2);
+        assertThat(shard.consistency.admitPull(pull)).isFalse();
+        assertThat(shard.consistency.admitPull(pull)).as("asked again without cause").isFalse();
+        assertThat(shard.consistency.waiting()).isEqualTo(1);
+        shard.consistency.forget(pull);
+        push(b, 1);
+        assertThat(pull.resumes()).isZero();
+    }
+
+    @Test
+    void earlierWaitIsNotForgottenForALaterOne() throws Exception {
+        pushAll(a, 3);
+        FakeTask early = pull(a, 2);
+        FakeTask late = pull(a, 3);
+        assertThat(shard.consistency.admitPull(early)).isFalse();
+        assertThat(shard.consistency.admitPull(late)).isFalse();
+        push(b, 1);
+        early.awaitResume();
+        late.awaitResume();
+        assertThat(shard.consistency.admitPull(early)).isTrue();
+        assertThat(shard.consistency.admitPull(late)).isFalse();
+        push(b, 2);
+        late.awaitResume();
+        assertThat(shard.consistency.admitPull(late)).isTrue();
+    }
+}
