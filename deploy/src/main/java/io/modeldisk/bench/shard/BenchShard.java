@@ -59,7 +59,7 @@ public final class BenchShard implements AutoCloseable {
         String modeldisk, String aggregator, long modelBytes, String address, String datamovers) throws IOException {
         List<String> arguments = new ArrayList<>(List.of("serve", "--model", "bench", "--size",
             Long.toString(modelBytes), "--listen", address + ":0", "--aggregator", aggregator, "--datamover",
-            datamovers));
+            datamovers, "--tuning", "none"));
         if (!address.equals(LOOPBACK)) {
             arguments.addAll(List.of("--insecure", "--allow-address", address + "/32"));
         }
