@@ -6,7 +6,6 @@ import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -35,14 +34,16 @@ public final class Doctor {
     /** What cannot be missing for mounts over these datamovers; {@code auto} finds its way as long as there is tcp. */
     public static Set<Area> needs(List<Route.Wish> datamovers) {
         Set<Area> needed = EnumSet.of(Area.JAVA, Area.FUSE);
-        for (Route.Wish datamover : datamovers) {
-            needed.add(switch (datamover) {
-                case AUTO, TCP -> Area.TCP;
-                case SHM -> Area.SHM;
-                case ISER -> Area.ISER;
-            });
-        }
+        datamovers.forEach(datamover -> needed.add(areaOf(datamover)));
         return needed;
+    }
+
+    private static Area areaOf(Route.Wish datamover) {
+        return switch (datamover) {
+            case AUTO, TCP -> Area.TCP;
+            case SHM -> Area.SHM;
+            case ISER -> Area.ISER;
+        };
     }
 
     /**
@@ -161,12 +162,10 @@ public final class Doctor {
     private void reach(Route.Wish datamover, InetSocketAddress shard, String model) {
         String name = "shard " + TargetAddress.text(shard) + " over " + datamover;
         String obstacle = machine.shardObstacle(datamover, shard, model);
-        Area area = needs(List.of(datamover)).stream().filter(need -> Arrays.asList(Area.TCP, Area.SHM, Area.ISER)
-            .contains(need)).findFirst().orElseThrow();
         if (obstacle == null) {
-            report.ok(area, name, "it takes connections");
+            report.ok(areaOf(datamover), name, "it takes connections");
         } else {
-            report.missing(area, name, "it " + obstacle);
+            report.missing(areaOf(datamover), name, "it " + obstacle);
         }
     }
 }

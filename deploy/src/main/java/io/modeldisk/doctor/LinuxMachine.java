@@ -8,7 +8,9 @@ import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.memory.SharedMemory;
 import io.modeldisk.protocol.rdma.Rdma;
 import io.modeldisk.protocol.striping.ModelFacts;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
 import java.lang.module.ModuleFinder;
@@ -30,11 +32,18 @@ import java.util.stream.Stream;
 /** The Linux that this process runs on. */
 final class LinuxMachine implements Machine {
     private static final int CONNECT_MILLIS = 3000;
+    private static final int PIECE_BYTES = 64 << 10;
 
     @Override
     public Optional<String> text(Path file) {
-        try {
-            return Optional.of(Files.readString(file, StandardCharsets.ISO_8859_1));
+        // In large pieces: below /proc/sys only the first read brings anything, and Files.readString asks it for a single byte.
+        byte[] piece = new byte[PIECE_BYTES];
+        ByteArrayOutputStream whole = new ByteArrayOutputStream();
+        try (InputStream in = Files.newInputStream(file)) {
+            for (int length = in.read(piece); length > 0; length = in.read(piece)) {
+                whole.write(piece, 0, length);
+            }
+            return Optional.of(whole.toString(StandardCharsets.ISO_8859_1));
         } catch (IOException e) {
             return Optional.empty();
         }
