@@ -1,10 +1,15 @@
 package io.modeldisk.command;
 
 import io.modeldisk.bench.floor.FloorServer;
+import io.modeldisk.bench.grpc.GrpcServer;
+import io.modeldisk.bench.micro.MeshNode;
+import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.target.TargetServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -13,7 +18,7 @@ import picocli.CommandLine.Spec;
 /** {@code modeldisk bench}: what measures modeldisk, each beside something that everybody knows. */
 @Command(name = "bench", mixinStandardHelpOptions = true,
     subcommands = {BenchProtocolCommand.class, BenchSessionsCommand.class, BenchAggregatorCommand.class,
-        BenchTrainingCommand.class},
+        BenchTrainingCommand.class, BenchMicroCommand.class},
     description = {
         "Measures modeldisk on this machine, beside what the machine can do without it, in the same run."})
 final class BenchCommand implements Runnable {
@@ -23,7 +28,43 @@ final class BenchCommand implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(),
-            "what is to be measured? bench protocol, bench sessions, bench aggregator, or bench training");
+            "what is to be measured? bench protocol, bench sessions, bench aggregator, bench training, or bench micro");
+    }
+
+    /** A gRPC server, which bench micro starts. */
+    @Command(name = "grpc", mixinStandardHelpOptions = true, showDefaultValues = true, hidden = true,
+        description = {"Serves over gRPC what `bench micro` measures beside a shard."})
+    int grpc(
+        @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:0",
+            description = "Where to listen; port 0 takes any that is free.") String listen,
+        @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "64MiB",
+            description = "How many weights it has.") ByteCount modelSize)
+        throws IOException {
+        try (GrpcServer server = GrpcServer.open(ModelAddress.parsePortal(listen, 0), modelSize.bytes())) {
+            System.out.printf("ready: gRPC on %s, %s%n", TargetAddress.text(server.localAddress()),
+                ByteCount.format(modelSize.bytes()));
+            server.run();
+        }
+        return 0;
+    }
+
+    /** A node of a mesh, which bench micro starts. */
+    @Command(name = "node", mixinStandardHelpOptions = true, showDefaultValues = true, hidden = true,
+        description = {"A node of the mesh that `bench micro` measures: a shard, a gRPC server, and a client of both."})
+    int node(
+        @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:0",
+            description = "Where gRPC listens; port 0 takes any that is free.") String listen,
+        @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "64MiB",
+            description = "How many weights it has.") ByteCount modelSize,
+        @Mixin ServeDatamovers datamovers)
+        throws IOException {
+        try (MeshNode node = MeshNode.open(ModelAddress.parsePortal(listen, 0), modelSize.bytes(),
+            datamovers.apply(new TargetServer.Context()))) {
+            System.out.printf("ready: a node with gRPC on %s, %s%n", TargetAddress.text(node.localAddress()),
+                ByteCount.format(modelSize.bytes()));
+            node.run();
+        }
+        return 0;
     }
 
     /** The floor's other end, for a shard on another machine. */

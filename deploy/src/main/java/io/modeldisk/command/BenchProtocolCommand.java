@@ -201,7 +201,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
     }
 
     /** On a terminal a line tells how far it is; an empty one takes it away. */
-    private static void show(String step) {
+    static void show(String step) {
         if (System.console() != null && System.console().isTerminal()) {
             System.err.print("\r\033[K" + step);
         }

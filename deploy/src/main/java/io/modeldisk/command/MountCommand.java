@@ -7,6 +7,7 @@ import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.tuning.Tuning;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -85,6 +86,18 @@ final class MountCommand implements Callable<Integer> {
     @Mixin
     private SocketDirectory sockets;
 
+    @Mixin
+    private TuningOption tuning;
+
+    @Option(names = "--request-size", paramLabel = "BYTES",
+        description = "Neighbouring blocks go in one request up to this size, where a model has a single shard, instead of what "
+            + "the tuning says: a power of two from 4 KiB to 8 MiB. No request cuts a block.")
+    private ByteCount requestSize;
+
+    @Option(names = "--queue-depth", paramLabel = "N",
+        description = "How many requests are in flight on a shard, instead of what the tuning says: a shard takes 32.")
+    private Integer queueDepth;
+
     @Option(names = "--foreground", description = "Stay in the foreground until the directory is unmounted.")
     private boolean foreground;
 
@@ -101,13 +114,15 @@ final class MountCommand implements Callable<Integer> {
         }
         ModelAddress model = ModelAddress.parse(address);
         String label = learner == null ? defaultLabel() : learner;
+        Tuning sizes = tuning.read(requestSize, queueDepth);
         StripedModel.Context connection = new StripedModel.Context(model).learner(label)
             .secrets(secrets.read())
             .waitTimeoutMillis(waitSeconds * 1000)
             .reconnectTimeoutMillis(reconnectSeconds * 1000)
             .digest(digests)
             .datamover(Route.Wish.named(datamover))
-            .socketDirectory(sockets.directory());
+            .socketDirectory(sockets.directory())
+            .sizes(sizes::of);
         ModelMount.Context context = new ModelMount.Context()
             .directory(directory)
             .exchange(ExchangeScheme.named(exchange))
@@ -122,10 +137,11 @@ final class MountCommand implements Callable<Integer> {
             LOG.info("effective configuration:\n{}", context);
             Thread stopper = new Thread(() -> stop(mount), "stop");
             Runtime.getRuntime().addShutdownHook(stopper);
-            System.out.printf("ready: model %s (%s, %s, %s) mounted on %s, exchange %s, datamover %s, learner %s%n",
+            System.out.printf("ready: model %s (%s, %s, %s) mounted on %s, exchange %s, datamover %s, "
+                + "tuning %s, learner %s%n",
                 remote.facts().model(), ByteCount.format(remote.facts().sizeBytes()),
                 StatusCommand.counted(remote.facts().shards(), "shard"), remote.facts().consistency(),
-                directory, context.exchange().schemeName(), describe(remote.routes()), label);
+                directory, context.exchange().schemeName(), describe(remote.routes()), sizes.origin(), label);
             Background.detachIfBackground(log);
             mount.unmounted().join();
             leaveTrace(mount);

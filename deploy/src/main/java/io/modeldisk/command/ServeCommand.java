@@ -11,6 +11,7 @@ import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.ModelFacts;
 import io.modeldisk.protocol.target.TargetServer;
 import io.modeldisk.server.ParameterServer;
+import io.modeldisk.tuning.Tuning;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -134,6 +135,9 @@ final class ServeCommand implements Callable<Integer> {
     private ServeDatamovers datamovers;
 
     @Mixin
+    private TuningOption tuning;
+
+    @Mixin
     private ServeLimits limits;
 
     @Spec
@@ -141,13 +145,14 @@ final class ServeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        ParameterServer.Context context = context().conclude();
+        Tuning sizes = tuning.read();
+        ParameterServer.Context context = context(sizes).conclude();
         LOG.info("effective configuration:\n{}", context);
         CountDownLatch stopped = new CountDownLatch(1);
         CountDownLatch closed = new CountDownLatch(1);
         try (ParameterServer server = ParameterServer.launch(context)) {
             Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(stopped, closed), "stop"));
-            System.out.println(ready(server));
+            System.out.println(ready(server) + ", tuning " + sizes.origin());
             stopped.await();
         } finally {
             closed.countDown();
@@ -165,7 +170,7 @@ final class ServeCommand implements Callable<Integer> {
         }
     }
 
-    private ParameterServer.Context context() throws IOException {
+    private ParameterServer.Context context(Tuning sizes) throws IOException {
         Matcher place = SHARD.matcher(shard);
         if (!place.matches()) {
             throw new IllegalArgumentException("--shard " + shard + " must be I/N, as 0/2 for the first of two");
@@ -189,7 +194,8 @@ final class ServeCommand implements Callable<Integer> {
             .access(access())
             .portals(
                 peers.stream().map(peer -> ModelAddress.parsePortal(peer, TargetServer.Context.DEFAULT_PORT)).toList())
-            .network(limits.apply(datamovers.apply(new TargetServer.Context().bufferBytes(buffers.bytes()))));
+            .network(limits.apply(datamovers.apply(new TargetServer.Context()
+                .bufferBytes(buffers.bytes()).eagerBytes(name -> sizes.of(name).eagerBytes()))));
         return addSource(context);
     }
 

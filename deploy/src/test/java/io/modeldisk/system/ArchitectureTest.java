@@ -88,6 +88,11 @@ final class ArchitectureTest {
     static final ArchRule NOTHING_INTERNAL_TO_THE_JDK_AND_NO_REFLECTION_IS_USED = noClasses().should()
         .dependOnClassesThat(resideInAnyPackage("sun..", "com.sun..", "jdk.internal..", "java.lang.reflect.."));
 
+    @ArchTest
+    static final ArchRule GRPC_IS_FOR_THE_BENCHES_ALONE = noClasses().that()
+        .resideOutsideOfPackage("io.modeldisk.bench.grpc..").should().dependOnClassesThat()
+        .resideInAPackage("io.grpc..");
+
     private static ArchRule knowsOnly(String module, String... below) {
         DescribedPredicate<JavaClass> allowed = resideOutsideOfPackage(OURS).or(resideInAPackage(module));
         return classes().that().resideInAPackage(module).should()

@@ -141,6 +141,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         ProcessBuilder builder = new ProcessBuilder(command).directory(base.toFile()).redirectErrorStream(true);
         builder.environment().keySet().removeIf(name -> name.startsWith("MODELDISK_"));
         builder.environment().put("MODELDISK_CONFIG", path("no.properties").toString());
+        builder.environment().put("XDG_CONFIG_HOME", path("config").toString());
         builder.environment().putAll(environment);
         builder.environment().put(MARK, mark.substring(MARK.length() + 1));
         return builder;

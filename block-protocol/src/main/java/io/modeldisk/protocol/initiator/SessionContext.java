@@ -17,9 +17,8 @@ public final class SessionContext {
     public static final long DEFAULT_COMMAND_TIMEOUT_MILLIS = 30_000;
 
     /** How many commands are in flight at most. */
-    public static final int DEFAULT_QUEUE_DEPTH = 32;
+    public static final int DEFAULT_QUEUE_DEPTH = TransferSizes.DEFAULTS.queueDepth();
 
-    private static final int FIRST_BURST_BYTES = 256 * 1024;
     private static final int MAX_BURST_BYTES = 4 << 20;
     private static final int DATA_SEGMENT_BYTES = 1 << 20;
 
@@ -33,6 +32,7 @@ public final class SessionContext {
     private long connectTimeoutMillis = DEFAULT_CONNECT_TIMEOUT_MILLIS;
     private long commandTimeoutMillis = DEFAULT_COMMAND_TIMEOUT_MILLIS;
     private int queueDepth = DEFAULT_QUEUE_DEPTH;
+    private int eagerBytes = TransferSizes.DEFAULTS.eagerBytes();
     private Digest headerDigest = Digest.NONE;
     private Digest dataDigest = Digest.NONE;
 
@@ -94,6 +94,12 @@ public final class SessionContext {
         return this;
     }
 
+    /** Sets how much of a write travels with its command; see {@link TransferSizes}. */
+    public SessionContext eagerBytes(int bytes) {
+        this.eagerBytes = TransferSizes.DEFAULTS.withEagerBytes(bytes).eagerBytes();
+        return this;
+    }
+
     /** Sets what must protect headers and data; none by default. A target that does not agree is not logged in to. */
     public SessionContext digests(Digest header, Digest data) {
         this.headerDigest = header;
@@ -144,7 +150,8 @@ public final class SessionContext {
     /** What this side takes and wishes. */
     OperationalParameters parameters() {
         return new OperationalParameters(
-            false, true, FIRST_BURST_BYTES, MAX_BURST_BYTES, DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES, headerDigest,
+            false, eagerBytes > 0, Math.max(eagerBytes, TransferSizes.MIN_EAGER_BYTES), MAX_BURST_BYTES,
+            DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES, headerDigest,
             dataDigest);
     }
 }

@@ -4,6 +4,7 @@ import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.SessionContext;
+import io.modeldisk.protocol.initiator.TransferSizes;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiCommand;
@@ -58,6 +59,11 @@ final class ShardClient implements AutoCloseable {
         return route;
     }
 
+    /** How what goes over it is cut. */
+    TransferSizes sizes() {
+        return context.sizes(route.portal().datamover());
+    }
+
     /** Memory that this shard's sessions can move data to and from. */
     DataMemory allocate(long bytes) throws IOException {
         return route.portal().needsShareableMemory() ? DataMemory.allocateShareable(bytes) : DataMemory.allocate(bytes);
@@ -75,7 +81,8 @@ final class ShardClient implements AutoCloseable {
             .initiator(context.initiatorName(), isid)
             .learner(label)
             .secrets(context.secrets())
-            .queueDepth(context.queueDepth())
+            .queueDepth(sizes().queueDepth())
+            .eagerBytes(sizes().eagerBytes())
             .digests(context.digest(), context.digest())
             .connectTimeoutMillis(context.connectTimeoutMillis())
             .commandTimeoutMillis(context.commandTimeoutMillis()));

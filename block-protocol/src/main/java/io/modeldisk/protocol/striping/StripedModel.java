@@ -7,6 +7,7 @@ import io.modeldisk.protocol.datamover.iser.IserConnector;
 import io.modeldisk.protocol.datamover.shm.SocketPath;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.SessionContext;
+import io.modeldisk.protocol.initiator.TransferSizes;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 /**
  * A {@link RemoteModel} over iSCSI sessions, one queue of commands a shard. A call survives lost connections: it connects again
@@ -33,6 +35,7 @@ public final class StripedModel implements RemoteModel {
     private final long paddedBytes;
     private final ArrayBlockingQueue<Transfer> transfers;
     private final Striping striping;
+    private final int queueDepth;
     private final Transfer.Limits limits;
     private final LearnerSessions learner;
 
@@ -41,7 +44,9 @@ public final class StripedModel implements RemoteModel {
         this.shards = shards;
         this.facts = facts;
         this.paddedBytes = (facts.sizeBytes() + LOGICAL_BLOCK_BYTES - 1) / LOGICAL_BLOCK_BYTES * LOGICAL_BLOCK_BYTES;
-        this.striping = new Striping(facts.blockSizeBytes(), facts.shards());
+        this.striping = new Striping(facts.blockSizeBytes(), facts.shards(),
+            shards.getFirst().sizes().requestBytes());
+        this.queueDepth = shards.stream().mapToInt(shard -> shard.sizes().queueDepth()).max().orElseThrow();
         this.limits = new Transfer.Limits(
             TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis),
             TimeUnit.MILLISECONDS.toNanos(context.waitTimeoutMillis),
@@ -92,6 +97,11 @@ public final class StripedModel implements RemoteModel {
             }
         }
         return DataMemory.allocate(bytes);
+    }
+
+    /** How what goes to each shard is cut. */
+    public List<TransferSizes> sizes() {
+        return shards.stream().map(ShardClient::sizes).toList();
     }
 
     /** Which datamover is used for each shard, and why. */
@@ -201,7 +211,7 @@ public final class StripedModel implements RemoteModel {
     }
 
     private Transfer newTransfer() {
-        return new Transfer(striping, context.queueDepth, learner::session, limits);
+        return new Transfer(striping, queueDepth, learner::session, limits);
     }
 
     private Transfer takeTransfer() throws IOException {
@@ -266,7 +276,7 @@ public final class StripedModel implements RemoteModel {
         private final ModelAddress address;
         private String learner = "learner";
         private ChapSecrets secrets;
-        private int queueDepth = SessionContext.DEFAULT_QUEUE_DEPTH;
+        private Function<String, TransferSizes> sizes = _ -> TransferSizes.DEFAULTS;
         private int concurrentCalls = DEFAULT_CONCURRENT_CALLS;
         private long connectTimeoutMillis = SessionContext.DEFAULT_CONNECT_TIMEOUT_MILLIS;
         private long commandTimeoutMillis = SessionContext.DEFAULT_COMMAND_TIMEOUT_MILLIS;
@@ -302,9 +312,9 @@ public final class StripedModel implements RemoteModel {
             return this;
         }
 
-        /** Sets how many commands are in flight on each shard. */
-        public Context queueDepth(int depth) {
-            this.queueDepth = depth;
+        /** Sets how what is moved is cut, for each datamover by its name. */
+        public Context sizes(Function<String, TransferSizes> ofDatamover) {
+            this.sizes = ofDatamover;
             return this;
         }
 
@@ -378,8 +388,8 @@ public final class StripedModel implements RemoteModel {
             return secrets;
         }
 
-        int queueDepth() {
-            return queueDepth;
+        TransferSizes sizes(String datamoverName) {
+            return sizes.apply(datamoverName);
         }
 
         long connectTimeoutMillis() {

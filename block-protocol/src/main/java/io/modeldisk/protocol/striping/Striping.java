@@ -1,14 +1,19 @@
 package io.modeldisk.protocol.striping;
 
+import io.modeldisk.protocol.initiator.TransferSizes;
+
 /**
  * Where the bytes of a model are: block i lives on shard i mod n, as that shard's block i / n.
  *
  * @param blockBytes the size of a block
  * @param shards how many shards there are
+ * @param requestBytes on a single shard neighbouring blocks travel together up to this size
  */
-record Striping(int blockBytes, int shards) {
-    /** On a single shard neighbouring blocks travel together up to this size. */
-    private static final int MAX_COMMAND_BYTES = 256 * 1024;
+record Striping(int blockBytes, int shards, int requestBytes) {
+    /** With requests of the default size. */
+    Striping(int blockBytes, int shards) {
+        this(blockBytes, shards, TransferSizes.DEFAULTS.requestBytes());
+    }
 
     /** Which shard has the byte at {@code offset}. */
     int shard(long offset) {
@@ -22,7 +27,7 @@ record Striping(int blockBytes, int shards) {
 
     /** How many bytes from {@code offset} on one command moves. */
     long contiguousBytes(long offset) {
-        int unit = shards == 1 ? Math.max(blockBytes, MAX_COMMAND_BYTES) : blockBytes;
+        int unit = shards == 1 ? Math.max(blockBytes, requestBytes) : blockBytes;
         return unit - offset % unit;
     }
 }

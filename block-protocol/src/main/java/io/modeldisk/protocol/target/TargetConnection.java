@@ -3,6 +3,7 @@ package io.modeldisk.protocol.target;
 import io.modeldisk.protocol.datamover.IncomingConnection;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
+import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.login.LoginException;
 import io.modeldisk.protocol.pdu.NopInPdu;
 import io.modeldisk.protocol.pdu.Pdu;
@@ -44,15 +45,19 @@ final class TargetConnection implements Runnable {
     private final Object stop = new Object();
     private final NopInPdu nopIn = new NopInPdu(Pdu.newHeader());
     private final long startedNanos = System.nanoTime();
+    private final OperationalParameters wishes;
     private volatile Session session;
     private volatile FullFeaturePhase phase;
     private volatile boolean loggedIn;
     private volatile boolean closed;
     private boolean pinged;
 
-    TargetConnection(TargetServer server, IncomingConnection incoming) throws IOException {
+    /** Serves a connection with these limits and wishes. */
+    TargetConnection(TargetServer server, IncomingConnection incoming, OperationalParameters wishes)
+        throws IOException {
         this.server = server;
         this.context = server.context();
+        this.wishes = wishes;
         this.window = new CommandWindow(this, server.pool(), context.maxCommands(), server.poolReserve());
         this.datamover = incoming.open(window, context.maxCommands());
         this.localAddress = incoming.localAddress();
@@ -98,7 +103,7 @@ final class TargetConnection implements Runnable {
     }
 
     private boolean login() throws IOException {
-        TargetLogin login = new TargetLogin(this, datamover, window, context);
+        TargetLogin login = new TargetLogin(this, datamover, window, context, wishes);
         login.run();
         datamover.enable(login.result());
         List<String> addresses = context.portals().targetAddresses(localAddress);

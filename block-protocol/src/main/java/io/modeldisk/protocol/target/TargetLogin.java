@@ -58,14 +58,15 @@ final class TargetLogin implements TargetDatamover.Listener {
     private Session session;
 
     TargetLogin(
-        TargetConnection connection, TargetDatamover datamover, CommandWindow window, TargetServer.Context context) {
+        TargetConnection connection, TargetDatamover datamover, CommandWindow window, TargetServer.Context context,
+        OperationalParameters wishes) {
         this.connection = connection;
         this.datamover = datamover;
         this.window = window;
         this.context = context;
         this.target = context.target();
         this.security = new TargetSecurity(context.access(), context.random());
-        this.negotiation = new OperationalNegotiation(datamover.limited(context.parameters()), datamover.isRdma());
+        this.negotiation = new OperationalNegotiation(datamover.limited(wishes), datamover.isRdma());
     }
 
     /** Runs the login to its end. A login that fails is answered with its status before this throws. */

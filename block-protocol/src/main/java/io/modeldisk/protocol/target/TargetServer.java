@@ -20,6 +20,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.ToIntFunction;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -97,7 +98,7 @@ public final class TargetServer implements AutoCloseable {
                 InetAddress peer = incoming.peerAddress();
                 if (context.access.admits(peer)) {
                     logins.awaitRoom();
-                    serve(incoming);
+                    serve(incoming, portal.datamover());
                 } else {
                     refusals.refused(peer, "its address is not among --allow-address");
                     incoming.close();
@@ -112,10 +113,10 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    private void serve(IncomingConnection incoming) throws IOException {
+    private void serve(IncomingConnection incoming, String datamoverName) throws IOException {
         TargetConnection connection;
         try {
-            connection = new TargetConnection(this, incoming);
+            connection = new TargetConnection(this, incoming, context.parameters(datamoverName));
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
             incoming.close();
             throw new IOException("a connection cannot be served: " + e, e);
@@ -275,9 +276,11 @@ public final class TargetServer implements AutoCloseable {
         public static final long DEFAULT_PING_INTERVAL_SECONDS = 15;
 
         private static final int DATA_SEGMENT_BYTES = 1 << 20;
+        private static final int MIN_FIRST_BURST_BYTES = 512;
         private static final int MAX_BURST_BYTES = 4 << 20;
 
         private InetSocketAddress listen = new InetSocketAddress("127.0.0.1", DEFAULT_PORT);
+        private ToIntFunction<String> eagerBytes = _ -> BufferPool.CHUNK_BYTES;
         private List<TargetPortal.Opener> datamovers = List.of(new TcpPortal.Opener());
         private Target target;
         private long bufferBytes = DEFAULT_BUFFER_BYTES;
@@ -312,6 +315,15 @@ public final class TargetServer implements AutoCloseable {
         /** Sets what to serve. */
         public Context target(Target served) {
             this.target = served;
+            return this;
+        }
+
+        /**
+         * Sets how much of a write an initiator may send unasked (ImmediateData, FirstBurstLength), for each datamover by its
+         * name: 0, or 512 bytes to 256 KiB, which is the default.
+         */
+        public Context eagerBytes(ToIntFunction<String> ofDatamover) {
+            this.eagerBytes = ofDatamover;
             return this;
         }
 
@@ -456,9 +468,11 @@ public final class TargetServer implements AutoCloseable {
         }
 
         /** What this side takes and wishes. */
-        OperationalParameters parameters() {
+        OperationalParameters parameters(String datamoverName) {
+            int eager = Math.min(eagerBytes.applyAsInt(datamoverName), BufferPool.CHUNK_BYTES);
             return new OperationalParameters(
-                false, true, BufferPool.CHUNK_BYTES, MAX_BURST_BYTES, DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES,
+                false, eager > 0, Math.max(eager, MIN_FIRST_BURST_BYTES), MAX_BURST_BYTES, DATA_SEGMENT_BYTES,
+                DATA_SEGMENT_BYTES,
                 Digest.NONE, Digest.NONE);
         }
 

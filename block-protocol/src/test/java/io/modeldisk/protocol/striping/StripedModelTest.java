@@ -5,6 +5,7 @@ import static io.modeldisk.protocol.target.Serving.random;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.protocol.initiator.TransferSizes;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -24,6 +25,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A model over its shards, against servers in the same process. */
 @Timeout(60)
@@ -60,7 +63,8 @@ class StripedModelTest {
     private void serveImpatiently(int depth) throws IOException {
         shards = new FakeShards(context -> context.waitBoundMillis(100), FakeShards.facts(4 * MIB, BLOCK, 0, 2),
             FakeShards.facts(4 * MIB, BLOCK, 1, 2));
-        model = StripedModel.connect(context(shards.address()).queueDepth(depth));
+        model = StripedModel
+            .connect(context(shards.address()).sizes(_ -> TransferSizes.DEFAULTS.withQueueDepth(depth)));
     }
 
     private void put(byte[] bytes, long at) {
@@ -115,6 +119,20 @@ class StripedModelTest {
         assertThat(get(0, BLOCK)).isEqualTo(third);
     }
 
+    @ParameterizedTest
+    @CsvSource({"0, 4096, 1", "512, 65536, 2", "8192, 1048576, 64", "262144, 8388608, 3"})
+    void everyByteArrivesHoweverItIsCut(int eagerBytes, int requestBytes, int queueDepth) throws IOException {
+        shards = FakeShards.of(8 * MIB, BLOCK, 1);
+        model = StripedModel.connect(
+            context(shards.address()).sizes(_ -> new TransferSizes(eagerBytes, requestBytes, queueDepth)));
+        byte[] data = random(8 * MIB, 4);
+        put(data, 0);
+        model.push(0, memory, 0, data.length, Cancellation.NONE);
+        memory.slab(0).fill((byte) 0);
+        model.pull(0, memory, 0, data.length, Cancellation.NONE);
+        assertThat(get(0, data.length)).isEqualTo(data);
+    }
+
     @Test
     void largeBlocksTakeTheWayOfR2ts() throws IOException {
         serve(8 * MIB, MIB, 2);
@@ -129,7 +147,7 @@ class StripedModelTest {
     @Test
     void queueOfOneCommandMovesManyBlocksByR2t() throws IOException {
         shards = FakeShards.of(8 * MIB, MIB, 1);
-        model = StripedModel.connect(context(shards.address()).queueDepth(1));
+        model = StripedModel.connect(context(shards.address()).sizes(_ -> TransferSizes.DEFAULTS.withQueueDepth(1)));
         byte[] data = random(8 * MIB, 4);
         put(data, 0);
         for (int i = 0; i < 8; i++) {
@@ -184,8 +202,9 @@ class StripedModelTest {
         parking(true);
         CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, data.length, Cancellation.NONE));
         await("a part is parked", () -> parkings() > 0 || push.isDone());
-        shards.reset(0);
+        // What is sent again after the reset must not be parked too.
         parking(false);
+        shards.reset(0);
         push.get(30, TimeUnit.SECONDS);
         memory.slab(0).fill((byte) 0);
         model.pull(0, memory, 0, data.length, Cancellation.NONE);
@@ -233,7 +252,8 @@ class StripedModelTest {
     private void assertCancelledPullLeavesTheMemoryAlone(int depth) throws Exception {
         shards = new FakeShards(context -> context.waitBoundMillis(60_000), FakeShards.facts(4 * MIB, BLOCK, 0, 2),
             FakeShards.facts(4 * MIB, BLOCK, 1, 2));
-        model = StripedModel.connect(context(shards.address()).commandTimeoutMillis(60_000).queueDepth(depth));
+        model = StripedModel.connect(context(shards.address()).commandTimeoutMillis(60_000)
+            .sizes(_ -> TransferSizes.DEFAULTS.withQueueDepth(depth)));
         byte[] data = random(4 * MIB, 6);
         put(data, 0);
         model.write(0, memory, 0, 4 * MIB, Cancellation.NONE);

@@ -6,6 +6,7 @@ import java.util.BitSet;
 import java.util.Random;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
+import org.junit.jupiter.api.Test;
 
 /** The union of the shards is the whole model, for any size and number. */
 class StripingTest {
@@ -62,5 +63,18 @@ class StripingTest {
             assertThat(striping.shard(last)).isEqualTo(striping.shard(at));
             assertThat(striping.offsetOnShard(last) - striping.offsetOnShard(at)).isEqualTo(last - at);
         }
+    }
+
+    @Test
+    void neighboursGoTogetherUpToARequestOnASingleShardAlone() {
+        Striping single = new Striping(LOGICAL_BLOCK, 1, 16 * LOGICAL_BLOCK);
+        assertThat(single.contiguousBytes(0)).isEqualTo(16 * LOGICAL_BLOCK);
+        assertThat(single.contiguousBytes(5 * LOGICAL_BLOCK)).isEqualTo(11 * LOGICAL_BLOCK);
+        assertThat(new Striping(LOGICAL_BLOCK, 2, 16 * LOGICAL_BLOCK).contiguousBytes(0)).isEqualTo(LOGICAL_BLOCK);
+    }
+
+    @Test
+    void aRequestNeverCutsABlock() {
+        assertThat(new Striping(64 * LOGICAL_BLOCK, 1, LOGICAL_BLOCK).contiguousBytes(0)).isEqualTo(64 * LOGICAL_BLOCK);
     }
 }

@@ -1,10 +1,9 @@
 package io.modeldisk.bench.load;
 
 import java.io.IOException;
-import org.HdrHistogram.Histogram;
 
 /** Moves data between a learner and a shard, one load after the other. Not thread-safe. */
-public interface Mover extends AutoCloseable {
+public interface Mover extends Requester {
     /**
      * Moves a load.
      *
@@ -12,15 +11,4 @@ public interface Mover extends AutoCloseable {
      * @throws IOException if any of it fails, or does not arrive whole
      */
     long move(Load load) throws IOException;
-
-    /**
-     * Moves one request at a time, and records the nanoseconds from its start to its answer. A pull's answer is its data; a
-     * push's says that the data has been taken.
-     *
-     * @param direction push or pull
-     */
-    void pingPong(Direction direction, int requestBytes, long requests, Histogram nanoseconds) throws IOException;
-
-    @Override
-    void close();
 }

@@ -1,14 +1,14 @@
 package io.modeldisk.bench.protocol;
 
 import io.modeldisk.bench.load.Direction;
-import io.modeldisk.bench.load.Mover;
-import io.modeldisk.bench.report.LatencyResult;
+import io.modeldisk.bench.load.Requester;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** Latency of the protocol beside the floor, one request at a time; the two take turns. */
-final class PingPongs {
+/** Latency of some that do the same, one request at a time; they take turns. */
+public final class PingPongs {
     private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final int DIGITS = 3;
     private static final int WARM_UP_REQUESTS = 2_000;
@@ -16,30 +16,39 @@ final class PingPongs {
 
     private final LatencyPlan plan;
 
-    PingPongs(LatencyPlan plan) {
+    /** To measure what the plan says. */
+    public PingPongs(LatencyPlan plan) {
         this.plan = plan;
     }
 
-    LatencyResult measure(Direction direction, int requestBytes, Mover floor, Mover protocol) throws IOException {
-        long forFloor = warmUp(floor, direction, requestBytes);
-        long forProtocol = warmUp(protocol, direction, requestBytes);
-        Histogram floors = histogram();
-        Histogram protocols = histogram();
-        for (int i = 0; i < plan.pairs(); i++) {
-            floor.pingPong(direction, requestBytes, forFloor, floors);
-            protocol.pingPong(direction, requestBytes, forProtocol, protocols);
+    /**
+     * Measures one size of requests.
+     *
+     * @return the nanoseconds of each requester, in their order
+     */
+    public List<Histogram> measure(Direction direction, int requestBytes, List<? extends Requester> requesters)
+        throws IOException {
+        long[] requests = new long[requesters.size()];
+        for (int i = 0; i < requests.length; i++) {
+            requests[i] = warmUp(requesters.get(i), direction, requestBytes);
         }
-        return new LatencyResult(direction, requestBytes, floors, protocols);
+        List<Histogram> found = requesters.stream().map(_ -> histogram()).toList();
+        for (int turn = 0; turn < plan.pairs(); turn++) {
+            for (int i = 0; i < requests.length; i++) {
+                requesters.get(i).pingPong(direction, requestBytes, requests[i], found.get(i));
+            }
+        }
+        return found;
     }
 
     /** Answers how many requests make a turn. */
-    private long warmUp(Mover mover, Direction direction, int requestBytes) throws IOException {
+    private long warmUp(Requester requester, Direction direction, int requestBytes) throws IOException {
         long limit = TimeUnit.MILLISECONDS.toNanos(plan.runMillis());
         long begun = System.nanoTime();
         long requests = 0;
         Histogram ignored = histogram();
         while (requests < WARM_UP_REQUESTS && System.nanoTime() - begun < limit) {
-            mover.pingPong(direction, requestBytes, FEWEST_REQUESTS, ignored);
+            requester.pingPong(direction, requestBytes, FEWEST_REQUESTS, ignored);
             requests += FEWEST_REQUESTS;
         }
         return Math.max(FEWEST_REQUESTS, requests * limit / (System.nanoTime() - begun));

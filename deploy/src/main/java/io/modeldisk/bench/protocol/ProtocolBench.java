@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.Consumer;
+import org.HdrHistogram.Histogram;
 
 /** Measures the protocol against a shard, beside the floor; shard and floor are processes of their own. For one use. */
 public final class ProtocolBench {
@@ -113,7 +114,8 @@ public final class ProtocolBench {
         PingPongs pingPongs = new PingPongs(latencyPlan);
         for (Direction direction : List.of(Direction.PUSH, Direction.PULL)) {
             for (int bytes : latencyPlan.requestBytes()) {
-                latencies.add(pingPongs.measure(direction, bytes, floor, protocol));
+                List<Histogram> found = pingPongs.measure(direction, bytes, List.of(floor, protocol));
+                latencies.add(new LatencyResult(direction, bytes, found.getFirst(), found.getLast()));
             }
         }
     }

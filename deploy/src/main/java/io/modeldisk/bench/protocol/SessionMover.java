@@ -30,9 +30,17 @@ public final class SessionMover implements Mover {
     private final DataMemory gradients;
     private final DataMemory weights;
     private final boolean knowsWeights;
+    private final String initiator;
     private IscsiSession session;
     private int sessionDepth;
     private long movedBytes;
+
+    /** The only one of this process; see the other constructor. */
+    public SessionMover(
+        InetSocketAddress portal, InitiatorPortal over, ModelFacts facts, long bufferBytes, boolean knowsWeights)
+        throws IOException {
+        this(portal, over, facts, bufferBytes, knowsWeights, "");
+    }
 
     /**
      * Logs in when it is first used.
@@ -40,10 +48,13 @@ public final class SessionMover implements Mover {
      * @param over the way to the shard
      * @param bufferBytes for the requests under way, each way
      * @param knowsWeights whether the weights are {@link Pattern}'s, and to be checked
+     * @param name tells its initiator from others of the same shard
      */
     public SessionMover(
-        InetSocketAddress portal, InitiatorPortal over, ModelFacts facts, long bufferBytes, boolean knowsWeights)
+        InetSocketAddress portal, InitiatorPortal over, ModelFacts facts, long bufferBytes, boolean knowsWeights,
+        String name)
         throws IOException {
+        this.initiator = INITIATOR + name;
         this.portal = portal;
         this.over = over;
         this.facts = facts;
@@ -66,7 +77,7 @@ public final class SessionMover implements Mover {
                 .portal(portal)
                 .over(over)
                 .targetName(ModelFacts.TARGET_PREFIX + facts.model())
-                .initiator(INITIATOR, ISID)
+                .initiator(initiator, ISID)
                 .queueDepth(depth));
             UnitReadiness.await(session, RequestStream.TRAIN_LUN, READY_NANOS);
             sessionDepth = depth;

@@ -39,6 +39,32 @@ public final class JsonReport {
         JSON.writerWithDefaultPrettyPrinter().writeValue(file.toFile(), root);
     }
 
+    /** Writes a file. */
+    public static void write(MicroReport report, Path file) throws IOException {
+        ObjectNode root = JSON.createObjectNode();
+        root.put("benchmark", "micro").put("at", Instant.now().toString()).put("modelBytes", report.modelBytes());
+        root.set("machine", machine());
+        report.ways().forEach(way -> root.withArray("ways").add(way));
+        for (MicroReport.Latency latency : report.latency()) {
+            ObjectNode node = JSON.createObjectNode().put("over", latency.over())
+                .put("direction", MicroText.name(latency.direction())).put("requestBytes", latency.requestBytes());
+            put(node.putObject("microseconds"), latency.nanoseconds());
+            root.withArray("latency").add(node);
+        }
+        report.fanIn().forEach(rate -> root.withArray("fanIn").add(rate(rate, "clients")));
+        report.mesh().forEach(rate -> root.withArray("mesh").add(rate(rate, "nodes")));
+        report.notes().forEach(note -> root.withArray("notes").add(note));
+        JSON.writerWithDefaultPrettyPrinter().writeValue(file.toFile(), root);
+    }
+
+    private static ObjectNode rate(MicroReport.Rate rate, String parties) {
+        ObjectNode node = JSON.createObjectNode().put("over", rate.over())
+            .put("direction", MicroText.name(rate.direction())).put(parties, rate.parties())
+            .put("requestBytes", rate.requestBytes());
+        put(node, "requestsPerSecond", rate.requestsPerSecond());
+        return node.put("p50Microseconds", rate.p50Micros()).put("p99Microseconds", rate.p99Micros());
+    }
+
     private static ObjectNode machine() {
         return JSON.createObjectNode().put("os", System.getProperty("os.name") + " " + System.getProperty("os.version"))
             .put("architecture", System.getProperty("os.arch"))

@@ -1,48 +1,21 @@
 package io.modeldisk.bench.report;
 
-import de.erichseifert.vectorgraphics2d.VectorGraphics2D;
-import de.erichseifert.vectorgraphics2d.svg.SVGProcessor;
-import de.erichseifert.vectorgraphics2d.util.PageSize;
 import io.modeldisk.bench.load.Direction;
-import java.awt.BasicStroke;
-import java.awt.Color;
-import java.awt.Font;
-import java.awt.Graphics2D;
-import java.awt.image.BufferedImage;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
-import java.util.stream.DoubleStream;
-import javax.imageio.ImageIO;
 import org.HdrHistogram.Histogram;
 import org.knowm.xchart.CategoryChart;
-import org.knowm.xchart.CategoryChartBuilder;
-import org.knowm.xchart.CategorySeries;
-import org.knowm.xchart.CategorySeries.CategorySeriesRenderStyle;
-import org.knowm.xchart.style.CategoryStyler;
-import org.knowm.xchart.style.Styler;
-import org.knowm.xchart.style.markers.SeriesMarkers;
 
 /** A plot of throughput and latency over the size of requests, as SVG or PNG. */
 public final class Plot {
-    private static final int WIDTH = 460;
-    private static final int HEIGHT = 340;
-    private static final int MARGIN = 16;
-    private static final int LEGEND_LINE = 18;
-    private static final double HEADROOM = 1.08;
-    private static final double PLOT_CONTENT = 0.98;
-    private static final int PNG_SCALE = 2;
+    private static final String X_AXIS = "size of a request";
     private static final double MICRO = 1e3;
     private static final String FLOOR = "bare sockets";
-    private static final Color GREY = new Color(0x8A8F98);
-    private static final Color[] COLOURS = {
-        new Color(0x1F77B4), new Color(0xD95F02), new Color(0x1B9E77), new Color(0x7570B3)};
 
     private Plot() {}
 
@@ -60,35 +33,7 @@ public final class Plot {
 
     /** Draws what was found. */
     public static void write(ProtocolReport report, Path file) throws IOException {
-        List<List<CategoryChart>> rows = charts(report);
-        int width = WIDTH * rows.stream().mapToInt(List::size).max().orElse(1);
-        int height = HEIGHT * rows.size();
-        if (file.toString().toLowerCase(Locale.ROOT).endsWith(".svg")) {
-            VectorGraphics2D graphics = new VectorGraphics2D();
-            paint(rows, graphics, width, height);
-            try (OutputStream out = Files.newOutputStream(file)) {
-                new SVGProcessor().getDocument(graphics.getCommands(), new PageSize(0, 0, width, height)).writeTo(out);
-            }
-        } else {
-            BufferedImage image = new BufferedImage(width * PNG_SCALE, height * PNG_SCALE, BufferedImage.TYPE_INT_RGB);
-            Graphics2D graphics = image.createGraphics();
-            graphics.scale(PNG_SCALE, PNG_SCALE);
-            paint(rows, graphics, width, height);
-            ImageIO.write(image, "png", file.toFile());
-        }
-    }
-
-    private static void paint(List<List<CategoryChart>> rows, Graphics2D graphics, int width, int height) {
-        graphics.setColor(Color.WHITE);
-        graphics.fillRect(0, 0, width, height);
-        for (int row = 0; row < rows.size(); row++) {
-            for (int column = 0; column < rows.get(row).size(); column++) {
-                Graphics2D place = (Graphics2D) graphics.create();
-                place.translate(column * WIDTH, row * HEIGHT);
-                rows.get(row).get(column).paint(place, WIDTH, HEIGHT);
-                place.dispose();
-            }
-        }
+        Charts.write(charts(report), file);
     }
 
     /** A row for each queue depth, a chart for each direction; below them latency. */
@@ -121,26 +66,22 @@ public final class Plot {
 
     private static CategoryChart throughput(Direction direction, int depth, List<ThroughputResult> results) {
         String name = direction == Direction.BOTH ? "push and pull at once" : name(direction);
-        CategoryChart chart = chart("%s, %d request%s deep".formatted(name, depth, depth == 1 ? "" : "s"), "GB/s");
+        CategoryChart chart = Charts.chart("%s, %d request%s deep".formatted(name, depth, depth == 1 ? "" : "s"),
+            X_AXIS, "GB/s");
         List<String> aggregators = results.stream().map(ThroughputResult::aggregator).distinct().toList();
         List<ThroughputResult> first = of(aggregators.getFirst(), results);
         Function<List<ThroughputResult>, List<String>> sizes = shown -> shown.stream()
             .map(result -> Units.size(result.requestBytes())).toList();
-        line(chart, FLOOR, sizes.apply(first), figures(first, result -> result.floor().median()), GREY, true);
+        Charts.line(chart, FLOOR, sizes.apply(first), figures(first, result -> result.floor().median()), Charts.GREY,
+            true);
         for (int i = 0; i < aggregators.size(); i++) {
             List<ThroughputResult> shown = of(aggregators.get(i), results);
-            line(chart, aggregators.get(i), sizes.apply(shown), figures(shown, result -> result.protocol().median()),
-                COLOURS[i % COLOURS.length], false);
+            Charts.line(chart, aggregators.get(i), sizes.apply(shown),
+                figures(shown, result -> result.protocol().median()),
+                Charts.colour(i), false);
         }
-        chart.getStyler().setYAxisMin(0.0);
-        chart.getStyler().setYAxisMax(HEADROOM * shown(chart).max().orElseThrow());
+        Charts.fromZero(chart);
         return chart;
-    }
-
-    /** Every figure of a chart. */
-    private static DoubleStream shown(CategoryChart chart) {
-        return chart.getSeriesMap().values().stream()
-            .flatMapToDouble(series -> series.getYData().stream().mapToDouble(Number::doubleValue));
     }
 
     private static List<ThroughputResult> of(String aggregator, List<ThroughputResult> results) {
@@ -152,61 +93,21 @@ public final class Plot {
     }
 
     private static CategoryChart latency(Direction direction, List<LatencyResult> results) {
-        CategoryChart chart = chart("latency of a " + name(direction), "microseconds");
-        CategoryStyler styler = chart.getStyler();
-        styler.setYAxisLogarithmic(true);
-        styler.setYAxisDecimalPattern("#,##0");
+        CategoryChart chart = Charts.chart("latency of a " + name(direction), X_AXIS, "microseconds");
         List<String> sizes = results.stream().map(result -> Units.size(result.requestBytes())).toList();
-        line(chart, "sockets 50 %", sizes, percentile(results, LatencyResult::floor, 50), GREY, false);
-        line(chart, "99 %", sizes, percentile(results, LatencyResult::floor, 99), GREY, true);
-        line(chart, "protocol 50 %", sizes, percentile(results, LatencyResult::protocol, 50), COLOURS[0], false);
+        Charts.line(chart, "sockets 50 %", sizes, percentile(results, LatencyResult::floor, 50), Charts.GREY, false);
+        Charts.line(chart, "99 %", sizes, percentile(results, LatencyResult::floor, 99), Charts.GREY, true);
+        Charts.line(chart, "protocol 50 %", sizes, percentile(results, LatencyResult::protocol, 50), Charts.colour(0),
+            false);
         // A name is a series' key: the blank tells it from the other, and is not seen.
-        line(chart, "99 % ", sizes, percentile(results, LatencyResult::protocol, 99), COLOURS[0], true);
-        // Whole decades, so that both ends of the axis have a number.
-        styler.setYAxisMin(Math.pow(10, Math.floor(Math.log10(shown(chart).min().orElseThrow()))));
-        styler.setYAxisMax(Math.pow(10, Math.ceil(Math.log10(shown(chart).max().orElseThrow()))));
+        Charts.line(chart, "99 % ", sizes, percentile(results, LatencyResult::protocol, 99), Charts.colour(0), true);
+        Charts.logarithmic(chart);
         return chart;
     }
 
     private static List<Double> percentile(
         List<LatencyResult> results, Function<LatencyResult, Histogram> side, double percent) {
         return results.stream().map(result -> side.apply(result).getValueAtPercentile(percent) / MICRO).toList();
-    }
-
-    private static CategoryChart chart(String title, String yAxis) {
-        CategoryChart chart = new CategoryChartBuilder().width(WIDTH).height(HEIGHT).title(title)
-            .xAxisTitle("size of a request").yAxisTitle(yAxis).build();
-        CategoryStyler styler = chart.getStyler();
-        Font font = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
-        styler.setOverlapped(true);
-        styler.setDefaultSeriesRenderStyle(CategorySeriesRenderStyle.Line);
-        styler.setLegendPosition(Styler.LegendPosition.OutsideS);
-        styler.setLegendLayout(Styler.LegendLayout.Horizontal);
-        styler.setLegendBorderColor(Color.WHITE);
-        styler.setLegendFont(font);
-        styler.setLegendSeriesLineLength(LEGEND_LINE);
-        styler.setChartPadding(MARGIN);
-        // The ends of the y axis are chosen, so there is little to add: as much as its lowest number needs.
-        styler.setPlotContentSize(PLOT_CONTENT);
-        styler.setChartBackgroundColor(Color.WHITE);
-        styler.setChartTitleFont(font.deriveFont(Font.BOLD, 14f));
-        styler.setPlotGridLinesColor(new Color(0xE3E5E8));
-        styler.setPlotBorderVisible(false);
-        styler.setAxisTitleFont(font);
-        styler.setAxisTickLabelsFont(font.deriveFont(11f));
-        return chart;
-    }
-
-    private static void line(
-        CategoryChart chart, String name, List<String> x, List<Double> y, Color colour, boolean dashed) {
-        CategorySeries series = chart.addSeries(name, x, y);
-        series.setLineColor(colour);
-        // A marker would hide the dashes in the legend; of a single point it is all there is to see.
-        series.setMarker(dashed && x.size() > 1 ? SeriesMarkers.NONE : SeriesMarkers.CIRCLE);
-        series.setMarkerColor(colour);
-        series.setLineStyle(dashed
-            ? new BasicStroke(2, BasicStroke.CAP_ROUND, BasicStroke.JOIN_ROUND, 10, new float[]{5, 5}, 0)
-            : new BasicStroke(2, BasicStroke.CAP_ROUND, BasicStroke.JOIN_ROUND));
     }
 
     private static String name(Direction direction) {

@@ -1,14 +1,14 @@
 package io.modeldisk.bench.report;
 
 /** Figures as people read them: sizes in powers of 1024, throughput in GB/s, a thousand million bytes. */
-final class Units {
+public final class Units {
     private static final double GIGA = 1e9;
     private static final String[] SIZES = {"B", "KiB", "MiB", "GiB"};
 
     private Units() {}
 
     /** {@code 256 KiB}. */
-    static String size(long bytes) {
+    public static String size(long bytes) {
         int unit = 0;
         long value = bytes;
         while (value >= 1024 && value % 1024 == 0 && unit < SIZES.length - 1) {

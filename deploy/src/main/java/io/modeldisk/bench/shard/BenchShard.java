@@ -13,12 +13,17 @@ import io.modeldisk.protocol.striping.ModelFacts;
 import io.modeldisk.protocol.striping.StripedModel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * The shard that is measured: one that was started for it, with weights and counters that are known and checked, or one that
  * was running before, of which nothing is changed.
  */
 public final class BenchShard implements AutoCloseable {
+    /** Where shards are that nobody but this machine can reach. */
+    public static final String LOOPBACK = "127.0.0.1";
+
     private static final int CHUNK_BYTES = 1 << 20;
 
     private final ChildProcess process;
@@ -41,13 +46,28 @@ public final class BenchShard implements AutoCloseable {
     /** Starts a shard on loopback, over TCP and if that is wanted shared memory too, and fills it with the pattern. */
     public static BenchShard start(String modeldisk, String aggregator, long modelBytes, boolean sharesMemory)
         throws IOException {
-        ChildProcess process = ChildProcess.start(modeldisk, "serve", "--model", "bench", "--size",
-            Long.toString(modelBytes), "--listen", "127.0.0.1:0", "--aggregator", aggregator, "--datamover",
-            sharesMemory ? "tcp,shm" : "tcp");
+        return start(modeldisk, aggregator, modelBytes, LOOPBACK, sharesMemory ? "tcp,shm" : "tcp");
+    }
+
+    /**
+     * Starts a shard on an address of this machine, which nobody else can reach it at, and fills it with the pattern.
+     *
+     * @param address loopback, or an RDMA device's if a datamover is iser
+     * @param datamovers what {@code serve --datamover} takes
+     */
+    public static BenchShard start(
+        String modeldisk, String aggregator, long modelBytes, String address, String datamovers) throws IOException {
+        List<String> arguments = new ArrayList<>(List.of("serve", "--model", "bench", "--size",
+            Long.toString(modelBytes), "--listen", address + ":0", "--aggregator", aggregator, "--datamover",
+            datamovers, "--tuning", "none"));
+        if (!address.equals(LOOPBACK)) {
+            arguments.addAll(List.of("--insecure", "--allow-address", address + "/32"));
+        }
+        ChildProcess process = ChildProcess.start(modeldisk, arguments.toArray(String[]::new));
         try {
             BenchShard shard = new BenchShard(process,
                 ModelAddress.parse("modeldisk://" + process.address() + "/bench"));
-            shard.fill();
+            fill(shard.model);
             return shard;
         } catch (IOException | RuntimeException e) {
             process.close();
@@ -60,8 +80,9 @@ public final class BenchShard implements AutoCloseable {
         return new BenchShard(null, address);
     }
 
-    private void fill() throws IOException {
-        long size = facts().bytesOfShard();
+    /** Writes the pattern to a model of one shard. */
+    public static void fill(StripedModel model) throws IOException {
+        long size = model.facts().bytesOfShard();
         try (DataMemory chunk = DataMemory.allocate(CHUNK_BYTES)) {
             for (long at = 0; at < size; at += CHUNK_BYTES) {
                 long length = Math.min(CHUNK_BYTES, size - at);

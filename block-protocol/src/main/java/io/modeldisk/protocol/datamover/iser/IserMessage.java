@@ -31,7 +31,8 @@ final class IserMessage extends Work {
 
     /** What one message can hold goes with a command; the rest is the target's to fetch. */
     static OperationalParameters limited(OperationalParameters wishes) {
-        return new OperationalParameters(true, wishes.immediateData(), DATA_SEGMENT_BYTES, wishes.maxBurstBytes(),
+        return new OperationalParameters(true, wishes.immediateData(),
+            Math.min(wishes.firstBurstBytes(), DATA_SEGMENT_BYTES), wishes.maxBurstBytes(),
             DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES, Digest.NONE, Digest.NONE);
     }
 

@@ -1,0 +1,116 @@
+package io.modeldisk.bench.grpc;
+
+import io.grpc.CallOptions;
+import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.ClientCalls;
+import io.modeldisk.bench.load.Direction;
+import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.bench.load.Requester;
+import io.modeldisk.bench.load.Walk;
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.HdrHistogram.Histogram;
+
+/**
+ * A learner that pushes to and pulls from a {@link GrpcServer}, over a connection of its own. What it pulls is copied to the
+ * learner's memory, where a learner needs it: gRPC has no way to receive it there.
+ */
+public final class GrpcClient implements Requester {
+    /** How results name it. */
+    public static final String NAME = "gRPC";
+
+    private static final long TIMEOUT_SECONDS = 60;
+
+    private final ManagedChannel channel;
+    private final long modelBytes;
+    private final byte[] gradient;
+    private final DataMemory weights;
+    private final ByteBuffer landing;
+    private final MethodDescriptor<Payload, Integer> push = Methods.push(Payload.SENDING);
+    private final MethodDescriptor<Range, Integer> pull;
+
+    /**
+     * Connects when it is first used.
+     *
+     * @param modelBytes how many weights the server has
+     * @param bufferBytes the largest request
+     */
+    public GrpcClient(InetSocketAddress server, long modelBytes, int bufferBytes) {
+        this.channel = NettyChannelBuilder.forAddress(server).usePlaintext().directExecutor()
+            .maxInboundMessageSize(Methods.MAX_MESSAGE_BYTES).build();
+        this.modelBytes = modelBytes;
+        this.gradient = new byte[bufferBytes];
+        this.weights = DataMemory.allocate(bufferBytes);
+        this.landing = weights.newViews()[0];
+        this.pull = Methods.pull(Payload.receiving(landing::put));
+    }
+
+    @Override
+    public void pingPong(Direction direction, int requestBytes, long requests, Histogram nanoseconds)
+        throws IOException {
+        int stepBytes = (requestBytes + Pattern.LOGICAL_BLOCK_BYTES - 1) & -Pattern.LOGICAL_BLOCK_BYTES;
+        Walk walk = new Walk(modelBytes, stepBytes, false);
+        long offset = 0;
+        for (long i = 0; i < requests; i++) {
+            offset = walk.next();
+            landing.clear();
+            long begun = System.nanoTime();
+            int moved = direction.pushes()
+                ? call(push, new Payload(gradient, 0, requestBytes))
+                : call(pull, new Range(offset, requestBytes));
+            nanoseconds.recordValue(System.nanoTime() - begun);
+            if (moved != requestBytes) {
+                throw new IOException("gRPC has moved " + moved + " bytes of " + requestBytes);
+            }
+        }
+        if (direction.pulls()) {
+            Pattern.check(weights, 0, offset, requestBytes);
+        }
+    }
+
+    /**
+     * Tells a node of a mesh something, and waits for its answer.
+     *
+     * @throws IOException with the node's words if it fails
+     */
+    public String ask(String name, String question) throws IOException {
+        return call(Methods.node(name), question);
+    }
+
+    private <Q, A> A call(MethodDescriptor<Q, A> method, Q question) throws IOException {
+        try {
+            return ClientCalls.futureUnaryCall(channel.newCall(method, CallOptions.DEFAULT), question)
+                .get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        } catch (ExecutionException e) {
+            Status status = Status.fromThrowable(e);
+            throw new IOException("gRPC, " + channel.authority() + ": "
+                + (status.getDescription() == null ? status.getCode() : status.getDescription()), e);
+        } catch (TimeoutException e) {
+            throw new IOException("gRPC, " + channel.authority() + ": no answer for " + TIMEOUT_SECONDS + " s", e);
+        }
+    }
+
+    @Override
+    public void close() {
+        channel.shutdownNow();
+        try {
+            // Until then an answer may still land in the memory.
+            if (channel.awaitTermination(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+                weights.close();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,149 @@
+package io.modeldisk.bench.grpc;
+
+import io.grpc.MethodDescriptor;
+import io.grpc.Server;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.Status;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.stub.ServerCalls;
+import io.grpc.stub.StreamObserver;
+import io.modeldisk.bench.load.Pattern;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A parameter server as one would write it with gRPC: a pull answers with a range of the weights, a push is taken and dropped,
+ * as the aggregator {@code null} does it. Handlers run on gRPC's own threads, and weights lie where gRPC takes them from with
+ * one copy.
+ */
+public final class GrpcServer implements AutoCloseable {
+    /** The most weights: they lie on the heap. */
+    public static final long MAX_MODEL_BYTES = 256 << 20;
+
+    private static final long END_SECONDS = 5;
+
+    private final Server server;
+
+    private GrpcServer(Server server) {
+        this.server = server;
+    }
+
+    /** Answers a text with a text; it may take its time. */
+    @FunctionalInterface
+    public interface Handler {
+        /**
+         * Answers.
+         *
+         * @throws IOException whose message the caller gets to see
+         */
+        String answer(String question) throws IOException;
+    }
+
+    /**
+     * Serves weights that are {@link Pattern}'s.
+     *
+     * @param modelBytes a multiple of 4096, at most {@link #MAX_MODEL_BYTES}
+     * @throws IOException if it cannot listen there, in words
+     */
+    public static GrpcServer open(InetSocketAddress listen, long modelBytes) throws IOException {
+        return open(listen, modelBytes, Map.of());
+    }
+
+    /** The same, and answers besides what it is told by name. */
+    public static GrpcServer open(InetSocketAddress listen, long modelBytes, Map<String, Handler> handlers)
+        throws IOException {
+        if (modelBytes < Pattern.LOGICAL_BLOCK_BYTES || modelBytes > MAX_MODEL_BYTES) {
+            throw new IllegalArgumentException("a model of " + modelBytes + " bytes must be from 4096 to "
+                + MAX_MODEL_BYTES + " where gRPC is to serve it too");
+        }
+        NettyServerBuilder builder = NettyServerBuilder.forAddress(listen).directExecutor()
+            .maxInboundMessageSize(Methods.MAX_MESSAGE_BYTES).addService(shard(weights((int) modelBytes)));
+        if (!handlers.isEmpty()) {
+            builder.addService(node(handlers));
+        }
+        try {
+            return new GrpcServer(builder.build().start());
+        } catch (IOException e) {
+            throw new IOException(
+                "cannot listen on " + listen.getHostString() + ":" + listen.getPort() + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static byte[] weights(int bytes) {
+        byte[] weights = new byte[bytes];
+        ByteBuffer floats = ByteBuffer.wrap(weights).order(ByteOrder.nativeOrder());
+        while (floats.hasRemaining()) {
+            floats.putFloat(floats.position() / Pattern.LOGICAL_BLOCK_BYTES);
+        }
+        return weights;
+    }
+
+    private static ServerServiceDefinition shard(byte[] weights) {
+        // Where gRPC has received it a gradient can be read; the aggregator null does not.
+        MethodDescriptor<Integer, Integer> push = Methods.push(Payload.receiving(_ -> {}));
+        MethodDescriptor<Range, Payload> pull = Methods.pull(Payload.SENDING);
+        return ServerServiceDefinition.builder(Methods.SERVICE)
+            .addMethod(push, ServerCalls.asyncUnaryCall(GrpcServer::answer))
+            .addMethod(pull, ServerCalls.asyncUnaryCall((range, answer) -> answer(weights, range, answer)))
+            .build();
+    }
+
+    private static void answer(byte[] weights, Range range, StreamObserver<Payload> answer) {
+        if (range.length() < 1 || range.offset() < 0 || range.offset() > weights.length - range.length()) {
+            answer.onError(Status.OUT_OF_RANGE.withDescription(range + " of a model of " + weights.length + " bytes")
+                .asRuntimeException());
+            return;
+        }
+        answer(new Payload(weights, (int) range.offset(), range.length()), answer);
+    }
+
+    private static <T> void answer(T value, StreamObserver<T> answer) {
+        answer.onNext(value);
+        answer.onCompleted();
+    }
+
+    private static ServerServiceDefinition node(Map<String, Handler> handlers) {
+        ServerServiceDefinition.Builder service = ServerServiceDefinition.builder(Methods.NODE_SERVICE);
+        handlers.forEach((name, handler) -> service.addMethod(Methods.node(name),
+            ServerCalls.asyncUnaryCall((String question, StreamObserver<String> answer) ->
+            // A thread of its own: the others go on to serve what is measured.
+            Thread.ofPlatform().daemon().name("bench-node").start(() -> run(handler, question, answer)))));
+        return service.build();
+    }
+
+    private static void run(Handler handler, String question, StreamObserver<String> answer) {
+        try {
+            answer(handler.answer(question), answer);
+        } catch (IOException | RuntimeException e) {
+            answer.onError(Status.ABORTED.withDescription(e.getMessage()).withCause(e).asRuntimeException());
+        }
+    }
+
+    /** Where it listens. */
+    public InetSocketAddress localAddress() {
+        return (InetSocketAddress) server.getListenSockets().getFirst();
+    }
+
+    /** Serves until it is closed, or this thread is interrupted. */
+    public void run() {
+        try {
+            server.awaitTermination();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void close() {
+        server.shutdownNow();
+        try {
+            server.awaitTermination(END_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,131 @@
+package io.modeldisk.bench.grpc;
+
+import io.grpc.Drainable;
+import io.grpc.HasByteBuffer;
+import io.grpc.KnownLength;
+import io.grpc.MethodDescriptor.Marshaller;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+
+/**
+ * Bytes as a message, without an encoding of their own: gRPC copies them once into its frames, the least that it offers. What
+ * arrives is read where gRPC has it.
+ *
+ * @param bytes the memory, which must not change until the message is sent
+ * @param offset where the message begins
+ * @param length how long it is
+ */
+record Payload(byte[] bytes, int offset, int length) {
+    /** What a receiver does with a piece of a message: takes what remains of the buffer. */
+    @FunctionalInterface
+    interface Sink {
+        void take(ByteBuffer piece);
+    }
+
+    private static final int CHUNK_BYTES = 64 << 10;
+
+    /** Sends payloads; receives nothing. */
+    static final Marshaller<Payload> SENDING = new Marshaller<>() {
+        @Override
+        public InputStream stream(Payload value) {
+            return new Outgoing(value);
+        }
+
+        @Override
+        public Payload parse(InputStream stream) {
+            throw new IllegalStateException("this side sends payloads, and takes none");
+        }
+    };
+
+    /** Receives payloads into a sink, and answers their lengths. */
+    static Marshaller<Integer> receiving(Sink sink) {
+        return new Marshaller<>() {
+            @Override
+            public InputStream stream(Integer value) {
+                throw new IllegalStateException("this side takes payloads, and sends none");
+            }
+
+            @Override
+            public Integer parse(InputStream stream) {
+                try {
+                    return drain(stream, sink);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+        };
+    }
+
+    private static int drain(InputStream stream, Sink sink) throws IOException {
+        return stream instanceof HasByteBuffer whole && whole.byteBufferSupported()
+            ? drainInPlace(stream, whole, sink)
+            : drainCopied(stream, sink);
+    }
+
+    private static int drainInPlace(InputStream stream, HasByteBuffer buffers, Sink sink) throws IOException {
+        int total = 0;
+        while (stream.available() > 0) {
+            ByteBuffer piece = buffers.getByteBuffer();
+            int length = piece.remaining();
+            sink.take(piece);
+            if (stream.skip(length) != length) {
+                throw new EOFException("a message ends within a piece of it");
+            }
+            total += length;
+        }
+        return total;
+    }
+
+    private static int drainCopied(InputStream stream, Sink sink) throws IOException {
+        byte[] chunk = new byte[CHUNK_BYTES];
+        int total = 0;
+        for (int length = stream.read(chunk); length >= 0; length = stream.read(chunk)) {
+            sink.take(ByteBuffer.wrap(chunk, 0, length));
+            total += length;
+        }
+        return total;
+    }
+
+    /** A message on its way out: it writes itself where gRPC wants it. */
+    private static final class Outgoing extends InputStream implements Drainable, KnownLength {
+        private final Payload payload;
+        private int done;
+
+        Outgoing(Payload payload) {
+            this.payload = payload;
+        }
+
+        @Override
+        public int drainTo(OutputStream target) throws IOException {
+            int left = available();
+            target.write(payload.bytes, payload.offset + done, left);
+            done += left;
+            return left;
+        }
+
+        @Override
+        public int available() {
+            return payload.length - done;
+        }
+
+        @Override
+        public int read() {
+            return done == payload.length ? -1 : payload.bytes[payload.offset + done++] & 0xFF;
+        }
+
+        @Override
+        public int read(byte[] to, int offset, int length) {
+            if (done == payload.length) {
+                return -1;
+            }
+            int part = Math.min(length, available());
+            System.arraycopy(payload.bytes, payload.offset + done, to, offset, part);
+            done += part;
+            return part;
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package io.modeldisk.bench.micro;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.bench.grpc.GrpcClient;
+import io.modeldisk.bench.load.Direction;
+import io.modeldisk.bench.shard.ChildProcess;
+import io.modeldisk.bench.shard.Ways;
+import io.modeldisk.protocol.striping.ModelAddress;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+
+/** The nodes of a mesh, each a process of its own, told over gRPC what to do. Not thread-safe. */
+final class MeshNodes implements AutoCloseable {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    /** What it is told, and what it answers, is short. */
+    private static final int NO_PAYLOAD = 1;
+
+    private final List<ChildProcess> processes = new ArrayList<>();
+    private final List<GrpcClient> controls = new ArrayList<>();
+    private final Ways ways;
+
+    private MeshNodes(Ways ways) {
+        this.ways = ways;
+    }
+
+    /** Starts the nodes; they do not know each other yet. */
+    static MeshNodes start(String modeldisk, int count, Ways ways, long modelBytes) throws IOException {
+        MeshNodes nodes = new MeshNodes(ways);
+        try {
+            for (int i = 0; i < count; i++) {
+                ChildProcess process = ChildProcess.start(modeldisk, "bench", "node", "--listen", ways.address() + ":0",
+                    "--model-size", Long.toString(modelBytes), "--datamover", ways.serveOption());
+                nodes.processes.add(process);
+                nodes.controls.add(
+                    new GrpcClient(ModelAddress.parsePortal(process.address(), 0), modelBytes, NO_PAYLOAD));
+            }
+            return nodes;
+        } catch (IOException | RuntimeException e) {
+            nodes.close();
+            throw e;
+        }
+    }
+
+    /** Lets every node end its connections: none of them sees another one die. */
+    void disconnect() throws IOException {
+        for (GrpcClient control : controls) {
+            control.ask(MeshNode.DISCONNECT, "");
+        }
+    }
+
+    /** Lets every node connect to every other one, over everything that is measured. */
+    void connect(int largestRequestBytes) throws IOException {
+        List<MeshNode.Peer> all = new ArrayList<>();
+        for (int i = 0; i < processes.size(); i++) {
+            all.add(new MeshNode.Peer(processes.get(i).address(), controls.get(i).ask(MeshNode.WHERE, "")));
+        }
+        List<String> datamovers = ways.present().stream().map(Object::toString).toList();
+        for (int i = 0; i < controls.size(); i++) {
+            List<MeshNode.Peer> others = new ArrayList<>(all);
+            others.remove(i);
+            controls.get(i).ask(MeshNode.CONNECT,
+                JSON.writeValueAsString(new MeshNode.Connect(datamovers, others, largestRequestBytes)));
+        }
+    }
+
+    /** Lets all nodes make requests of all others at the same time; the latency is the mean of what each node saw. */
+    Outcome run(String over, Direction direction, int requestBytes, long requestsEach) throws IOException {
+        String order = JSON.writeValueAsString(new MeshNode.Order(over, direction, requestBytes, requestsEach));
+        List<FutureTask<String>> tasks = controls.stream()
+            .map(control -> new FutureTask<>(() -> control.ask(MeshNode.RUN, order))).toList();
+        long begun = System.nanoTime();
+        tasks.forEach(task -> Thread.ofPlatform().daemon().name("bench-control").start(task));
+        List<Outcome> outcomes = new ArrayList<>();
+        for (FutureTask<String> task : tasks) {
+            outcomes.add(JSON.readValue(ClosedLoop.await(task), Outcome.class));
+        }
+        return new Outcome(outcomes.stream().mapToLong(Outcome::requests).sum(), System.nanoTime() - begun,
+            outcomes.stream().mapToDouble(Outcome::p50Micros).average().orElseThrow(),
+            outcomes.stream().mapToDouble(Outcome::p99Micros).average().orElseThrow());
+    }
+
+    @Override
+    public void close() {
+        controls.forEach(GrpcClient::close);
+        processes.forEach(ChildProcess::close);
+    }
+}

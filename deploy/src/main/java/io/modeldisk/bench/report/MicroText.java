@@ -1,0 +1,126 @@
+package io.modeldisk.bench.report;
+
+import io.modeldisk.bench.load.Direction;
+import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.bench.report.MicroReport.Latency;
+import io.modeldisk.bench.report.MicroReport.Rate;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+
+/** The tables of {@code bench micro}: a line a size or number of clients, a column each for what was measured beside it. */
+public final class MicroText {
+    private static final double MICRO = 1e3;
+
+    private MicroText() {}
+
+    /** All tables. */
+    public static String of(MicroReport report) {
+        StringBuilder text = new StringBuilder();
+        if (!report.latency().isEmpty()) {
+            text.append("Point to point: latency of one request at a time, microseconds\n\n").append(latency(report))
+                .append(note(report));
+        }
+        if (!report.fanIn().isEmpty()) {
+            text.append(
+                "\nOne server: requests of %s a second, of all clients together; the ratios' median (least-greatest)%n%n"
+                    .formatted(Units.size(report.fanIn().getFirst().requestBytes())))
+                .append(fanIn(report));
+        }
+        if (!report.mesh().isEmpty()) {
+            text.append("\nFully connected, %d nodes: GB/s a node, and a request's median milliseconds%n%n"
+                .formatted(report.mesh().getFirst().parties())).append(mesh(report));
+        }
+        report.notes().forEach(note -> text.append('\n').append(note).append('\n'));
+        return text.toString();
+    }
+
+    private static String latency(MicroReport report) {
+        List<String> headings = new ArrayList<>(List.of("direction", "request"));
+        report.ways().forEach(way -> headings.addAll(List.of(way + " 50 %", "99 %")));
+        Table table = new Table(1, headings.toArray(String[]::new));
+        Direction before = null;
+        for (int i = 0; i < report.latency().size(); i += report.ways().size()) {
+            Latency first = report.latency().get(i);
+            List<String> cells = new ArrayList<>(List.of(name(first.direction()), Units.size(first.requestBytes())));
+            for (Latency latency : report.latency().subList(i, i + report.ways().size())) {
+                cells.add(micros(latency, 50));
+                cells.add(micros(latency, 99));
+            }
+            gap(table, before, first.direction());
+            table.row(cells.toArray(String[]::new));
+            before = first.direction();
+        }
+        return table.toString();
+    }
+
+    private static String note(MicroReport report) {
+        boolean small = report.latency().stream()
+            .anyMatch(latency -> latency.requestBytes() < Pattern.LOGICAL_BLOCK_BYTES);
+        return small
+            ? "\nof less than 4 KiB a push moves a whole logical block, a pull takes part of one; gRPC moves these bytes alone\n"
+            : "";
+    }
+
+    private static String fanIn(MicroReport report) {
+        return rates(report, report.fanIn(), "clients", rate -> Integer.toString(rate.parties()), List.of(""),
+            rate -> List.of("%.0f".formatted(rate.requestsPerSecond().median())));
+    }
+
+    private static String mesh(MicroReport report) {
+        return rates(report, report.mesh(), "request", rate -> Units.size(rate.requestBytes()), List.of("", "ms"),
+            rate -> List.of(Units.throughput(rate.bytesPerSecondEach().median()),
+                "%.2f".formatted(rate.p50Micros() / MICRO)));
+    }
+
+    /** A line for each group of one rate a way; behind it what each is of the last. */
+    private static String rates(
+        MicroReport report, List<Rate> all, String of, Function<Rate, String> label, List<String> headings,
+        Function<Rate, List<String>> figures) {
+        int ways = report.ways().size();
+        List<String> titles = new ArrayList<>(List.of("direction", of));
+        for (String way : report.ways()) {
+            headings.forEach(heading -> titles.add(heading.isEmpty() ? way : heading));
+        }
+        String last = report.ways().getLast();
+        report.ways().subList(0, ways - 1).forEach(way -> titles.add(way + " / " + last));
+        Table table = new Table(1, titles.toArray(String[]::new));
+        Direction before = null;
+        for (Direction direction : List.of(Direction.PUSH, Direction.PULL)) {
+            for (int i = 0; i < all.size(); i += ways) {
+                List<Rate> group = all.subList(i, i + ways);
+                if (group.getFirst().direction() == direction) {
+                    gap(table, before, direction);
+                    table.row(line(group, label, figures));
+                    before = direction;
+                }
+            }
+        }
+        return table.toString();
+    }
+
+    private static String[] line(
+        List<Rate> group, Function<Rate, String> label, Function<Rate, List<String>> figures) {
+        Rate last = group.getLast();
+        List<String> cells = new ArrayList<>(List.of(name(last.direction()), label.apply(last)));
+        group.forEach(rate -> cells.addAll(figures.apply(rate)));
+        group.subList(0, group.size() - 1)
+            .forEach(rate -> cells.add(Units.ratio(rate.requestsPerSecond().over(last.requestsPerSecond()))));
+        return cells.toArray(String[]::new);
+    }
+
+    private static void gap(Table table, Direction before, Direction direction) {
+        if (before != null && before != direction) {
+            table.gap();
+        }
+    }
+
+    private static String micros(Latency latency, double percent) {
+        return "%.1f".formatted(latency.nanoseconds().getValueAtPercentile(percent) / MICRO);
+    }
+
+    static String name(Direction direction) {
+        return direction.name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,84 @@
+package io.modeldisk.command;
+
+import io.modeldisk.protocol.initiator.TransferSizes;
+import io.modeldisk.tuning.Tuning;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import picocli.CommandLine.Option;
+
+/** Where the sizes come from that data is cut in, and what of them is pinned: alike for a shard and a mount. */
+final class TuningOption {
+    private static final String NONE = "none";
+    private static final List<String> DATAMOVERS = List.of("tcp", "shm", "iser");
+
+    @Option(names = "--tuning", paramLabel = "FILE|none",
+        description = "What `modeldisk tune` has found; by default ~/.config/modeldisk/tuning.json if it is there. none: the "
+            + "built-in sizes.")
+    private String file;
+
+    @Option(names = "--eager", paramLabel = "BYTES",
+        description = "How much of a write travels with its command (ImmediateData, FirstBurstLength), instead of what the "
+            + "tuning says: 0, or 512 bytes to 256 KiB. Over iser 8 KiB at most, and nothing over shm.")
+    private ByteCount eager;
+
+    /** What to use, with what is pinned. */
+    Tuning read() throws IOException {
+        return pinned(file(), null, null);
+    }
+
+    /**
+     * What to use, with what is pinned, here and by two other options.
+     *
+     * @param requestSize null if it is not pinned
+     * @param queueDepth null if it is not pinned
+     */
+    Tuning read(ByteCount requestSize, Integer queueDepth) throws IOException {
+        return pinned(file(), requestSize, queueDepth);
+    }
+
+    private Tuning file() throws IOException {
+        if (NONE.equals(file)) {
+            return Tuning.BUILT_IN;
+        }
+        if (file != null) {
+            return Tuning.read(Path.of(file));
+        }
+        Path usual = Tuning.defaultFile();
+        return Files.exists(usual) ? Tuning.read(usual) : Tuning.BUILT_IN;
+    }
+
+    private Tuning pinned(Tuning tuning, ByteCount requestSize, Integer queueDepth) {
+        Map<String, TransferSizes> sizes = new TreeMap<>();
+        for (String datamover : DATAMOVERS) {
+            TransferSizes found = tuning.of(datamover);
+            sizes.put(datamover, new TransferSizes(
+                eager == null ? found.eagerBytes() : bytes("--eager", eager),
+                requestSize == null ? found.requestBytes() : bytes("--request-size", requestSize),
+                queueDepth == null ? found.queueDepth() : queueDepth));
+        }
+        List<String> pins = new ArrayList<>();
+        pin(pins, "--eager", eager);
+        pin(pins, "--request-size", requestSize);
+        pin(pins, "--queue-depth", queueDepth);
+        return new Tuning(tuning.origin() + (pins.isEmpty() ? "" : " but " + String.join(" ", pins)), sizes);
+    }
+
+    private static void pin(List<String> pins, String option, Object value) {
+        if (value != null) {
+            pins.add(option + "=" + (value instanceof ByteCount count ? count.bytes() : value));
+        }
+    }
+
+    private static int bytes(String option, ByteCount count) {
+        if (count.bytes() > TransferSizes.MAX_REQUEST_BYTES) {
+            throw new IllegalArgumentException(option + " " + count.bytes() + " must be at most "
+                + TransferSizes.MAX_REQUEST_BYTES);
+        }
+        return (int) count.bytes();
+    }
+}

@@ -1,0 +1,55 @@
+package io.modeldisk.doctor;
+
+import io.modeldisk.doctor.Finding.Area;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** Limits of the kernel that a shard with many learners, or a large model, runs into. */
+final class LimitsCheck {
+    static final Path LIMITS = Path.of("/proc/self/limits");
+    private static final Path MAPS = Path.of("/proc/sys/vm/max_map_count");
+    private static final Path MEMORY = Path.of("/proc/meminfo");
+    /** 288 sessions and 64 logins with a descriptor or two each, and what Java has open. */
+    private static final long DESCRIPTORS = 1024;
+    /** The kernel's default. */
+    private static final long MAPPINGS = 65_530;
+    private static final long UNLIMITED = Long.MAX_VALUE;
+
+    private final Machine machine;
+    private final Report report;
+
+    LimitsCheck(Machine machine, Report report) {
+        this.machine = machine;
+        this.report = report;
+    }
+
+    void run() {
+        limit(machine, "Max open files").ifPresent(limit -> check("open files", limit, DESCRIPTORS,
+            "many learners need more: `ulimit -n 4096`, or LimitNOFILE= in a unit"));
+        machine.text(MAPS).map(String::strip).map(Long::parseLong).ifPresent(limit -> check("mappings", limit, MAPPINGS,
+            "fewer than Linux allows by default: `sysctl vm.max_map_count=65530`"));
+        machine.text(MEMORY).flatMap(text -> text.lines().filter(line -> line.startsWith("MemAvailable:")).findFirst())
+            .map(line -> Long.parseLong(line.replaceAll("\\D", "")) >> 10)
+            .ifPresent(mebibytes -> report.ok(Area.LIMITS, "memory", mebibytes
+                + " MiB available; a mount takes 2 times the model with sync, 4 times with overlap"));
+    }
+
+    private void check(String subject, long limit, long least, String advice) {
+        if (limit >= least) {
+            report.ok(Area.LIMITS, subject, text(limit));
+        } else {
+            report.warning(Area.LIMITS, subject, limit + ": " + advice);
+        }
+    }
+
+    private static String text(long limit) {
+        return limit == UNLIMITED ? "unlimited" : Long.toString(limit);
+    }
+
+    /** A soft limit of this process; {@link Long#MAX_VALUE} if there is none. */
+    static Optional<Long> limit(Machine machine, String name) {
+        return machine.text(LIMITS).flatMap(text -> text.lines().filter(line -> line.startsWith(name)).findFirst())
+            .map(line -> line.substring(name.length()).strip().split("\\s+")[0])
+            .map(soft -> soft.equals("unlimited") ? UNLIMITED : Long.parseLong(soft));
+    }
+}

@@ -1,0 +1,124 @@
+package io.modeldisk.doctor;
+
+import io.modeldisk.doctor.Finding.Area;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/** What RDMA needs, from the kernel's devices up to the library, each said where it is missing. */
+final class RdmaCheck {
+    private static final Path DEVICES = Path.of("/sys/class/infiniband");
+    private static final Path CONNECTION_MANAGER = Path.of("/dev/infiniband/rdma_cm");
+    private static final List<String> LIBRARIES = List.of("libibverbs.so.1", "librdmacm.so.1");
+    /** An address of IPv4 within a GID: DiSNI connects over no other. */
+    private static final String IPV4 = "0000:0000:0000:0000:0000:ffff:";
+    private static final String NO_GID = "0000:0000:0000:0000:0000:0000:0000:0000";
+    /** RDMA packets of 4096 bytes and their headers. */
+    private static final int LARGE_MTU = 4200;
+    private static final long LOCKED_BYTES = 1L << 30;
+
+    private final Machine machine;
+    private final Report report;
+
+    RdmaCheck(Machine machine, Report report) {
+        this.machine = machine;
+        this.report = report;
+    }
+
+    void run() {
+        for (String library : LIBRARIES) {
+            if (machine.hasLibrary(library)) {
+                report.ok(Area.ISER, library, "installed");
+            } else {
+                report.missing(Area.ISER, library,
+                    "it cannot be loaded: install libibverbs1, librdmacm1 and ibverbs-providers");
+            }
+        }
+        List<String> devices = machine.names(DEVICES);
+        if (devices.isEmpty()) {
+            report.missing(Area.ISER, "RDMA device", "this machine has none (" + DEVICES
+                + "): load the card's driver, or `rdma link add rxe0 type rxe netdev NAME` for one in software");
+            return;
+        }
+        devices.forEach(this::device);
+        if (machine.opens(CONNECTION_MANAGER)) {
+            report.ok(Area.ISER, CONNECTION_MANAGER.toString(), "it can be opened");
+        } else {
+            report.missing(Area.ISER, CONNECTION_MANAGER.toString(),
+                "it cannot be opened: `modprobe rdma_ucm`, and rights on /dev/infiniband for this user");
+        }
+        locked();
+        String obstacle = machine.rdmaObstacle();
+        if (obstacle == null) {
+            report.ok(Area.ISER, "libdisni", "loaded, and it reaches the devices");
+        } else {
+            report.missing(Area.ISER, "libdisni", obstacle);
+        }
+    }
+
+    private void device(String device) {
+        Path ports = DEVICES.resolve(device).resolve("ports");
+        for (String port : machine.names(ports)) {
+            String name = device + " port " + port;
+            Path place = ports.resolve(port);
+            String state = machine.text(place.resolve("state")).map(String::strip).orElse("unknown");
+            if (state.endsWith("ACTIVE")) {
+                report.ok(Area.ISER, name, "active, " + text(place.resolve("link_layer")) + ", "
+                    + text(place.resolve("rate")));
+            } else {
+                report.missing(Area.ISER, name, "its state is " + state
+                    + ": is the cable in, and the network device up (`ip link set NAME up`)?");
+            }
+            gid(name, place);
+        }
+    }
+
+    private String text(Path file) {
+        return machine.text(file).map(String::strip).orElse("?");
+    }
+
+    private void gid(String name, Path port) {
+        Optional<String> index = machine.names(port.resolve("gids")).stream()
+            .filter(each -> text(port.resolve("gids").resolve(each)).startsWith(IPV4)).findFirst();
+        if (index.isEmpty() && text(port.resolve("link_layer")).equals("InfiniBand")) {
+            // The GIDs of InfiniBand are no addresses: those of IPoIB are asked for when a connection is made.
+            report.ok(Area.ISER, name + " GID", "connections are made by the addresses of IPoIB");
+            return;
+        }
+        if (index.isEmpty()) {
+            boolean any = machine.names(port.resolve("gids")).stream()
+                .anyMatch(each -> !text(port.resolve("gids").resolve(each)).equals(NO_GID));
+            report.missing(Area.ISER, name + " GID", (any ? "none is of an IPv4 address" : "it has none")
+                + ": give its network device one (`ip addr add 10.0.0.1/24 dev NAME`)");
+            return;
+        }
+        Path attributes = port.resolve("gid_attrs");
+        report.ok(Area.ISER, name + " GID " + index.get(), text(port.resolve("gids").resolve(index.get())) + ", "
+            + text(attributes.resolve("types").resolve(index.get())));
+        mtu(name, text(attributes.resolve("ndevs").resolve(index.get())));
+    }
+
+    private void mtu(String name, String network) {
+        machine.text(Path.of("/sys/class/net", network, "mtu")).map(String::strip).map(Integer::parseInt)
+            .ifPresent(mtu -> {
+                if (mtu >= LARGE_MTU) {
+                    report.ok(Area.ISER, name + " MTU", mtu + " on " + network + ": RDMA packets of 4096 bytes");
+                } else {
+                    report.warning(Area.ISER, name + " MTU", mtu + " on " + network
+                        + ": smaller RDMA packets than 4096 bytes; `ip link set " + network
+                        + " mtu 4200`, on all hosts and switches between");
+                }
+            });
+    }
+
+    private void locked() {
+        long limit = LimitsCheck.limit(machine, "Max locked memory").orElse(Long.MAX_VALUE);
+        if (limit >= LOCKED_BYTES) {
+            report.ok(Area.ISER, "locked memory", limit == Long.MAX_VALUE ? "unlimited" : (limit >> 20) + " MiB");
+        } else {
+            report.warning(Area.ISER, "locked memory", (limit >> 10)
+                + " KiB: all memory that RDMA moves stays locked, a "
+                + "shard's model too: `ulimit -l unlimited`, or LimitMEMLOCK=infinity in a unit (root needs no limit)");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+package io.modeldisk.tuning;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.protocol.initiator.TransferSizes;
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Instant;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * How data is cut over each datamover, and where that comes from. Immutable.
+ *
+ * @param origin where it comes from, in words
+ * @param byDatamover what was measured; a datamover that is not among them has {@link TransferSizes#DEFAULTS}
+ */
+public record Tuning(String origin, Map<String, TransferSizes> byDatamover) {
+    /** Where nothing was measured. */
+    public static final Tuning BUILT_IN = new Tuning("built in", Map.of());
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final String FORMAT = "modeldisk tuning";
+    private static final int VERSION = 1;
+    private static final String AGAIN = "); `modeldisk tune` makes a new one";
+    private static final Set<String> DATAMOVERS = Set.of("tcp", "shm", "iser");
+    private static final Set<String> FIELDS = Set.of("eagerBytes", "requestBytes", "queueDepth");
+
+    /** Keeps the map as it is now. */
+    public Tuning {
+        byDatamover = Map.copyOf(byDatamover);
+    }
+
+    /** Where it is if nobody says otherwise: {@code modeldisk/tuning.json} in XDG_CONFIG_HOME, or in {@code ~/.config}. */
+    public static Path defaultFile() {
+        String configuration = System.getenv("XDG_CONFIG_HOME");
+        Path directory = configuration == null || configuration.isEmpty()
+            ? Path.of(System.getProperty("user.home"), ".config")
+            : Path.of(configuration);
+        return directory.resolve("modeldisk").resolve("tuning.json");
+    }
+
+    /** What is to be used over a datamover. */
+    public TransferSizes of(String datamover) {
+        return byDatamover.getOrDefault(datamover, TransferSizes.DEFAULTS);
+    }
+
+    /**
+     * Reads a file that {@link #write} has written.
+     *
+     * @throws IOException if it cannot be read, or is not one of this version, in words
+     */
+    public static Tuning read(Path file) throws IOException {
+        JsonNode root;
+        try {
+            root = JSON.readTree(Files.readString(file));
+        } catch (NoSuchFileException e) {
+            throw new IOException("the tuning file " + file + " is not there; `modeldisk tune` makes one", e);
+        } catch (AccessDeniedException e) {
+            throw new IOException("the tuning file " + file + " may not be read by this user", e);
+        } catch (JsonProcessingException e) {
+            throw new IOException("the tuning file " + file + " is no JSON (" + e.getOriginalMessage() + AGAIN, e);
+        } catch (IOException e) {
+            throw new IOException("the tuning file " + file + " cannot be read: " + e.getMessage(), e);
+        }
+        if (!root.path("format").asText().equals(FORMAT)) {
+            throw new IOException(
+                "the file " + file + " is no tuning file (its format is not '" + FORMAT + "'" + AGAIN);
+        }
+        if (root.path("version").asInt(-1) != VERSION) {
+            throw new IOException("the tuning file " + file + " is of version " + root.path("version")
+                + ", here is version " + VERSION + " (of another modeldisk" + AGAIN);
+        }
+        return new Tuning("of " + file, datamovers(root.path("datamovers"), file));
+    }
+
+    private static Map<String, TransferSizes> datamovers(JsonNode node, Path file) throws IOException {
+        Map<String, TransferSizes> found = new TreeMap<>();
+        for (Map.Entry<String, JsonNode> entry : node.properties()) {
+            String where = "the tuning file " + file + ", " + entry.getKey() + ": ";
+            if (!DATAMOVERS.contains(entry.getKey())) {
+                throw new IOException(where + "must be one of tcp, iser and shm");
+            }
+            try {
+                found.put(entry.getKey(), sizes(entry.getValue()));
+            } catch (IllegalArgumentException e) {
+                throw new IOException(where + e.getMessage(), e);
+            }
+        }
+        return found;
+    }
+
+    private static TransferSizes sizes(JsonNode node) {
+        Iterator<String> names = node.fieldNames();
+        while (names.hasNext()) {
+            String name = names.next();
+            if (!FIELDS.contains(name)) {
+                throw new IllegalArgumentException(name + " is nothing that can be tuned");
+            }
+            if (!node.path(name).canConvertToInt() || !node.path(name).isIntegralNumber()) {
+                throw new IllegalArgumentException(name + "=" + node.path(name) + " must be a whole number");
+            }
+        }
+        TransferSizes defaults = TransferSizes.DEFAULTS;
+        return new TransferSizes(node.path("eagerBytes").asInt(defaults.eagerBytes()),
+            node.path("requestBytes").asInt(defaults.requestBytes()),
+            node.path("queueDepth").asInt(defaults.queueDepth()));
+    }
+
+    /** Writes a file, as a whole or not at all; makes its directory if that is missing. */
+    public void write(Path file) throws IOException {
+        ObjectNode root = JSON.createObjectNode().put("format", FORMAT).put("version", VERSION)
+            .put("measuredAt", Instant.now().toString());
+        root.putObject("machine").put("os", System.getProperty("os.name") + " " + System.getProperty("os.version"))
+            .put("architecture", System.getProperty("os.arch"))
+            .put("processors", Runtime.getRuntime().availableProcessors());
+        ObjectNode datamovers = root.putObject("datamovers");
+        new TreeMap<>(byDatamover).forEach((name, sizes) -> {
+            ObjectNode node = datamovers.putObject(name);
+            if (sendsEagerly(name)) {
+                node.put("eagerBytes", sizes.eagerBytes());
+            }
+            node.put("requestBytes", sizes.requestBytes()).put("queueDepth", sizes.queueDepth());
+        });
+        Path whole = file.toAbsolutePath();
+        Files.createDirectories(whole.getParent());
+        Path fresh = Files.createTempFile(whole.getParent(), "tuning", ".json");
+        try {
+            JSON.writerWithDefaultPrettyPrinter().writeValue(fresh.toFile(), root);
+            Files.move(fresh, whole, StandardCopyOption.ATOMIC_MOVE);
+        } finally {
+            Files.deleteIfExists(fresh);
+        }
+    }
+
+    /** Whether data may travel with a command there: over shared memory it stays where it is. */
+    public static boolean sendsEagerly(String datamover) {
+        return !datamover.equals("shm");
+    }
+}

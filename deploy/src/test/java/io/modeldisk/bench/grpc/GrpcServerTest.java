@@ -1,0 +1,76 @@
+package io.modeldisk.bench.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.bench.load.Direction;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.Map;
+import org.HdrHistogram.Histogram;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class GrpcServerTest {
+    private static final int MODEL_BYTES = 9 << 20;
+    private static final int LARGEST = 8 << 20;
+
+    private GrpcServer server;
+
+    @BeforeEach
+    void serve() throws IOException {
+        server = GrpcServer.open(new InetSocketAddress("127.0.0.1", 0), MODEL_BYTES, Map.of("Echo", question -> {
+            if (question.isEmpty()) {
+                throw new IOException("nothing was asked");
+            }
+            return question;
+        }));
+    }
+
+    @AfterEach
+    void close() {
+        server.close();
+    }
+
+    private GrpcClient client(long modelBytes) {
+        return new GrpcClient(server.localAddress(), modelBytes, LARGEST);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 4096, 100_000, 1 << 20, LARGEST})
+    void everyRequestArrivesWholeAndIsCounted(int bytes) throws IOException {
+        Histogram nanoseconds = new Histogram(3);
+        try (GrpcClient client = client(MODEL_BYTES)) {
+            client.pingPong(Direction.PUSH, bytes, 3, nanoseconds);
+            // The client compares what it has pulled with the pattern.
+            client.pingPong(Direction.PULL, bytes, 3, nanoseconds);
+        }
+
+        assertThat(nanoseconds.getTotalCount()).isEqualTo(6);
+    }
+
+    @Test
+    void weightsThatAreNotThereAreRefusedInWords() {
+        try (GrpcClient client = client(4L * MODEL_BYTES)) {
+            assertThatThrownBy(() -> client.pingPong(Direction.PULL, LARGEST, 2, new Histogram(3)))
+                .isInstanceOf(IOException.class).hasMessageContaining("of a model of " + MODEL_BYTES + " bytes");
+        }
+    }
+
+    @Test
+    void whatANodeSaysIsHeardAndSoIsItsFailure() throws IOException {
+        try (GrpcClient client = client(MODEL_BYTES)) {
+            assertThat(client.ask("Echo", "where?")).isEqualTo("where?");
+            assertThatThrownBy(() -> client.ask("Echo", "")).hasMessageContaining("nothing was asked");
+        }
+    }
+
+    @Test
+    void aModelThatTheHeapHasNoRoomForIsRefused() {
+        assertThatThrownBy(() -> GrpcServer.open(server.localAddress(), GrpcServer.MAX_MODEL_BYTES + 4096))
+            .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("must be from 4096 to 268435456");
+    }
+}

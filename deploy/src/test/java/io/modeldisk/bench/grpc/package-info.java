@@ -1,0 +1,2 @@
+/** Tests of the gRPC service that is measured beside the protocol. */
+package io.modeldisk.bench.grpc;

@@ -1,0 +1,52 @@
+package io.modeldisk.bench.micro;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+final class TurnsTest {
+    private static final long RUN_MILLIS = 100;
+    private static final long RUN_NANOS = TimeUnit.MILLISECONDS.toNanos(RUN_MILLIS);
+
+    private final List<String> order = new ArrayList<>();
+
+    /** One whose requests take so long, with a clock of its own. */
+    private Turns.Run taking(String name, long nanosEach) {
+        return requests -> {
+            order.add(name);
+            return new Outcome(requests, requests * nanosEach, 1, 2);
+        };
+    }
+
+    @Test
+    void aRunTakesAboutAsLongAsItIsTo() throws IOException {
+        List<List<Outcome>> outcomes = new Turns(2, RUN_MILLIS).measure(
+            List.of(taking("fast", 500), taking("slow", 3_000_000)));
+
+        assertThat(outcomes).hasSize(2).allSatisfy(found -> assertThat(found).hasSize(2)
+            .allSatisfy(outcome -> assertThat(outcome.nanos()).isBetween(RUN_NANOS * 9 / 10, RUN_NANOS)));
+    }
+
+    @Test
+    void oneThatIsSlowerThanARunMakesASingleRequest() throws IOException {
+        List<List<Outcome>> outcomes = new Turns(3, RUN_MILLIS).measure(List.of(taking("slow", 5 * RUN_NANOS)));
+
+        assertThat(outcomes.getFirst()).extracting(Outcome::requests).containsExactly(1L, 1L, 1L);
+    }
+
+    @Test
+    void theyTakeTurnsAndTheOrderChanges() throws IOException {
+        new Turns(3, RUN_MILLIS).measure(List.of(taking("a", RUN_NANOS), taking("b", RUN_NANOS)));
+
+        assertThat(order).containsExactly("a", "b", "a", "b", "b", "a", "a", "b");
+    }
+
+    @Test
+    void requestsASecondAreThoseOfAllClients() {
+        assertThat(new Outcome(500, TimeUnit.MILLISECONDS.toNanos(250), 1, 2).requestsPerSecond()).isEqualTo(2000);
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of how the micro-benchmarks take turns. */
+package io.modeldisk.bench.micro;

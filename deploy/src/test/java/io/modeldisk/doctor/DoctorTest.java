@@ -1,0 +1,183 @@
+package io.modeldisk.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.doctor.Finding.Area;
+import io.modeldisk.doctor.Finding.State;
+import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.protocol.striping.ModelAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+final class DoctorTest {
+    private static final InetSocketAddress PORT = new InetSocketAddress("127.0.0.1", 3260);
+    private static final Set<Area> FOR_TCP = Doctor.needs(List.of(Route.Wish.TCP));
+    private static final Set<Area> FOR_ISER = Doctor.needs(List.of(Route.Wish.ISER));
+
+    private static Report examine(FakeMachine machine) {
+        return new Doctor(machine).examine(List.of(PORT), null, List.of(Route.Wish.TCP));
+    }
+
+    private static Finding of(Report report, String subject) {
+        return report.findings().stream().filter(finding -> finding.subject().equals(subject)).findFirst()
+            .orElseThrow(() -> new AssertionError("nothing is said of " + subject + " but " + report.findings()));
+    }
+
+    @Test
+    void aMachineWithoutRdmaIsWellForTcpAndNotForIser() {
+        Report report = examine(new FakeMachine());
+
+        assertThat(report.isWell(FOR_TCP)).isTrue();
+        assertThat(report.isWell(Doctor.needs(List.of(Route.Wish.SHM)))).isTrue();
+        assertThat(report.isWell(FOR_ISER)).isFalse();
+        assertThat(of(report, "RDMA device").words()).contains("rdma link add rxe0");
+    }
+
+    @Test
+    void aMachineWithRdmaIsWellForIser() {
+        Report report = examine(FakeMachine.withRdma());
+
+        assertThat(report.isWell(FOR_ISER)).isTrue();
+        assertThat(report.findings()).extracting(Finding::state).containsOnly(State.OK);
+        assertThat(of(report, "rxe0 port 1").words()).isEqualTo("active, Ethernet, 2.5 Gb/sec (1X SDR)");
+        assertThat(of(report, "rxe0 port 1 GID 1").words()).contains("ffff:0a09:0001", "RoCE v2");
+    }
+
+    /** What can be missing of a mount over tcp, and a word of what the doctor says then. */
+    enum Defect {
+        OLD_JAVA("Java", "install 25", machine -> machine.javaVersion = 21), NO_NATIVE_ACCESS("native access",
+            "--enable-native-access", machine -> machine.mayCallNative = false), NO_VECTOR_API("Vector API",
+                "jdk.incubator.vector", machine -> machine.modules.clear()), NO_FUSE("/dev/fuse", "modprobe fuse",
+                    machine -> machine.devices.clear()), NO_RIGHT_TO_FUSE("/dev/fuse", "chmod 666", machine -> {
+                        machine.devices.clear();
+                        machine.files.put("/dev/fuse", "");
+                    }), KERNEL_WITHOUT_FUSE("kernel", "does not list fuse",
+                        machine -> machine.files.put("/proc/filesystems", "nodev\tproc\n\tfuseblk\n")), NO_FUSERMOUNT(
+                            "mounting", "install the package fuse3",
+                            machine -> machine.programs.clear()), ROOT_WITHOUT_RIGHTS("mounting", "--cap-add SYS_ADMIN",
+                                machine -> {
+                                    machine.programs.clear();
+                                    machine.files.put("/proc/self/status",
+                                        "Uid:\t0\t0\t0\t0\nCapEff:\t0000000000000001\n");
+                                });
+
+        private final String subject;
+        private final String advice;
+        private final Consumer<FakeMachine> change;
+
+        Defect(String subject, String advice, Consumer<FakeMachine> change) {
+            this.subject = subject;
+            this.advice = advice;
+            this.change = change;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatAMountNeedsIsMissedWithWhatToDo(Defect defect) {
+        FakeMachine machine = new FakeMachine();
+        defect.change.accept(machine);
+
+        Report report = examine(machine);
+
+        assertThat(report.isWell(FOR_TCP)).isFalse();
+        assertThat(of(report, defect.subject).state()).isEqualTo(State.MISSING);
+        assertThat(of(report, defect.subject).words()).contains(defect.advice);
+    }
+
+    @Test
+    void rootMountsWithoutAHelper() {
+        FakeMachine machine = new FakeMachine();
+        machine.programs.clear();
+        machine.files.put("/proc/self/status", "Uid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\n");
+
+        assertThat(of(examine(machine), "mounting").words()).isEqualTo("root may mount");
+    }
+
+    /** What can be missing of RDMA. */
+    enum RdmaDefect {
+        NO_VERBS("libibverbs.so.1", "libibverbs1", machine -> machine.libraries.remove("libibverbs.so.1")), PORT_DOWN(
+            "rxe0 port 1", "its state is 1: DOWN",
+            machine -> machine.files.put("/sys/class/infiniband/rxe0/ports/1/state", "1: DOWN\n")), NO_IPV4(
+                "rxe0 port 1 GID", "none is of an IPv4 address",
+                machine -> machine.files.remove("/sys/class/infiniband/rxe0/ports/1/gids/1")), NO_CONNECTION_MANAGER(
+                    "/dev/infiniband/rdma_cm", "modprobe rdma_ucm",
+                    machine -> machine.devices.remove("/dev/infiniband/rdma_cm")), NO_LIBDISNI("libdisni",
+                        "built without", machine -> machine.rdmaObstacle = "modeldisk was built without libdisni");
+
+        private final String subject;
+        private final String advice;
+        private final Consumer<FakeMachine> change;
+
+        RdmaDefect(String subject, String advice, Consumer<FakeMachine> change) {
+            this.subject = subject;
+            this.advice = advice;
+            this.change = change;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatRdmaNeedsIsMissedWithWhatToDo(RdmaDefect defect) {
+        FakeMachine machine = FakeMachine.withRdma();
+        defect.change.accept(machine);
+
+        Report report = examine(machine);
+
+        assertThat(report.isWell(FOR_ISER)).isFalse();
+        assertThat(report.isWell(FOR_TCP)).isTrue();
+        assertThat(of(report, defect.subject).words()).contains(defect.advice);
+    }
+
+    @Test
+    void smallPacketsAndLittleLockedMemoryAreWarnedOf() {
+        FakeMachine machine = FakeMachine.withRdma();
+        machine.files.put("/sys/class/net/eth0/mtu", "1500\n");
+        machine.files.put("/proc/self/limits",
+            "Max open files  256 4096 files\nMax locked memory  65536 65536 bytes\n");
+
+        Report report = examine(machine);
+
+        assertThat(report.isWell(FOR_ISER)).isTrue();
+        assertThat(of(report, "rxe0 port 1 MTU").words()).contains("ip link set eth0 mtu 4200");
+        assertThat(of(report, "locked memory").words()).startsWith("64 KiB").contains("ulimit -l unlimited");
+        assertThat(of(report, "open files").state()).isEqualTo(State.WARNING);
+    }
+
+    @Test
+    void whoHasAPortIsSaid() {
+        FakeMachine machine = new FakeMachine();
+        machine.listenObstacle = "Address already in use";
+        machine.files.put("/proc/net/tcp", """
+              sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+               0: 0100007F:0CBC 0100007F:D431 01 00000000:00000000 00:00000000 00000000     0        0 111 1
+               1: 0100007F:0CBC 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1
+            """);
+        machine.links.put("/proc/77/fd", List.of("socket:[111]", "socket:[4711]"));
+        machine.files.put("/proc/77/cmdline", "tgtd\0-f\0");
+
+        Finding port = of(examine(machine), "port 127.0.0.1:3260");
+
+        assertThat(port.state()).isEqualTo(State.WARNING);
+        assertThat(port.words()).contains("Address already in use", "in use by process 77 (tgtd -f)");
+    }
+
+    @Test
+    void aShardThatDoesNotAnswerIsMissedOverWhatWasAskedForAlone() {
+        FakeMachine machine = new FakeMachine();
+        machine.shardObstacles.putAll(Map.of("shm", "has no socket"));
+        Report report = new Doctor(machine).examine(List.of(), ModelAddress.parse("modeldisk://127.0.0.1:3260/m"),
+            List.of(Route.Wish.TCP, Route.Wish.SHM));
+
+        assertThat(of(report, "shard 127.0.0.1:3260 over tcp").state()).isEqualTo(State.OK);
+        assertThat(of(report, "shard 127.0.0.1:3260 over shm").words()).isEqualTo("it has no socket");
+        assertThat(report.isWell(FOR_TCP)).isTrue();
+        assertThat(report.isWell(Doctor.needs(List.of(Route.Wish.TCP, Route.Wish.SHM)))).isFalse();
+    }
+}

@@ -1,0 +1,137 @@
+package io.modeldisk.doctor;
+
+import io.modeldisk.protocol.initiator.Route;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** A machine of files, devices and answers. Made as one on which a mount over tcp works and RDMA does not. */
+final class FakeMachine implements Machine {
+    final Map<String, String> files = new HashMap<>();
+    final Map<String, List<String>> links = new HashMap<>();
+    final Set<String> devices = new HashSet<>(Set.of("/dev/fuse"));
+    final Set<String> programs = new HashSet<>(Set.of("fusermount3"));
+    final Set<String> libraries = new HashSet<>();
+    final Set<String> modules = new HashSet<>(Set.of("jdk.incubator.vector"));
+    final Map<String, String> shardObstacles = new HashMap<>();
+    int javaVersion = 25;
+    boolean mayCallNative = true;
+    String rdmaObstacle = "there is no device";
+    String sharedMemoryObstacle;
+    String listenObstacle;
+
+    FakeMachine() {
+        files.put("/proc/filesystems", "nodev\tproc\nnodev\tfuse\n\tfuseblk\n");
+        files.put("/proc/self/status", "Name:\tjava\nUid:\t1000\t1000\t1000\t1000\nCapEff:\t0000000000000000\n");
+        files.put("/proc/self/limits", """
+            Limit                     Soft Limit           Hard Limit           Units
+            Max open files            4096                 1048576              files
+            Max locked memory         8388608              8388608              bytes
+            """);
+        files.put("/proc/sys/vm/max_map_count", "65530\n");
+    }
+
+    /** One with an RDMA card that is ready. */
+    static FakeMachine withRdma() {
+        FakeMachine machine = new FakeMachine();
+        machine.libraries.addAll(Set.of("libibverbs.so.1", "librdmacm.so.1"));
+        machine.devices.add("/dev/infiniband/rdma_cm");
+        machine.rdmaObstacle = null;
+        String port = "/sys/class/infiniband/rxe0/ports/1/";
+        machine.files.put(port + "state", "4: ACTIVE\n");
+        machine.files.put(port + "link_layer", "Ethernet\n");
+        machine.files.put(port + "rate", "2.5 Gb/sec (1X SDR)\n");
+        machine.files.put(port + "gids/0", "fe80:0000:0000:0000:0200:00ff:fe00:0001\n");
+        machine.files.put(port + "gids/1", "0000:0000:0000:0000:0000:ffff:0a09:0001\n");
+        machine.files.put(port + "gid_attrs/types/1", "RoCE v2\n");
+        machine.files.put(port + "gid_attrs/ndevs/1", "eth0\n");
+        machine.files.put("/sys/class/net/eth0/mtu", "9000\n");
+        machine.files.put("/proc/self/limits",
+            "Max open files  4096 4096 files\nMax locked memory  unlimited unlimited bytes\n");
+        return machine;
+    }
+
+    @Override
+    public Optional<String> text(Path file) {
+        return Optional.ofNullable(files.get(file.toString()));
+    }
+
+    @Override
+    public List<String> names(Path directory) {
+        Set<String> names = new TreeSet<>();
+        Set<String> all = new HashSet<>(files.keySet());
+        links.keySet().forEach(place -> all.add(place + "/0"));
+        for (String file : all) {
+            if (file.startsWith(directory + "/")) {
+                names.add(file.substring(directory.toString().length() + 1).split("/")[0]);
+            }
+        }
+        return List.copyOf(names);
+    }
+
+    @Override
+    public List<String> links(Path directory) {
+        return links.getOrDefault(directory.toString(), List.of());
+    }
+
+    @Override
+    public boolean exists(Path file) {
+        return files.containsKey(file.toString()) || devices.contains(file.toString());
+    }
+
+    @Override
+    public boolean opens(Path device) {
+        return devices.contains(device.toString());
+    }
+
+    @Override
+    public boolean hasProgram(String name) {
+        return programs.contains(name);
+    }
+
+    @Override
+    public boolean hasLibrary(String name) {
+        return libraries.contains(name);
+    }
+
+    @Override
+    public int javaVersion() {
+        return javaVersion;
+    }
+
+    @Override
+    public boolean mayCallNative() {
+        return mayCallNative;
+    }
+
+    @Override
+    public boolean hasModule(String name) {
+        return modules.contains(name);
+    }
+
+    @Override
+    public String rdmaObstacle() {
+        return rdmaObstacle;
+    }
+
+    @Override
+    public String sharedMemoryObstacle() {
+        return sharedMemoryObstacle;
+    }
+
+    @Override
+    public String listenObstacle(InetSocketAddress address) {
+        return listenObstacle;
+    }
+
+    @Override
+    public String shardObstacle(Route.Wish datamover, InetSocketAddress address, String model) {
+        return shardObstacles.get(datamover.toString());
+    }
+}

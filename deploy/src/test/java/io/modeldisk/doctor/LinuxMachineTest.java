@@ -1,0 +1,50 @@
+package io.modeldisk.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+final class LinuxMachineTest {
+    private final LinuxMachine machine = new LinuxMachine();
+
+    /** The kernel answers a second read of these with nothing. */
+    @Test
+    void settingsOfTheKernelAreReadWhole() {
+        assertThat(machine.text(Path.of("/proc/sys/kernel/pid_max")).orElseThrow()).matches("\\d{4,}\n");
+    }
+
+    @Test
+    void whatIsNotThereIsEmpty() {
+        assertThat(machine.text(Path.of("/proc/none"))).isEmpty();
+        assertThat(machine.names(Path.of("/proc/none"))).isEmpty();
+        assertThat(machine.exists(Path.of("/proc/none"))).isFalse();
+        assertThat(machine.opens(Path.of("/proc/none"))).isFalse();
+        assertThat(machine.hasProgram("no-such-program")).isFalse();
+        assertThat(machine.hasLibrary("libnone.so.1")).isFalse();
+    }
+
+    @Test
+    void whatIsThereIsFound() {
+        assertThat(machine.opens(Path.of("/dev/null"))).isTrue();
+        assertThat(machine.hasProgram("sh")).isTrue();
+        assertThat(machine.hasLibrary("libc.so.6")).isTrue();
+        assertThat(machine.hasModule("java.base")).isTrue();
+        assertThat(machine.names(Path.of("/proc/self/fd"))).isNotEmpty();
+    }
+
+    @Test
+    void aPortIsNotFreeForTwoAndItsUserIsThisProcess() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            assertThat(machine.listenObstacle(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), taken.getLocalPort()))).contains("in use");
+            assertThat(new PortUser(machine).describe(taken.getLocalPort()))
+                .startsWith("process " + ProcessHandle.current().pid() + " (");
+        }
+        assertThat(machine.listenObstacle(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))).isNull();
+    }
+}

@@ -1,0 +1,2 @@
+/** The doctor, on machines that the tests make up. */
+package io.modeldisk.doctor;

@@ -1,0 +1,85 @@
+package io.modeldisk.tuning;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.protocol.initiator.TransferSizes;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+final class TuningTest {
+    @TempDir
+    private Path directory;
+    private Path file;
+
+    @BeforeEach
+    void place() {
+        file = directory.resolve("of").resolve("mine").resolve("tuning.json");
+    }
+
+    @Test
+    void whatIsWrittenIsRead() throws IOException {
+        TransferSizes tcp = new TransferSizes(8192, 1 << 20, 16);
+        TransferSizes shm = TransferSizes.DEFAULTS.withQueueDepth(4);
+        new Tuning("measured", Map.of("tcp", tcp, "shm", shm)).write(file);
+
+        Tuning read = Tuning.read(file);
+
+        assertThat(read.of("tcp")).isEqualTo(tcp);
+        assertThat(read.of("shm")).isEqualTo(shm);
+        assertThat(read.of("iser")).isEqualTo(TransferSizes.DEFAULTS);
+        assertThat(read.origin()).isEqualTo("of " + file);
+    }
+
+    @Test
+    void anOlderFileIsReplacedAndNothingElseIsLeft() throws IOException {
+        new Tuning("once", Map.of()).write(file);
+        new Tuning("again", Map.of("tcp", TransferSizes.DEFAULTS.withQueueDepth(2))).write(file);
+
+        assertThat(Tuning.read(file).of("tcp").queueDepth()).isEqualTo(2);
+        assertThat(file.getParent()).isDirectoryContaining(path -> path.equals(file));
+        assertThat(Files.list(file.getParent())).hasSize(1);
+    }
+
+    /** Nothing travels with a command over shared memory: there is nothing to be said of it. */
+    @Test
+    void sharedMemoryHasNoEagerThreshold() throws IOException {
+        new Tuning("measured", Map.of("shm", TransferSizes.DEFAULTS)).write(file);
+
+        assertThat(file).content().doesNotContain("eagerBytes").contains("requestBytes");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
+        "{                                                                          | is no JSON",
+        "{}                                                                         | is no tuning file",
+        "[1]                                                                        | is no tuning file",
+        "{'format': 'modeldisk tuning'}                                             | is of version",
+        "{'format': 'modeldisk tuning', 'version': 2}                               | is of version 2, here is version 1",
+        "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'rdma': {}}}    | rdma: must be one of tcp",
+        "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'tcp': {'x': 1}}} | tcp: x is nothing that can be tuned",
+        "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'tcp': {'queueDepth': '9'}}} | must be a whole number",
+        "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'tcp': {'queueDepth': 0}}}   | queueDepth=0 must be from",
+        "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'tcp': {'requestBytes': 5000}}} | a power of two",
+        "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'tcp': {'eagerBytes': 100}}}    | eagerBytes=100 must be 0"})
+    void whatIsNoTuningIsRefusedInWords(String text, String words) throws IOException {
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, text.replace('\'', '"'));
+
+        assertThatThrownBy(() -> Tuning.read(file)).isInstanceOf(IOException.class).hasMessageContaining(words)
+            .hasMessageContaining(file.toString());
+    }
+
+    @Test
+    void aFileThatIsNotThereIsSaid() {
+        assertThatThrownBy(() -> Tuning.read(file)).isInstanceOf(IOException.class)
+            .hasMessageContaining("is not there; `modeldisk tune` makes one");
+    }
+}
