@@ -42,8 +42,8 @@ final class Table {
         for (String[] row : rows) {
             StringBuilder line = new StringBuilder();
             for (int i = 0; row != null && i < widths.length; i++) {
-                String format = "%" + (i < words ? "-" : "") + widths[i] + "s";
-                line.append(i == 0 ? "" : GAP).append(format.formatted(row[i]));
+                String space = " ".repeat(widths[i] - row[i].length());
+                line.append(i == 0 ? "" : GAP).append(i < words ? row[i] + space : space + row[i]);
             }
             text.append(line.toString().stripTrailing()).append('\n');
         }

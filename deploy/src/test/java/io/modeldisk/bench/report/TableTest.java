@@ -32,6 +32,11 @@ final class TableTest {
     }
 
     @Test
+    void aColumnMayBeEmpty() {
+        assertThat(new Table(1, "a", "").row("1", "").toString().lines()).containsExactly("a", "1");
+    }
+
+    @Test
     void aRowOfAnotherLengthIsRefused() {
         Table table = new Table(1, "a", "b");
         assertThatThrownBy(() -> table.row("1", "2", "3")).isInstanceOf(IllegalArgumentException.class)

@@ -19,6 +19,7 @@ final class PduStream implements AutoCloseable {
         this.peer = String.valueOf(channel.getRemoteAddress()).replaceFirst("^/", "");
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+        LocalConnection.turnOffPacing(channel);
         this.writer = new PduWriter(channel);
         this.reader = new PduReader(channel, peer, writer);
     }
