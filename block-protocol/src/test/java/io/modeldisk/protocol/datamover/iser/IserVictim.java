@@ -32,7 +32,7 @@ import java.util.regex.Pattern;
 final class IserVictim implements AutoCloseable {
     private static final int BLOCKS = 64;
     private static final int DEPTH = 8;
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(180);
     private static final Pattern READY = Pattern.compile("^port (\\d+)$", Pattern.MULTILINE);
     private static final String BUSY = "commands are under way";
 
@@ -93,7 +93,8 @@ final class IserVictim implements AutoCloseable {
     private void await(BooleanSupplier condition) {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         while (!condition.getAsBoolean()) {
-            assertThat(process.isAlive() && System.nanoTime() - deadline < 0).as(output()).isTrue();
+            assertThat(process.isAlive()).as("it lives, and has said: " + output()).isTrue();
+            assertThat(System.nanoTime() - deadline).as("it is in time, and has said: " + output()).isNegative();
             LockSupport.parkNanos(1_000_000);
         }
     }
