@@ -5,15 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
-import io.modeldisk.protocol.datamover.tcp.TcpInitiatorPortal;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.target.Serving;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Tag;
@@ -27,7 +24,6 @@ class IserFaultTest extends IserFixture {
     private static final String NOBODY = "10.9.0.99";
     private static final int BLOCKS = 64;
     private static final int BYTES = BLOCKS * Serving.BLOCK;
-    private static final int MOST_SESSIONS = 6;
 
     @ParameterizedTest
     @CsvSource({"UNKNOWN_TAG,false", "UNKNOWN_TAG,true", "TOO_SHORT,false", "TOO_SHORT,true",
@@ -140,54 +136,6 @@ class IserFaultTest extends IserFixture {
                 killer.join();
                 await("the session with the dead target ends", () -> !session.isOpen());
             }
-        }
-    }
-
-    @Test
-    void aTargetThatMayNotLockMemorySaysSoAndServesOverTcp() throws Exception {
-        try (IserVictim target = IserVictim.target(address, "setpriv", "--bounding-set", "-ipc_lock", "--inh-caps",
-            "-ipc_lock", "prlimit", "--memlock=65536")) {
-            InetSocketAddress portal = target.awaitPortal(address);
-            assertThatThrownBy(() -> login(portal, new IserInitiatorPortal(connector, portal)))
-                .isInstanceOf(IOException.class).hasMessageContaining("refuses the iSER connection");
-            await("the target's log says why",
-                () -> target.output().contains("cannot be registered with the RDMA device"));
-            assertThat(target.output()).contains("this process may lock 65536 bytes (ulimit -l)");
-            login(portal, new TcpInitiatorPortal(portal)).close();
-        }
-    }
-
-    /** The kernel's own limit on what one process may have of a device stands for a device that has no more. */
-    @Test
-    void aTargetWithoutAnotherQueuePairSaysSoAndServesTheOthers() throws Exception {
-        List<IscsiSession> sessions = new ArrayList<>();
-        try (DeviceLimit limit = new DeviceLimit(); IserVictim target = IserVictim.target(address)) {
-            InetSocketAddress portal = target.awaitPortal(address);
-            sessions.add(login(portal, new IserInitiatorPortal(connector, portal)));
-            limit.confine(target.pid(), "hca_object=12");
-            assertThatThrownBy(() -> {
-                for (int i = 0; i < MOST_SESSIONS; i++) {
-                    sessions.add(login(portal, new IserInitiatorPortal(connector, portal)));
-                }
-            }).isInstanceOf(IOException.class).hasMessageContaining("refuses the iSER connection");
-            await("the target's log says why", () -> target.output().contains("a connection cannot be served"));
-            for (IscsiSession session : sessions) {
-                assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES)))
-                    .isEqualTo("GOOD");
-            }
-            sessions.removeLast().close();
-            Serving.await("the next one finds room", () -> mayLogIn(portal));
-        } finally {
-            sessions.forEach(IscsiSession::close);
-        }
-    }
-
-    private boolean mayLogIn(InetSocketAddress portal) {
-        try {
-            login(portal, new IserInitiatorPortal(connector, portal)).close();
-            return true;
-        } catch (Exception e) {
-            return false;
         }
     }
 }

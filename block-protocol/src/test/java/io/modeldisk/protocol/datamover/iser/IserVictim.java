@@ -45,16 +45,15 @@ final class IserVictim implements AutoCloseable {
     }
 
     static IserVictim initiator(InetSocketAddress portal) throws IOException {
-        return start(List.of(), "initiator", portal.getAddress().getHostAddress(), Integer.toString(portal.getPort()));
+        return start("initiator", portal.getAddress().getHostAddress(), Integer.toString(portal.getPort()));
     }
 
-    /** Starts a target; {@code before} stands in front of its command line. */
-    static IserVictim target(InetAddress address, String... before) throws IOException {
-        return start(List.of(before), "target", address.getHostAddress());
+    static IserVictim target(InetAddress address) throws IOException {
+        return start("target", address.getHostAddress());
     }
 
-    private static IserVictim start(List<String> before, String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(before);
+    private static IserVictim start(String... arguments) throws IOException {
+        List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), IserVictim.class.getName()));
@@ -62,10 +61,6 @@ final class IserVictim implements AutoCloseable {
         Path output = Files.createTempFile("victim", ".log");
         return new IserVictim(
             new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start(), output);
-    }
-
-    long pid() {
-        return process.pid();
     }
 
     /** All that it has said. */
