@@ -1,7 +1,9 @@
 package io.modeldisk.aggregator;
 
+import com.sun.management.HotSpotDiagnosticMXBean;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteOrder;
 import java.util.Objects;
 import jdk.incubator.vector.FloatVector;
@@ -21,10 +23,17 @@ public final class FloatKernels {
         : FloatVector.SPECIES_PREFERRED;
 
     private static final int VECTOR_BYTES = SPECIES.vectorByteSize();
+    // Where the processor cannot fuse, Java computes each such sum with BigDecimal, thousands of times slower.
+    private static final boolean FUSED = processorFuses();
     private static final ByteOrder ORDER = ByteOrder.nativeOrder();
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
 
     private FloatKernels() {}
+
+    private static boolean processorFuses() {
+        HotSpotDiagnosticMXBean machine = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+        return machine == null || Boolean.parseBoolean(machine.getVMOption("UseFMA").getValue());
+    }
 
     /** {@code dst += src}. */
     public static void add(MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long lengthBytes) {
@@ -32,13 +41,20 @@ public final class FloatKernels {
         scaledAdd(dst, dstOffset, src, srcOffset, lengthBytes, 1);
     }
 
-    /** {@code dst += factor * src}, rounded once. */
+    /** {@code dst += factor * src}, rounded once; twice on a processor without fused multiply-add. */
     public static void scaledAdd(
         MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long lengthBytes, float factor) {
         checkRange(dst, dstOffset, lengthBytes);
         checkRange(src, srcOffset, lengthBytes);
-        MemorySegment to = ofKnownClass(dst);
-        MemorySegment from = ofKnownClass(src);
+        if (FUSED) {
+            fusedAdd(ofKnownClass(dst), dstOffset, ofKnownClass(src), srcOffset, lengthBytes, factor);
+        } else {
+            separateAdd(ofKnownClass(dst), dstOffset, ofKnownClass(src), srcOffset, lengthBytes, factor);
+        }
+    }
+
+    static void fusedAdd(
+        MemorySegment to, long dstOffset, MemorySegment from, long srcOffset, long lengthBytes, float factor) {
         FloatVector factors = FloatVector.broadcast(SPECIES, factor);
         long vectorsEnd = lengthBytes - lengthBytes % VECTOR_BYTES;
         long i = 0;
@@ -50,6 +66,21 @@ public final class FloatKernels {
         for (; i < lengthBytes; i += Float.BYTES) {
             float sum = Math.fma(from.get(FLOAT, srcOffset + i), factor, to.get(FLOAT, dstOffset + i));
             to.set(FLOAT, dstOffset + i, sum);
+        }
+    }
+
+    static void separateAdd(
+        MemorySegment to, long dstOffset, MemorySegment from, long srcOffset, long lengthBytes, float factor) {
+        FloatVector factors = FloatVector.broadcast(SPECIES, factor);
+        long vectorsEnd = lengthBytes - lengthBytes % VECTOR_BYTES;
+        long i = 0;
+        for (; i < vectorsEnd; i += VECTOR_BYTES) {
+            FloatVector addend = FloatVector.fromMemorySegment(SPECIES, from, srcOffset + i, ORDER);
+            FloatVector sum = FloatVector.fromMemorySegment(SPECIES, to, dstOffset + i, ORDER);
+            addend.mul(factors).add(sum).intoMemorySegment(to, dstOffset + i, ORDER);
+        }
+        for (; i < lengthBytes; i += Float.BYTES) {
+            to.set(FLOAT, dstOffset + i, from.get(FLOAT, srcOffset + i) * factor + to.get(FLOAT, dstOffset + i));
         }
     }
 

@@ -49,10 +49,26 @@ class FloatKernelsTest {
 
     @ParameterizedTest
     @MethodSource("ranges")
-    void scaledAddEqualsTheExactSumRoundedOnce(Range range) {
+    void fusedScaledAddEqualsTheExactSumRoundedOnce(Range range) {
         float factor = -0.3f;
-        FloatKernels.scaledAdd(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes, factor);
+        FloatKernels.fusedAdd(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes, factor);
         assertRangeAloneIs(range, (w, g) -> Math.fma(g, factor, w));
+    }
+
+    @ParameterizedTest
+    @MethodSource("ranges")
+    void withoutFusedArithmeticScaledAddEqualsTheScalarSum(Range range) {
+        float factor = -0.3f;
+        FloatKernels.separateAdd(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes, factor);
+        assertRangeAloneIs(range, (w, g) -> w + g * factor);
+    }
+
+    @ParameterizedTest
+    @MethodSource("ranges")
+    void scaledAddTakesTheScaledRangeAlone(Range range) {
+        // A product that is exact: both ways give the same.
+        FloatKernels.scaledAdd(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes, -0.5f);
+        assertRangeAloneIs(range, (w, g) -> w - g / 2);
     }
 
     @ParameterizedTest

@@ -133,7 +133,8 @@ final class MountCommand implements Callable<Integer> {
             Files.write(trace, new byte[0]);
         }
         try (StripedModel remote = StripedModel.connect(connection);
-            ModelMount mount = ModelMount.launch(context.remoteModel(remote))) {
+            ModelMount mount = ModelMount
+                .launch(context.remoteModel(remote).datamover(describe(remote.routes())))) {
             LOG.info("effective configuration:\n{}", context);
             Thread stopper = new Thread(() -> stop(mount), "stop");
             Runtime.getRuntime().addShutdownHook(stopper);
@@ -141,7 +142,7 @@ final class MountCommand implements Callable<Integer> {
                 + "tuning %s, learner %s%n",
                 remote.facts().model(), ByteCount.format(remote.facts().sizeBytes()),
                 StatusCommand.counted(remote.facts().shards(), "shard"), remote.facts().consistency(),
-                directory, context.exchange().schemeName(), describe(remote.routes()), sizes.origin(), label);
+                directory, context.exchange().schemeName(), context.datamover(), sizes.origin(), label);
             Background.detachIfBackground(log);
             mount.unmounted().join();
             leaveTrace(mount);
@@ -151,9 +152,9 @@ final class MountCommand implements Callable<Integer> {
 
     /** The datamovers of all shards: one for all of them if it is the same. */
     private static String describe(List<Route> routes) {
-        Route first = routes.getFirst();
-        if (routes.size() == 1 || routes.stream().allMatch(first::equals)) {
-            return first.toString();
+        String first = routes.getFirst().toString();
+        if (routes.stream().allMatch(route -> route.toString().equals(first))) {
+            return first;
         }
         return IntStream.range(0, routes.size()).mapToObj(i -> routes.get(i) + " for shard " + i)
             .collect(Collectors.joining(", "));

@@ -60,6 +60,8 @@ final class ShmIT {
                 assert new == old - 0.5, (old, new)
                 END
                 """, directory).succeeded();
+            assertThat(sandbox.shell("cat \"$1\"/status.json", directory).succeeded())
+                .contains("\"datamover\" : \"shm (it is on this host");
             assertThat(mapped(shard)).isPositive();
             mount.signal("KILL");
             mount.awaitEnd();

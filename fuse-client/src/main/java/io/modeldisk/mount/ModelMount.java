@@ -139,6 +139,7 @@ public final class ModelMount implements AutoCloseable {
         private ExchangeScheme exchange = DEFAULT_EXCHANGE;
         private PullPolicy pull = DEFAULT_PULL;
         private String learner = "";
+        private String datamover = "";
         private int workerThreads = FuseOptions.DEFAULT_WORKER_THREADS;
         private int maxThreads = FuseOptions.DEFAULT_MAX_THREADS;
         private long startTimeoutMs = DEFAULT_START_TIMEOUT_MS;
@@ -166,6 +167,12 @@ public final class ModelMount implements AutoCloseable {
         /** When the overlap exchange pulls; {@link #DEFAULT_PULL}. */
         public Context pull(PullPolicy value) {
             this.pull = value;
+            return this;
+        }
+
+        /** How data moves to the shards and why so, in words, shown in status.json; empty. */
+        public Context datamover(String value) {
+            this.datamover = value;
             return this;
         }
 
@@ -225,6 +232,11 @@ public final class ModelMount implements AutoCloseable {
             return pull;
         }
 
+        /** How data moves to the shards. */
+        public String datamover() {
+            return datamover;
+        }
+
         /** The learner's name. */
         public String learner() {
             return learner;
@@ -266,6 +278,7 @@ public final class ModelMount implements AutoCloseable {
             require(exchange != null, "exchange is not set");
             require(pull != null, "pull is not set");
             require(learner != null, "learner is null; empty is none");
+            require(datamover != null, "datamover is null; empty is unknown");
             require(binding != null, "binding is not set");
             require(workerThreads >= 1, "workerThreads=" + workerThreads + " must be at least 1");
             require(maxThreads > workerThreads && maxThreads <= MAX_THREADS_LIMIT, "maxThreads=" + maxThreads
@@ -280,6 +293,7 @@ public final class ModelMount implements AutoCloseable {
         public String toString() {
             return "directory=" + directory + " exchange=" + exchange.schemeName() + " pull=" + pull.policyName()
                 + " learner=" + learner
+                + " datamover=" + datamover
                 + " workerThreads=" + workerThreads + " maxThreads=" + maxThreads + " startTimeoutMs=" + startTimeoutMs
                 + " closeTimeoutMs=" + closeTimeoutMs;
         }

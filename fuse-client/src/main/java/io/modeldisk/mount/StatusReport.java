@@ -56,6 +56,7 @@ final class StatusReport {
             .put("dir", context.directory().toString())
             .put("exchange", context.exchange().schemeName())
             .put("learner", context.learner())
+            .put("datamover", context.datamover())
             .put("training", modelFile.hasLearner())
             .put("mountedAt", mountedAt.toString())
             .put("uptimeSeconds", Duration.between(mountedAt, Instant.now()).toSeconds())

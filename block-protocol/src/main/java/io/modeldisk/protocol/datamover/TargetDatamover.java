@@ -33,6 +33,12 @@ public interface TargetDatamover extends AutoCloseable {
         void dataCompletionNotify(DataTransfer transfer) throws IOException;
 
         /**
+         * Data_Completion_Notify: what {@link TargetDatamover#putData} left under way is over, and its memory no longer needed.
+         * Before a PDU whose ExpStatSN acknowledges the status that went with it.
+         */
+        void putCompletionNotify(DataTransfer transfer);
+
+        /**
          * A PDU cannot be used and is discarded, and the initiator must hear of it. Of a command, {@link #placeImmediateData}
          * was called before.
          *
@@ -92,13 +98,14 @@ public interface TargetDatamover extends AutoCloseable {
     int dataPduCount(DataTransfer transfer);
 
     /**
-     * Put_Data: sends a piece of a task's data, and with the last piece the good status of the command. When this returns, the
-     * memory is no longer needed.
+     * Put_Data: sends a piece of a task's data, and with the last piece the good status of the command.
      *
      * @param dataOffset where in the task's data the piece belongs
      * @param residual how much more (positive) or less the command moves than the initiator expects; used with the last piece
+     * @return whether the memory is no longer needed; only of a last piece it may be until {@link Listener#putCompletionNotify},
+     *     which another thread may call before this returns, or until {@link #forget} has returned
      */
-    void putData(
+    boolean putData(
         DataTransfer transfer, int dataOffset, DataMemory memory, long memoryOffset, int bytes, boolean last,
         long residual)
         throws IOException;

@@ -240,6 +240,11 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     }
 
     @Override
+    public void putCompletionNotify(DataTransfer transfer) {
+        runner.putEnded(setup.window().slot(transfer.slot()));
+    }
+
+    @Override
     public void dataErrorNotify(DataTransfer transfer, DataError error) throws IOException {
         TaskSlot task = setup.window().slot(transfer.slot());
         if (task == arriving) {

@@ -99,6 +99,11 @@ final class TargetLogin implements TargetDatamover.Listener {
     }
 
     @Override
+    public void putCompletionNotify(DataTransfer transfer) {
+        throw new IllegalStateException("no data is put during a login");
+    }
+
+    @Override
     public void discardNotify(Pdu pdu, int reason) {
         throw new IllegalStateException("neither digests nor transfers during login");
     }

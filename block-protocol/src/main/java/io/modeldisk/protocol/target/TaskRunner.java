@@ -252,21 +252,53 @@ final class TaskRunner {
             finish(task, ScsiStatus.GOOD, null);
             return;
         }
-        Pin pin = task.pin;
         int position = 0;
+        boolean over = true;
         while (position < task.moveBytes) {
-            task.unit.pin(task, position, pin);
+            task.unit.pin(task, position, task.pin);
             try {
-                int part = Math.min(pin.lengthBytes(), task.moveBytes - position);
+                int part = Math.min(task.pin.lengthBytes(), task.moveBytes - position);
                 boolean last = position + part == task.moveBytes;
                 if (last) {
                     ending(task);
                 }
-                datamover.putData(task.transfer, position, pin.memory(), pin.offset(), part, last, task.residual);
+                over = put(task, position, part, last);
                 position += part;
             } finally {
-                task.unit.unpin(pin);
+                if (over) {
+                    task.unit.unpin(task.pin);
+                }
             }
+        }
+        if (over) {
+            free(task, true);
+        }
+    }
+
+    /** Puts what is pinned; if this answers false, the task is {@link #putEnded}'s from here on. */
+    private boolean put(TaskSlot task, int position, int bytes, boolean last) throws IOException {
+        // An abort sees a put that is under way, or none.
+        synchronized (task) {
+            boolean over = datamover.putData(task.transfer, position, task.pin.memory(), task.pin.offset(), bytes, last,
+                task.residual);
+            if (!over) {
+                task.putting();
+            }
+            return over;
+        }
+    }
+
+    /** What was put under way has arrived. */
+    void putEnded(TaskSlot task) {
+        if (task.takePutting()) {
+            endPut(task);
+        }
+    }
+
+    private void endPut(TaskSlot task) {
+        datamover.forget(task.transfer);
+        if (task.kind == TaskSlot.Kind.READ) {
+            task.unit.unpin(task.pin);
         }
         free(task, true);
     }
@@ -282,8 +314,10 @@ final class TaskRunner {
         MemorySegment.copy(data, 0, scratch, ValueLayout.JAVA_BYTE,
             DataMemory.offsetInSlab(task.scratchOffset()), length);
         ending(task);
-        datamover.putData(task.transfer, 0, task.memory(), task.scratchOffset(), length, true, task.residual);
-        free(task, true);
+        task.pin.set(task.memory(), task.scratchOffset(), length, null, 0);
+        if (put(task, 0, length, true)) {
+            free(task, true);
+        }
     }
 
     /** Ends a task with a SCSI Response. */
@@ -359,12 +393,16 @@ final class TaskRunner {
     /** Aborts a task of this session, at once if it waits for anything: then the answer tells of the room that it leaves. */
     private void abortNow(TaskSlot task) {
         boolean mine;
+        boolean put;
         synchronized (task) {
             task.aborted = true;
             // The receiver, which runs this, is the only one who could see more of the data.
             mine = task.waitsForData && (task.fetching || setup.pool().stopWaiting(task));
+            put = task.takePutting();
         }
-        if (mine) {
+        if (put) {
+            endPut(task);
+        } else if (mine) {
             free(task, false);
         } else if (task.takeParked()) {
             task.unit.forget(task);
@@ -434,7 +472,11 @@ final class TaskRunner {
                 if (task.unit != null) {
                     task.unit.forget(task);
                 }
-                free(task, false);
+                if (task.takePutting()) {
+                    endPut(task);
+                } else {
+                    free(task, false);
+                }
             }
         }
     }

@@ -74,6 +74,8 @@ final class TaskSlot implements IoTask {
     volatile boolean abortedByOther;
     /** Its status goes out: the initiator may use its tag again. */
     volatile boolean ending;
+    /** Whether its data and status are on their way, its memory still needed, and its pin with it. Guarded by this. */
+    private boolean putting;
     /** Why it fails whatever comes; null if nothing is known. */
     Sense refusal;
     /** Since when it waits for data or for its logical unit, as {@link System#nanoTime()}; 0 if it does not wait. */
@@ -125,6 +127,18 @@ final class TaskSlot implements IoTask {
     void move(long wantedBytes, long possibleBytes) {
         moveBytes = (int) Math.min(wantedBytes, possibleBytes);
         residual = wantedBytes - expectedBytes;
+    }
+
+    /** Its data and status were left under way. With the lock. */
+    void putting() {
+        putting = true;
+    }
+
+    /** Takes over the end of what was left under way: answers so to one caller alone. */
+    synchronized boolean takePutting() {
+        boolean result = putting;
+        putting = false;
+        return result;
     }
 
     /** The command has ended. */

@@ -204,6 +204,22 @@ public abstract class DatamoverContract {
     }
 
     @Test
+    void transferIsFreeWhenItsStatusIsAcknowledged() throws IOException {
+        int length = 16 << 10;
+        for (int i = 0; i < 400; i++) {
+            if (i >= TargetSide.SLOTS) {
+                int tag = next().tag();
+                assertThat(bytes((long) (tag % TargetSide.SLOTS) * length, length)).isEqualTo(sourceBytes(tag, length));
+            }
+            // The target has as many transfers as there are under way, and fails where one more is needed.
+            initiator.read(pair.initiator(), i, memory, (long) (i % TargetSide.SLOTS) * length, length);
+        }
+        for (int i = 0; i < TargetSide.SLOTS; i++) {
+            assertThat(next().status()).isZero();
+        }
+    }
+
+    @Test
     void memoryOfManyAllocationsIsReached() throws IOException {
         for (int i = 0; i < 300; i++) {
             try (DataMemory another = pair.allocate(8192)) {

@@ -32,6 +32,7 @@ final class InitiatorSide implements InitiatorDatamover.Listener, InitiatorDatam
 
     private final Map<Integer, Task> tasks = new ConcurrentHashMap<>();
     private int cmdSn = 1;
+    private volatile int expStatSn;
 
     void read(InitiatorDatamover datamover, int tag, DataMemory to, long offset, int bytes) throws IOException {
         start(datamover, new ScsiCommandPdu(Pdu.newHeader()).beginRead(bytes), new Task(tag, false, to, offset, bytes));
@@ -71,17 +72,20 @@ final class InitiatorSide implements InitiatorDatamover.Listener, InitiatorDatam
         }
         // SCSI Response and Data-In have the status at the same place.
         boolean status = pdu.opcode() == Opcode.SCSI_RESPONSE || pdu.opcode() == Opcode.DATA_IN;
+        if (pdu.opcode() != Opcode.DATA_IN || (pdu.header().get(1) & 1) != 0) {
+            expStatSn = pdu.header().getInt(24) + 1;
+        }
         tasks.remove(pdu.initiatorTaskTag());
         arrived.add(new Arrived(pdu.opcode(), pdu.initiatorTaskTag(), status ? pdu.header().get(3) : -1, bytes));
     }
 
     @Override
     public void stamp(RequestPdu pdu) {
-        pdu.numbers(cmdSn++, 0);
+        pdu.numbers(cmdSn++, expStatSn);
     }
 
     @Override
     public int expStatSn() {
-        return 0;
+        return expStatSn;
     }
 }

@@ -110,11 +110,20 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
 
     private void answer(DataTransfer transfer, int bytes) throws IOException {
         long from = transfer.initiatorTaskTag() * 4096L;
+        boolean over = true;
         for (int done = 0; done < bytes;) {
             int part = Math.min(PIECE_BYTES, bytes - done);
-            datamover.putData(transfer, done, source, from + done, part, done + part == bytes, 0);
+            over = datamover.putData(transfer, done, source, from + done, part, done + part == bytes, 0);
             done += part;
         }
+        if (over) {
+            free.add(transfer);
+        }
+    }
+
+    @Override
+    public void putCompletionNotify(DataTransfer transfer) {
+        datamover.forget(transfer);
         free.add(transfer);
     }
 

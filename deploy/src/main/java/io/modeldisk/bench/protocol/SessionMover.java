@@ -22,7 +22,8 @@ import org.HdrHistogram.Histogram;
 public final class SessionMover implements Mover {
     private static final String INITIATOR = "iqn.2026-11.io.modeldisk:bench";
     private static final long ISID = 0x800000020000L;
-    private static final long READY_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long READY_NANOS = TimeUnit.SECONDS.toNanos(60);
+    private static final long CONNECT_MILLIS = 60_000;
 
     private final InetSocketAddress portal;
     private final InitiatorPortal over;
@@ -78,6 +79,7 @@ public final class SessionMover implements Mover {
                 .over(over)
                 .targetName(ModelFacts.TARGET_PREFIX + facts.model())
                 .initiator(initiator, ISID)
+                .connectTimeoutMillis(CONNECT_MILLIS)
                 .queueDepth(depth));
             UnitReadiness.await(session, RequestStream.TRAIN_LUN, READY_NANOS);
             sessionDepth = depth;

@@ -30,6 +30,7 @@ final class IserChannel implements AutoCloseable {
 
     private final QueuePair queue;
     private final RegisteredMemory messages;
+    private final IserMessage[] kept;
     private final SVCPostRecv[] receives;
     private final IserMessage[] sends = new IserMessage[SENDS];
     private final SVCPostSend send;
@@ -40,24 +41,35 @@ final class IserChannel implements AutoCloseable {
     private volatile long lastReceivedNanos = System.nanoTime();
     private int nextSend;
 
-    /** Posts the receives, so before the connection is there. Owns the queue pair; closes it if this fails. */
-    IserChannel(QueuePair queue, int receiveCount) throws IOException {
+    /**
+     * Posts the receives, so before the connection is there. Owns the queue pair; closes it if this fails.
+     *
+     * @param keptCount how many messages without data the caller has for itself: {@link #kept}
+     */
+    IserChannel(QueuePair queue, int receiveCount, int keptCount) throws IOException {
         this.queue = queue;
-        DataMemory memory = DataMemory.allocate((long) (receiveCount + SENDS) * IserMessage.BYTES);
+        this.kept = new IserMessage[keptCount];
+        long keptOffset = (long) (receiveCount + SENDS) * IserMessage.BYTES;
+        DataMemory memory = DataMemory.allocate(keptOffset + (long) keptCount * IserMessage.BYTES_WITHOUT_DATA);
         queue.releaseAtEnd(memory::close);
         try {
             messages = register(memory);
             receives = new SVCPostRecv[receiveCount];
             for (int i = 0; i < receiveCount; i++) {
-                IserMessage message = queue.add(
-                    new IserMessage(memory, (long) i * IserMessage.BYTES, "receiving a message", true));
+                IserMessage message = queue.add(new IserMessage(memory, (long) i * IserMessage.BYTES, IserMessage.BYTES,
+                    "receiving a message", true));
                 receives[i] = queue.prepareReceive(message, messages.address(message.offset()), IserMessage.BYTES,
                     messages.localKey(message.offset()));
                 queue.postReceive(receives[i], message);
             }
             for (int i = 0; i < SENDS; i++) {
                 long offset = (long) (receiveCount + i) * IserMessage.BYTES;
-                sends[i] = queue.add(new IserMessage(memory, offset, "sending a message", false));
+                sends[i] = queue.add(
+                    new IserMessage(memory, offset, IserMessage.BYTES, "sending a message", false));
+            }
+            for (int i = 0; i < keptCount; i++) {
+                kept[i] = new IserMessage(memory, keptOffset + (long) i * IserMessage.BYTES_WITHOUT_DATA,
+                    IserMessage.BYTES_WITHOUT_DATA, "a part of another's work", false);
             }
             send = queue.prepare(QueuePair.request(IbvSendWR.IBV_WR_SEND, SEND_FLAGS, 1));
         } catch (IOException e) {
@@ -73,6 +85,11 @@ final class IserChannel implements AutoCloseable {
 
     QueuePair queue() {
         return queue;
+    }
+
+    /** A message of the caller's own, which is no work by itself: whoever sends it knows when it is out. */
+    IserMessage kept(int index) {
+        return kept[index];
     }
 
     private RegisteredMemory register(DataMemory memory) throws IOException {
@@ -143,7 +160,12 @@ final class IserChannel implements AutoCloseable {
 
     /** Patches a send request for a message. */
     void prepare(SVCPostSend.SendWRMod request, IserMessage message, int bytes) {
-        request.setWr_id(message.id());
+        prepare(request, message, bytes, message);
+    }
+
+    /** Patches a send request for a message, of which another piece of work hears the end. */
+    void prepare(SVCPostSend.SendWRMod request, IserMessage message, int bytes, Work work) {
+        request.setWr_id(work.id());
         request.setSend_flags(bytes <= queue.inlineBytes() ? SEND_INLINE_FLAGS : SEND_FLAGS);
         SVCPostSend.SgeMod part = request.getSgeMod(0);
         part.setAddr(messages.address(message.offset()));

@@ -29,7 +29,7 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
     IserInitiatorDatamover(QueuePair queue, Numbering numbering, int queueDepth) throws IOException {
         this.queue = queue;
         this.numbering = numbering;
-        this.channel = new IserChannel(queue, receives(queueDepth));
+        this.channel = new IserChannel(queue, receives(queueDepth), 0);
         try {
             this.sendWithData = queue.prepare(
                 QueuePair.request(IbvSendWR.IBV_WR_SEND, IbvSendWR.IBV_SEND_SIGNALED, 2));
@@ -37,6 +37,10 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
             queue.close();
             throw e;
         }
+    }
+
+    IserChannel channel() {
+        return channel;
     }
 
     static int receives(int queueDepth) {

@@ -22,6 +22,9 @@ final class IserMessage extends Work {
     /** Room for the headers, additional ones, the data and its padding; a multiple of the cache line. */
     static final int BYTES = 8448;
 
+    /** Room for the headers alone; two cache lines. */
+    static final int BYTES_WITHOUT_DATA = 128;
+
     private final long offset;
     private final MemorySegment segment;
     private final ByteBuffer bytes;
@@ -37,10 +40,10 @@ final class IserMessage extends Work {
     }
 
     /** A message at an offset of {@code memory}. */
-    IserMessage(DataMemory memory, long offset, String name, boolean arrives) {
+    IserMessage(DataMemory memory, long offset, int length, String name, boolean arrives) {
         super(name, arrives);
         this.offset = offset;
-        this.segment = memory.segment(offset, BYTES);
+        this.segment = memory.segment(offset, length);
         this.bytes = segment.asByteBuffer().order(ByteOrder.BIG_ENDIAN);
         this.data = bytes.duplicate();
         ByteBuffer header = bytes.slice(IserHeader.BYTES, Pdu.BHS_BYTES);

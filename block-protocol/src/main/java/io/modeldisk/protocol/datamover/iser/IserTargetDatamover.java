@@ -23,11 +23,11 @@ import java.nio.ByteBuffer;
 
 /**
  * The target's end of an iSER connection (RFC 7145): READs what does not come with a write's command, WRITEs what a read asks
- * for, the last piece in one post with the response. Unsolicited Data-Out is never agreed on.
+ * for, the last piece in one post with the response, many of them under way at once. Unsolicited Data-Out is never agreed on.
  */
 public final class IserTargetDatamover implements TargetDatamover {
-    /** The RDMA requests of a connection: the READs of a few long writes, and the WRITEs of the threads that serve it. */
-    private static final int RDMA_REQUESTS = 96;
+    /** The RDMA requests of a connection: the READs of a few long writes, and the WRITEs and responses of many reads. */
+    private static final int RDMA_REQUESTS = 128;
 
     private static final int WRITES = 4;
 
@@ -35,6 +35,7 @@ public final class IserTargetDatamover implements TargetDatamover {
     private final QueuePair queue;
     private final Numbering numbering;
     private final IserTransfer[] transfers;
+    private final IserPuts puts;
     private final Work[] writes = new Work[WRITES];
     private final SVCPostSend read;
     private final SVCPostSend lastRead;
@@ -53,11 +54,12 @@ public final class IserTargetDatamover implements TargetDatamover {
     IserTargetDatamover(QueuePair queue, Numbering numbering, int slots) throws IOException {
         this.queue = queue;
         this.numbering = numbering;
-        this.channel = new IserChannel(queue, receives(slots));
+        this.channel = new IserChannel(queue, receives(slots), slots);
         this.transfers = new IserTransfer[slots];
+        this.puts = new IserPuts(slots);
         try {
             for (int i = 0; i < slots; i++) {
-                transfers[i] = queue.add(new IserTransfer());
+                transfers[i] = queue.add(new IserTransfer(channel.kept(i)));
             }
             for (int i = 0; i < WRITES; i++) {
                 writes[i] = queue.add(new Work("RDMA WRITE of a read's data", false));
@@ -102,7 +104,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         try {
             Work arrival = channel.awaitArrival();
             if (arrival instanceof IserTransfer transfer) {
-                readDone(listener, transfer);
+                arrived(listener, transfer);
             } else {
                 IserMessage message = (IserMessage) arrival;
                 receive(listener, message);
@@ -118,6 +120,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         // A copy: the message's place may have been given to the next one when this is asked for.
         received.header().put(0, message.pdu().header(), 0, Pdu.BHS_BYTES);
         int start = message.checkReceived(longest);
+        endAcknowledgedPuts(listener, message.command().expStatSn());
         switch (message.pdu().opcode()) {
             case Opcode.SCSI_COMMAND -> receiveCommand(listener, message, start);
             case Opcode.DATA_OUT -> throw new ProtocolException("a Data-Out PDU, but InitialR2T=Yes was agreed on");
@@ -152,6 +155,28 @@ public final class IserTargetDatamover implements TargetDatamover {
             done += part;
         }
         transfer.received(bytes);
+    }
+
+    /** What the initiator has seen the status of is over: its acknowledgement was on the wire before what it sent next. */
+    private void endAcknowledgedPuts(Listener listener, int expStatSn) throws IOException {
+        for (IserTransfer put = puts.acknowledged(expStatSn); put != null; put = puts.acknowledged(expStatSn)) {
+            queue.awaitEnd(put, put.turn());
+            queue.withdraw(put);
+            putDone(listener, put);
+        }
+    }
+
+    private void arrived(Listener listener, IserTransfer state) throws IOException {
+        if (state.isPut()) {
+            putDone(listener, state);
+        } else {
+            readDone(listener, state);
+        }
+    }
+
+    private void putDone(Listener listener, IserTransfer put) {
+        puts.remove(put);
+        listener.putCompletionNotify(put.transfer());
     }
 
     private static void readDone(Listener listener, IserTransfer state) throws IOException {
@@ -223,8 +248,9 @@ public final class IserTargetDatamover implements TargetDatamover {
     public void forget(DataTransfer transfer) {
         IserTransfer state = transfers[transfer.slot()];
         state.forget();
-        // The device must not write any more to memory that another task may have next.
+        // The device must not use memory any more that another task may have next.
         queue.withdraw(state);
+        puts.remove(state);
     }
 
     @Override
@@ -234,7 +260,7 @@ public final class IserTargetDatamover implements TargetDatamover {
     }
 
     @Override
-    public void putData(
+    public boolean putData(
         DataTransfer transfer, int dataOffset, DataMemory memory, long memoryOffset, int bytes, boolean last,
         long residual)
         throws IOException {
@@ -245,39 +271,40 @@ public final class IserTargetDatamover implements TargetDatamover {
             int turn;
             channel.lock();
             try {
-                RegisteredMemory registered = channel.registered(memory);
                 SVCPostSend call = last ? writeAndRespond : write;
                 SVCPostSend.SendWRMod request = call.getWrMod(0);
-                local(request, registered, memoryOffset, bytes);
+                local(request, channel.registered(memory), memoryOffset, bytes);
                 remote(request, state.readStag(), state.readOffset(dataOffset));
                 if (last) {
-                    work = respond(call, transfer, residual);
                     queue.awaitRoom(2);
-                    request.setWr_id(work.id());
-                    turn = queue.post(call, work, 2);
-                } else {
-                    work = nextWrite();
-                    queue.awaitRoom(1);
-                    request.setWr_id(work.id());
-                    turn = queue.post(call, work, 1);
+                    request.setWr_id(state.id());
+                    respond(call, state, residual);
+                    queue.post(call, state, 2);
+                    return false;
                 }
+                work = nextWrite();
+                queue.awaitRoom(1);
+                request.setWr_id(work.id());
+                turn = queue.post(call, work, 1);
             } finally {
                 channel.unlock();
             }
             // The memory is the device's until the other side has acknowledged it.
             queue.awaitEnd(work, turn);
+            return true;
         } finally {
             queue.exit();
         }
     }
 
     /** Makes the response that goes behind a read's last WRITE. */
-    private IserMessage respond(SVCPostSend chain, DataTransfer transfer, long residual) throws IOException {
-        IserMessage message = channel.nextMessage();
-        response.begin(transfer.initiatorTaskTag(), ScsiStatus.GOOD, 0).residual(residual);
+    private void respond(SVCPostSend chain, IserTransfer state, long residual) throws IOException {
+        IserMessage message = state.response();
+        IserHeader.begin(message.whole());
+        response.begin(state.transfer().initiatorTaskTag(), ScsiStatus.GOOD, 0).residual(residual);
         numbering.stamp(response, true);
-        channel.prepare(chain.getWrMod(1), message, message.fill(response, null));
-        return message;
+        puts.add(state, response.statSn());
+        channel.prepare(chain.getWrMod(1), message, message.fill(response, null), state);
     }
 
     private Work nextWrite() throws IOException {
@@ -336,7 +363,9 @@ public final class IserTargetDatamover implements TargetDatamover {
 
     @Override
     public long sendingSinceNanos() {
-        return channel.sendingSinceNanos();
+        long message = channel.sendingSinceNanos();
+        long put = puts.sinceNanos();
+        return message == 0 || put != 0 && put - message < 0 ? put : message;
     }
 
     @Override

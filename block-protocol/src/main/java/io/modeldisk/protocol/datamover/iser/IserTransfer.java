@@ -7,8 +7,15 @@ import io.modeldisk.protocol.pdu.ScsiCommandPdu;
 import io.modeldisk.protocol.rdma.Work;
 import java.nio.ByteBuffer;
 
-/** What iSER needs to know of a transfer: the memory that the initiator advertised, and the READ that fetches from it. */
+/**
+ * What iSER needs to know of a transfer: the memory that the initiator advertised, and the request that READs from it, or the
+ * WRITE to it with the response behind.
+ */
 final class IserTransfer extends Work {
+    private final IserMessage response;
+    private boolean put;
+    private int putStatSn;
+    private long putSinceNanos;
     private DataTransfer transfer;
     private boolean awaited;
     private boolean writeAdvertised;
@@ -20,13 +27,18 @@ final class IserTransfer extends Work {
     private int unsolicitedBytes;
     private int requestedBytes;
 
-    IserTransfer() {
-        super("RDMA READ of a write's data", true);
+    /**
+     * @param response where the response is made that goes behind a read's last WRITE; this transfer's own
+     */
+    IserTransfer(IserMessage response) {
+        super("moving a command's data by RDMA", true);
+        this.response = response;
     }
 
     /** Starts over for a task, with what its command's message advertises and how much data it brings. */
     void begin(DataTransfer begun, ByteBuffer message, int broughtBytes) {
         transfer = begun;
+        put = false;
         awaited = false;
         writeAdvertised = IserHeader.advertisesWrite(message);
         writeStag = IserHeader.writeStag(message);
@@ -50,6 +62,30 @@ final class IserTransfer extends Work {
 
     DataTransfer transfer() {
         return transfer;
+    }
+
+    IserMessage response() {
+        return response;
+    }
+
+    /** Its last WRITE and the response go out. */
+    void putBegins(int statSn) {
+        put = true;
+        putStatSn = statSn;
+        putSinceNanos = System.nanoTime();
+    }
+
+    /** Whether it is the end of a put that ends it. */
+    boolean isPut() {
+        return put;
+    }
+
+    int putStatSn() {
+        return putStatSn;
+    }
+
+    long putSinceNanos() {
+        return putSinceNanos;
     }
 
     int writeStag() {

@@ -161,7 +161,7 @@ public final class ShmTargetDatamover implements TargetDatamover {
     }
 
     @Override
-    public void putData(
+    public boolean putData(
         DataTransfer transfer, int dataOffset, DataMemory from, long memoryOffset, int bytes, boolean last,
         long residual)
         throws IOException {
@@ -178,6 +178,7 @@ public final class ShmTargetDatamover implements TargetDatamover {
                 stream.unlock();
             }
         }
+        return true;
     }
 
     @Override

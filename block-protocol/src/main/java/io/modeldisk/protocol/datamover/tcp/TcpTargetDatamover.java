@@ -271,7 +271,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
     }
 
     @Override
-    public void putData(
+    public boolean putData(
         DataTransfer transfer, int dataOffset, DataMemory memory, long memoryOffset, int bytes, boolean last,
         long residual)
         throws IOException {
@@ -302,6 +302,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
         } finally {
             writer.unlock();
         }
+        return true;
     }
 
     @Override

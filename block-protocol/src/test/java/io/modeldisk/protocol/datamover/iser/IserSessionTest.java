@@ -2,34 +2,18 @@ package io.modeldisk.protocol.datamover.iser;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
 import io.modeldisk.protocol.datamover.tcp.TcpInitiatorPortal;
-import io.modeldisk.protocol.datamover.tcp.TcpPortal;
-import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
-import io.modeldisk.protocol.initiator.SessionContext;
-import io.modeldisk.protocol.initiator.UnitReadiness;
-import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.rdma.Rdma;
-import io.modeldisk.protocol.target.MemoryTarget;
 import io.modeldisk.protocol.target.Serving;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,53 +21,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whole sessions over iSER, both ends in this process: the login's keys, the target's engine and the initiator as they are. */
 @Tag("softroce")
-class IserSessionTest {
-    private static final int MIB = 1 << 20;
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
+class IserSessionTest extends IserFixture {
     private static final int UNUSED_PORT = 26_201;
-
-    private final BlockingQueue<String> ends = new LinkedBlockingQueue<>();
-    private final IserConnector connector = new IserConnector();
-    private InetAddress address;
-    private DataMemory memory;
-    private Serving serving;
-
-    @BeforeEach
-    void serve() throws IOException {
-        assumeTrue(Rdma.isAvailable(), "there is no RDMA: " + Rdma.unavailabilityCause());
-        address = Rdma.addresses().getFirst();
-        memory = DataMemory.allocate(8 * MIB);
-        serving = new Serving(context -> context.listen(new InetSocketAddress(address, 0))
-            .access(AccessPolicy.THIS_MACHINE.withoutAuthentication())
-            .datamovers(List.of(new TcpPortal.Opener(), new IserPortal.Opener())));
-    }
-
-    @AfterEach
-    void close() {
-        if (serving != null) {
-            serving.awaitNothingLeft();
-            serving.close();
-            memory.close();
-        }
-    }
-
-    private IscsiSession login(InitiatorPortal way) throws Exception {
-        InetSocketAddress portal = serving.server.localAddress();
-        IscsiSession session = IscsiSession
-            .login(new SessionContext().portal(portal).over(way).connectTimeoutMillis(30_000)
-                .targetName(MemoryTarget.NAME).initiator("iqn.test:initiator", way.hashCode() & 0xFFFF));
-        UnitReadiness.await(session, 0, PATIENCE_NANOS);
-        return session;
-    }
-
-    private InitiatorPortal iser() {
-        return new IserInitiatorPortal(connector, serving.server.localAddress());
-    }
-
-    private String run(IscsiSession session, IoRequest request) throws Exception {
-        session.submit(request.onCompletion(done -> ends.add(done.describeEnd())));
-        return ends.poll(30, TimeUnit.SECONDS);
-    }
 
     private void fill(byte[] bytes) {
         MemorySegment.copy(bytes, 0, memory.slab(0), ValueLayout.JAVA_BYTE, 0, bytes.length);

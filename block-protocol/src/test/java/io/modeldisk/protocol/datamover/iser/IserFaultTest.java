@@ -1,0 +1,141 @@
+package io.modeldisk.protocol.datamover.iser;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.protocol.datamover.InitiatorDatamover;
+import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.target.Serving;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What goes wrong over iSER ends the command or the connection that it is about, and nothing else. */
+@Tag("softroce")
+class IserFaultTest extends IserFixture {
+    private static final String NOBODY = "10.9.0.99";
+    private static final int BLOCKS = 64;
+    private static final int BYTES = BLOCKS * Serving.BLOCK;
+
+    @ParameterizedTest
+    @CsvSource({"UNKNOWN_TAG,false", "UNKNOWN_TAG,true", "TOO_SHORT,false", "TOO_SHORT,true",
+        "OF_ANOTHER_SESSION,false", "OF_ANOTHER_SESSION,true", "WRONG_OFFSET,false", "WRONG_OFFSET,true"})
+    void memoryThatIsNotAsAdvertisedFailsTheCommandAndNoOtherSession(LyingInitiator.Lie lie, boolean writes)
+        throws Exception {
+        byte[] before = serving.fill(lie.ordinal());
+        RememberingPortal another = new RememberingPortal(
+            new IserInitiatorPortal(new IserConnector(), serving.server.localAddress()));
+        try (DataMemory small = DataMemory.allocate(Serving.BLOCK); IscsiSession bystander = login(another)) {
+            // Registers the memory, in another protection domain than the liar's.
+            assertThat(run(bystander, bystander.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES)))
+                .isEqualTo("GOOD");
+            int foreign = another.last().channel().registered(memory).remoteKey(0);
+            InitiatorPortal way = LyingInitiator.portal(iser(), lie, small, foreign);
+            byte[] bystanders = memory.segment(0, 2 * BYTES).toArray(ValueLayout.JAVA_BYTE);
+            try (IscsiSession liar = login(way)) {
+                assertThat(run(liar, liar.acquire(PATIENCE_NANOS).read(0, 0, 1, memory, 2 * BYTES, Serving.BLOCK)))
+                    .isEqualTo("GOOD");
+                assertThat(run(liar, writes
+                    ? liar.acquire(PATIENCE_NANOS).write(0, 0, BLOCKS, memory, 0, BYTES)
+                    : liar.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES))).isNotEqualTo("GOOD");
+                await("the session with the liar ends", () -> !liar.isOpen());
+            }
+            assertThat(memory.segment(0, 2 * BYTES).toArray(ValueLayout.JAVA_BYTE)).isEqualTo(bystanders);
+            assertThat(serving.contents(0, before.length)).isEqualTo(before);
+            assertThat(run(bystander, bystander.acquire(PATIENCE_NANOS).write(0, 0, BLOCKS, memory, 0, BYTES)))
+                .isEqualTo("GOOD");
+            try (IscsiSession next = login(iser())) {
+                assertThat(run(next, next.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, BYTES, BYTES)))
+                    .isEqualTo("GOOD");
+            }
+        }
+    }
+
+    private static void await(String message, BooleanSupplier condition) {
+        Serving.await(message, condition);
+    }
+
+    @Test
+    void anAddressThatNobodyHasIsSaidInWordsAndInTime() {
+        InitiatorPortal way = new IserInitiatorPortal(connector, new InetSocketAddress(NOBODY, 3260));
+        assertThatThrownBy(() -> way.connect(new Unnumbered(), 1, 10_000)).isInstanceOf(IOException.class)
+            .hasMessageContaining("RDMA");
+    }
+
+    @Test
+    void aTargetThatRefusesIsSaidInWords() throws Exception {
+        try (IserPortal refusing = IserPortal.listen(new InetSocketAddress(address, 0))) {
+            Thread refuser = Thread.ofPlatform().start(() -> {
+                try {
+                    refusing.accept().close();
+                } catch (IOException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            InitiatorPortal way = new IserInitiatorPortal(connector, refusing.localAddress());
+            assertThatThrownBy(() -> way.connect(new Unnumbered(), 1, 20_000)).isInstanceOf(IOException.class)
+                .hasMessageContaining("refuses the iSER connection").hasMessageContaining("log says why");
+            refuser.join();
+        }
+    }
+
+    @Test
+    void aTargetThatNeverAnswersIsGivenUp() throws Exception {
+        try (IserPortal silent = IserPortal.listen(new InetSocketAddress(address, 0))) {
+            InitiatorPortal way = new IserInitiatorPortal(connector, silent.localAddress());
+            assertThatThrownBy(() -> way.connect(new Unnumbered(), 1, 1_000)).isInstanceOf(IOException.class)
+                .hasMessageContaining("does not answer over RDMA").hasMessageContaining("rping");
+        }
+    }
+
+    @Test
+    void aConnectionThatNeverLogsInIsClosed() throws Exception {
+        try (InitiatorDatamover mute = iser().connect(new Unnumbered(), 1, 20_000);
+            IscsiSession session = login(iser())) {
+            assertThatThrownBy(() -> mute.receive(null)).isInstanceOf(IOException.class);
+            assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 0, 1, memory, 0, Serving.BLOCK)))
+                .isEqualTo("GOOD");
+        }
+    }
+
+    @Test
+    void killedInitiatorLeavesNothingAtTheTarget() throws Exception {
+        try (IscsiSession session = login(iser())) {
+            for (int i = 0; i < 3; i++) {
+                try (IserVictim victim = IserVictim.initiator(serving.server.localAddress())) {
+                    victim.awaitBusy();
+                }
+                assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 0, 1, memory, 0, Serving.BLOCK)))
+                    .isEqualTo("GOOD");
+            }
+        }
+        serving.awaitNothingLeft();
+    }
+
+    @Test
+    void killedTargetEndsItsSessionsCommands() throws Exception {
+        try (IserVictim victim = IserVictim.target(address)) {
+            InetSocketAddress portal = victim.awaitPortal(address);
+            try (IscsiSession session = login(portal, new IserInitiatorPortal(connector, portal))) {
+                assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES)))
+                    .isEqualTo("GOOD");
+                Thread killer = Thread.ofPlatform().start(victim::kill);
+                String end = "GOOD";
+                long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+                while (end.equals("GOOD") && System.nanoTime() - deadline < 0 && session.isOpen()) {
+                    end = run(session, session.acquire(PATIENCE_NANOS).write(0, 0, BLOCKS, memory, 0, BYTES));
+                }
+                killer.join();
+                await("the session with the dead target ends", () -> !session.isOpen());
+            }
+        }
+    }
+}

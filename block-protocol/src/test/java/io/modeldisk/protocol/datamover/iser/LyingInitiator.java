@@ -1,0 +1,156 @@
+package io.modeldisk.protocol.datamover.iser;
+
+import io.modeldisk.protocol.datamover.InitiatorDatamover;
+import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.InitiatorTask;
+import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.pdu.RequestPdu;
+import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import io.modeldisk.protocol.rdma.RegisteredMemory;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/** An initiator's end that advertises, from some command on, memory that is not as it says. */
+final class LyingInitiator implements InitiatorDatamover {
+    /** What it advertises instead of a command's memory. */
+    enum Lie {
+        /** A steering tag that nobody has given out. */
+        UNKNOWN_TAG,
+        /** Memory that ends before the command's data does. */
+        TOO_SHORT,
+        /** Memory that another session of the same process has registered with the device. */
+        OF_ANOTHER_SESSION,
+        /** The right tag, but an offset that is not the memory's. */
+        WRONG_OFFSET
+    }
+
+    private final IserInitiatorDatamover honest;
+    private final Numbering numbering;
+    private final Lie lie;
+    private final DataMemory instead;
+    private final int foreignTag;
+
+    private LyingInitiator(
+        IserInitiatorDatamover honest, Numbering numbering, Lie lie, DataMemory instead, int foreignTag) {
+        this.honest = honest;
+        this.numbering = numbering;
+        this.lie = lie;
+        this.instead = instead;
+        this.foreignTag = foreignTag;
+    }
+
+    /**
+     * The way to a target, on which commands of more than a logical block lie.
+     *
+     * @param instead one logical block of memory
+     * @param foreignTag the tag of another session's memory
+     */
+    static InitiatorPortal portal(InitiatorPortal way, Lie lie, DataMemory instead, int foreignTag) {
+        return new InitiatorPortal() {
+            @Override
+            public String datamover() {
+                return way.datamover();
+            }
+
+            @Override
+            public boolean needsShareableMemory() {
+                return way.needsShareableMemory();
+            }
+
+            @Override
+            public InitiatorDatamover connect(Numbering numbering, int queueDepth, long timeoutMillis)
+                throws IOException {
+                return new LyingInitiator(
+                    (IserInitiatorDatamover) way.connect(numbering, queueDepth, timeoutMillis), numbering, lie, instead,
+                    foreignTag);
+            }
+        };
+    }
+
+    @Override
+    public void sendCommand(ScsiCommandPdu command, InitiatorTask task) throws IOException {
+        if (task.lengthBytes() <= instead.bytes()) {
+            honest.sendCommand(command, task);
+            return;
+        }
+        IserChannel channel = honest.channel();
+        channel.queue().enter();
+        channel.lock();
+        try {
+            RegisteredMemory right = channel.registered(task.memory());
+            RegisteredMemory small = channel.registered(instead);
+            int tag = switch (lie) {
+                case UNKNOWN_TAG -> 0x7AB00B1E;
+                case TOO_SHORT -> small.remoteKey(0);
+                case OF_ANOTHER_SESSION -> foreignTag;
+                case WRONG_OFFSET -> right.remoteKey(task.memoryOffset());
+            };
+            long offset = lie == Lie.WRONG_OFFSET || lie == Lie.TOO_SHORT
+                ? small.address(0)
+                : right.address(task.memoryOffset());
+            IserMessage message = channel.nextMessage();
+            if (task.writes()) {
+                IserHeader.advertiseWrite(message.whole(), tag, offset);
+            } else {
+                IserHeader.advertiseRead(message.whole(), tag, offset);
+            }
+            command.dataSegmentBytes(0);
+            numbering.stamp(command);
+            channel.send(message, message.fill(command, null));
+        } finally {
+            channel.unlock();
+            channel.queue().exit();
+        }
+    }
+
+    @Override
+    public boolean isRdma() {
+        return honest.isRdma();
+    }
+
+    @Override
+    public OperationalParameters limited(OperationalParameters wishes) {
+        return honest.limited(wishes);
+    }
+
+    @Override
+    public void enable(OperationalParameters parameters) {
+        honest.enable(parameters);
+    }
+
+    @Override
+    public void sendControl(RequestPdu pdu, ByteBuffer data) throws IOException {
+        honest.sendControl(pdu, data);
+    }
+
+    @Override
+    public void receive(Listener listener) throws IOException {
+        honest.receive(listener);
+    }
+
+    @Override
+    public void serveRequestsForData(Listener listener) throws IOException {
+        honest.serveRequestsForData(listener);
+    }
+
+    @Override
+    public void awaitEndedTasks() {
+        honest.awaitEndedTasks();
+    }
+
+    @Override
+    public long sendingSinceNanos() {
+        return honest.sendingSinceNanos();
+    }
+
+    @Override
+    public void close() {
+        honest.close();
+    }
+
+    @Override
+    public void release() {
+        honest.release();
+    }
+}

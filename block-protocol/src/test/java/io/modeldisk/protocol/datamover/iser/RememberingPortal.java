@@ -1,0 +1,37 @@
+package io.modeldisk.protocol.datamover.iser;
+
+import io.modeldisk.protocol.datamover.InitiatorDatamover;
+import io.modeldisk.protocol.datamover.InitiatorPortal;
+import java.io.IOException;
+
+/** A way whose last connection is known. */
+final class RememberingPortal implements InitiatorPortal {
+    private final InitiatorPortal way;
+    private volatile IserInitiatorDatamover last;
+
+    RememberingPortal(InitiatorPortal way) {
+        this.way = way;
+    }
+
+    /** The last connection. */
+    IserInitiatorDatamover last() {
+        return last;
+    }
+
+    @Override
+    public String datamover() {
+        return way.datamover();
+    }
+
+    @Override
+    public boolean needsShareableMemory() {
+        return way.needsShareableMemory();
+    }
+
+    @Override
+    public InitiatorDatamover connect(InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMillis)
+        throws IOException {
+        last = (IserInitiatorDatamover) way.connect(numbering, queueDepth, timeoutMillis);
+        return last;
+    }
+}
