@@ -33,6 +33,7 @@ final class IserVictim implements AutoCloseable {
     private static final int BLOCKS = 64;
     private static final int DEPTH = 8;
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(180);
+    private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final Pattern READY = Pattern.compile("^port (\\d+)$", Pattern.MULTILINE);
     private static final String BUSY = "commands are under way";
 
@@ -90,7 +91,7 @@ final class IserVictim implements AutoCloseable {
         while (!condition.getAsBoolean()) {
             assertThat(process.isAlive()).as("it lives, and has said: " + output()).isTrue();
             assertThat(System.nanoTime() - deadline).as("it is in time, and has said: " + output()).isNegative();
-            LockSupport.parkNanos(1_000_000);
+            LockSupport.parkNanos(POLL_NANOS);
         }
     }
 
