@@ -50,8 +50,8 @@ final class BenchProtocolCommand implements Callable<Integer> {
         description = "Some of ${COMPLETION-CANDIDATES}.")
     private List<Measure> measures;
 
-    @Option(names = "--queue-depths", paramLabel = "N", split = ",", defaultValue = "8",
-        description = "How many requests are under way, each way.")
+    @Option(names = "--queue-depths", paramLabel = "N", split = ",", defaultValue = "32",
+        description = "How many requests are under way, each way; a mount has 32 on each shard.")
     private List<Integer> queueDepths;
 
     @Option(names = "--directions", paramLabel = "DIRECTION", split = ",", defaultValue = "push,pull,both",

@@ -50,6 +50,8 @@ final class TargetConnection implements Runnable {
     private volatile FullFeaturePhase phase;
     private volatile boolean loggedIn;
     private volatile boolean closed;
+    /** Since when the receiver has been waiting for the next PDU, if none has come. */
+    private volatile long listeningSinceNanos = startedNanos;
     private boolean pinged;
 
     /** Serves a connection with these limits and wishes. */
@@ -76,6 +78,7 @@ final class TargetConnection implements Runnable {
             responder.setName("responder " + datamover.peer());
             responder.start();
             while (!phase.isLoggedOut()) {
+                listeningSinceNanos = System.nanoTime();
                 datamover.receive(phase);
             }
         } catch (ProtocolException e) {
@@ -209,7 +212,7 @@ final class TargetConnection implements Runnable {
         long sending = datamover.sendingSinceNanos();
         closeIf(receiving != 0 && now - receiving > limit, "it stopped in the middle of a PDU");
         closeIf(sending != 0 && now - sending > limit, "it stopped reading");
-        long silent = now - datamover.lastReceivedNanos();
+        long silent = silentNanos(now, receiving, sending);
         long bound = Math.min(2 * context.pingIntervalSeconds() * SECOND_NANOS,
             context.target().silenceBoundNanos(nexus()));
         if (silent < bound / 2) {
@@ -223,6 +226,16 @@ final class TargetConnection implements Runnable {
             closeFor("it does not answer");
         }
         phase.tick(now, limit, context.waitBoundMillis() * SECOND_NANOS / 1000);
+    }
+
+    /** For how long the peer could have been heard and was not: not while its own commands keep the receiver busy. */
+    private long silentNanos(long now, long receiving, long sending) {
+        long heard = datamover.lastReceivedNanos();
+        long since = sending != 0 ? sending : receiving != 0 ? receiving : listeningSinceNanos;
+        if (sending == 0 && receiving == 0 && heard - since > 0) {
+            return 0;
+        }
+        return now - (heard - since > 0 ? heard : since);
     }
 
     private void closeIf(boolean condition, String reason) {
