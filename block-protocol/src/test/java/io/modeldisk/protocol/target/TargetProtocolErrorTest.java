@@ -232,6 +232,27 @@ class TargetProtocolErrorTest {
     }
 
     @Test
+    void whoWaitsForACommandThatKeepsTheTargetBusyIsNotSilent() throws Exception {
+        try (Serving serving = new Serving(context -> context)) {
+            long bound = TimeUnit.MILLISECONDS.toNanos(300);
+            serving.target.silenceBoundNanos = bound;
+            serving.target.unit.filling = () -> {
+                long begun = System.nanoTime();
+                while (System.nanoTime() - begun < 3 * bound) {
+                    Thread.onSpinWait();
+                }
+            };
+            try (RawInitiator busy = serving.login()) {
+                int tag = busy.command(RawInitiator.WRITE, RawInitiator.cdb16(0x93, 0, 1), Serving.BLOCK,
+                    new byte[Serving.BLOCK]);
+                assertThat(busy.end(tag).status()).isZero();
+            }
+            serving.awaitNothingLeft();
+            assertThat(serving.target.nexusEvents).noneMatch(event -> event.startsWith("silent"));
+        }
+    }
+
+    @Test
     void acceptingGoesOnAfterAThreadCouldNotBeMade() throws IOException {
         boolean[] failed = new boolean[1];
         try (Serving fragile = new Serving(context -> context.threadFactory(work -> {
