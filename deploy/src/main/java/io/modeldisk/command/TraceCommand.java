@@ -75,8 +75,8 @@ final class TraceCommand implements Runnable {
             description = "Where to draw, without an extension.") Path out)
         throws IOException {
         LearningCurve curve = LearningCurve.read(reports);
-        curve.writeSvg(beside(out, ".svg"));
-        curve.writePng(beside(out, ".png"));
+        curve.write(beside(out, ".svg"));
+        curve.write(beside(out, ".png"));
         System.out.printf("wrote %s and .png: %s%n", beside(out, ".svg"),
             StatusCommand.counted(curve.learners().size(), "learner"));
         return 0;

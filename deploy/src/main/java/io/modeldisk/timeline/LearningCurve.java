@@ -3,22 +3,14 @@ package io.modeldisk.timeline;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import de.erichseifert.vectorgraphics2d.VectorGraphics2D;
-import de.erichseifert.vectorgraphics2d.svg.SVGProcessor;
-import de.erichseifert.vectorgraphics2d.util.PageSize;
-import java.awt.BasicStroke;
-import java.awt.Color;
-import java.awt.Font;
-import java.awt.Graphics2D;
-import java.awt.image.BufferedImage;
+import io.modeldisk.picture.ChartLook;
+import io.modeldisk.picture.PictureFile;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import javax.imageio.ImageIO;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.XYSeries;
@@ -35,10 +27,6 @@ public record LearningCurve(List<Learner> learners) {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int WIDTH = 640;
     private static final int HEIGHT = 400;
-    private static final int PNG_SCALE = 2;
-    private static final int MARGIN = 16;
-    private static final Color[] COLOURS = {
-        new Color(0x1F77B4), new Color(0xD95F02), new Color(0x1B9E77), new Color(0x7570B3)};
 
     /**
      * What one learner has reported.
@@ -97,23 +85,10 @@ public record LearningCurve(List<Learner> learners) {
         return line;
     }
 
-    /** Draws it as SVG. */
-    public void writeSvg(Path file) throws IOException {
-        VectorGraphics2D graphics = new VectorGraphics2D();
-        chart().paint(graphics, WIDTH, HEIGHT);
-        try (OutputStream out = Files.newOutputStream(file)) {
-            new SVGProcessor().getDocument(graphics.getCommands(), new PageSize(0, 0, WIDTH, HEIGHT)).writeTo(out);
-        }
-    }
-
-    /** Draws it as PNG, with two pixels a unit. */
-    public void writePng(Path file) throws IOException {
-        BufferedImage image = new BufferedImage(WIDTH * PNG_SCALE, HEIGHT * PNG_SCALE, BufferedImage.TYPE_INT_RGB);
-        Graphics2D graphics = image.createGraphics();
-        graphics.scale(PNG_SCALE, PNG_SCALE);
-        chart().paint(graphics, WIDTH, HEIGHT);
-        graphics.dispose();
-        ImageIO.write(image, "png", file.toFile());
+    /** Draws it: SVG if the file's name ends in .svg, PNG otherwise. */
+    public void write(Path file) throws IOException {
+        XYChart chart = chart();
+        PictureFile.write(file, WIDTH, HEIGHT, graphics -> chart.paint(graphics, WIDTH, HEIGHT));
     }
 
     private XYChart chart() {
@@ -121,25 +96,16 @@ public record LearningCurve(List<Learner> learners) {
             .title("held-out accuracy of the weights that were read")
             .xAxisTitle("seconds").yAxisTitle("accuracy").build();
         XYStyler styler = chart.getStyler();
-        Font font = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
+        ChartLook.dress(styler);
         styler.setLegendPosition(Styler.LegendPosition.InsideSE);
-        styler.setLegendBorderColor(Color.WHITE);
-        styler.setLegendFont(font);
-        styler.setChartPadding(MARGIN);
-        styler.setChartBackgroundColor(Color.WHITE);
-        styler.setChartTitleFont(font.deriveFont(Font.BOLD, 14f));
-        styler.setPlotGridLinesColor(new Color(0xE3E5E8));
-        styler.setPlotBorderVisible(false);
-        styler.setAxisTitleFont(font);
-        styler.setAxisTickLabelsFont(font.deriveFont(11f));
         styler.setYAxisMin(0.0);
         styler.setYAxisMax(1.0);
         styler.setXAxisMin(0.0);
         for (int i = 0; i < learners.size(); i++) {
             Learner learner = learners.get(i);
             XYSeries series = chart.addSeries(learner.name(), learner.seconds(), learner.accuracy());
-            series.setLineColor(COLOURS[i % COLOURS.length]);
-            series.setLineStyle(new BasicStroke(2, BasicStroke.CAP_ROUND, BasicStroke.JOIN_ROUND));
+            series.setLineColor(ChartLook.colour(i));
+            series.setLineStyle(ChartLook.stroke(false));
             series.setMarker(SeriesMarkers.NONE);
         }
         return chart;

@@ -41,8 +41,8 @@ final class LearningCurveTest {
         Path svg = directory.resolve("a.svg");
         Path png = directory.resolve("a.png");
 
-        curve.writeSvg(svg);
-        curve.writePng(png);
+        curve.write(svg);
+        curve.write(png);
 
         assertThat(svg).content().contains("<svg", "<path");
         BufferedImage image = ImageIO.read(png.toFile());

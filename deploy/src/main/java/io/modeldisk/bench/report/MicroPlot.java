@@ -3,6 +3,7 @@ package io.modeldisk.bench.report;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.report.MicroReport.Latency;
 import io.modeldisk.bench.report.MicroReport.Rate;
+import io.modeldisk.picture.ChartLook;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -63,7 +64,7 @@ public final class MicroPlot {
             List<Latency> mine = shown.stream().filter(latency -> latency.over().equals(name)).toList();
             Charts.line(chart, name, mine.stream().map(latency -> Units.size(latency.requestBytes())).toList(),
                 mine.stream().map(latency -> latency.nanoseconds().getValueAtPercentile(50) / MICRO).toList(),
-                Charts.colour(way), way == report.ways().size() - 1);
+                ChartLook.colour(way), way == report.ways().size() - 1);
         }
         Charts.logarithmic(chart);
         return chart;
@@ -76,7 +77,7 @@ public final class MicroPlot {
             String name = report.ways().get(way);
             List<Rate> mine = shown.stream().filter(rate -> rate.over().equals(name)).toList();
             Charts.line(chart, name, mine.stream().map(label).toList(),
-                mine.stream().map(figure::applyAsDouble).toList(), Charts.colour(way),
+                mine.stream().map(figure::applyAsDouble).toList(), ChartLook.colour(way),
                 way == report.ways().size() - 1);
         }
         Charts.fromZero(chart);

@@ -1,6 +1,7 @@
 package io.modeldisk.bench.report;
 
 import io.modeldisk.bench.load.Direction;
+import io.modeldisk.picture.ChartLook;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -78,7 +79,7 @@ public final class Plot {
             List<ThroughputResult> shown = of(aggregators.get(i), results);
             Charts.line(chart, aggregators.get(i), sizes.apply(shown),
                 figures(shown, result -> result.protocol().median()),
-                Charts.colour(i), false);
+                ChartLook.colour(i), false);
         }
         Charts.fromZero(chart);
         return chart;
@@ -97,10 +98,11 @@ public final class Plot {
         List<String> sizes = results.stream().map(result -> Units.size(result.requestBytes())).toList();
         Charts.line(chart, "sockets 50 %", sizes, percentile(results, LatencyResult::floor, 50), Charts.GREY, false);
         Charts.line(chart, "99 %", sizes, percentile(results, LatencyResult::floor, 99), Charts.GREY, true);
-        Charts.line(chart, "protocol 50 %", sizes, percentile(results, LatencyResult::protocol, 50), Charts.colour(0),
+        Charts.line(chart, "protocol 50 %", sizes, percentile(results, LatencyResult::protocol, 50),
+            ChartLook.colour(0),
             false);
         // A name is a series' key: the blank tells it from the other, and is not seen.
-        Charts.line(chart, "99 % ", sizes, percentile(results, LatencyResult::protocol, 99), Charts.colour(0), true);
+        Charts.line(chart, "99 % ", sizes, percentile(results, LatencyResult::protocol, 99), ChartLook.colour(0), true);
         Charts.logarithmic(chart);
         return chart;
     }

@@ -1,0 +1,52 @@
+package io.modeldisk.picture;
+
+import de.erichseifert.vectorgraphics2d.VectorGraphics2D;
+import de.erichseifert.vectorgraphics2d.svg.SVGProcessor;
+import de.erichseifert.vectorgraphics2d.util.PageSize;
+import java.awt.Color;
+import java.awt.Graphics2D;
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.function.Consumer;
+import javax.imageio.ImageIO;
+
+/** A picture on white, as SVG or PNG. */
+public final class PictureFile {
+    private static final int PNG_PIXELS_A_UNIT = 2;
+
+    private PictureFile() {}
+
+    /**
+     * Draws a picture into a file: SVG if its name ends in .svg, PNG otherwise.
+     *
+     * @param width in units, of which a PNG has two pixels each
+     * @param height in the same units
+     */
+    public static void write(Path file, int width, int height, Consumer<Graphics2D> drawing) throws IOException {
+        if (file.toString().toLowerCase(Locale.ROOT).endsWith(".svg")) {
+            VectorGraphics2D graphics = new VectorGraphics2D();
+            draw(graphics, width, height, drawing);
+            try (OutputStream out = Files.newOutputStream(file)) {
+                new SVGProcessor().getDocument(graphics.getCommands(), new PageSize(0, 0, width, height)).writeTo(out);
+            }
+            return;
+        }
+        BufferedImage image = new BufferedImage(width * PNG_PIXELS_A_UNIT, height * PNG_PIXELS_A_UNIT,
+            BufferedImage.TYPE_INT_RGB);
+        Graphics2D graphics = image.createGraphics();
+        graphics.scale(PNG_PIXELS_A_UNIT, PNG_PIXELS_A_UNIT);
+        draw(graphics, width, height, drawing);
+        graphics.dispose();
+        ImageIO.write(image, "png", file.toFile());
+    }
+
+    private static void draw(Graphics2D graphics, int width, int height, Consumer<Graphics2D> drawing) {
+        graphics.setColor(Color.WHITE);
+        graphics.fillRect(0, 0, width, height);
+        drawing.accept(graphics);
+    }
+}
