@@ -62,7 +62,7 @@ final class BenchSessionsCommand implements Callable<Integer> {
             Long.MAX_VALUE);
         check("--duration", (long) Math.ceil(duration), 1, 86_400);
         SessionsReport report;
-        try (BenchShard shard = BenchShard.start(
+        try (BenchShard shard = BenchShard.startFor(sessions + stoppedReaders,
             System.getProperty("modeldisk.command"), aggregator, modelSize.bytes())) {
             report = SessionsBench.run(shard,
                 new SessionsBench.Plan(sessions, stoppedReaders, (int) size.bytes(), queueDepth, duration,

@@ -36,6 +36,13 @@ final class ManySessionsIT {
         assertAllFinished(report, 8);
     }
 
+    @Test
+    void benchStartsAShardWithRoomForAll() throws Exception {
+        assertThat(sandbox.run(Sandbox.modeldisk("bench", "sessions", "--sessions", "4", "--stopped-readers", "300",
+            "--duration", "1", "--model-size", "8m")).succeeded()).contains("beside 300 that read nothing",
+                "refused: 0 BUSY, 0 TASK SET FULL; sessions that failed: none");
+    }
+
     private static void assertAllFinished(SessionsReport report, int sessions) {
         assertThat(report.failures()).isEmpty();
         assertThat(report.busy()).isZero();

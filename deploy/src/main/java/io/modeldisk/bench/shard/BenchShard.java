@@ -11,6 +11,7 @@ import io.modeldisk.protocol.striping.Cancellation;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.ModelFacts;
 import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.target.TargetServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -25,6 +26,10 @@ public final class BenchShard implements AutoCloseable {
     public static final String LOOPBACK = "127.0.0.1";
 
     private static final int CHUNK_BYTES = 1 << 20;
+    /** The observer's, and those that are just ending. */
+    private static final int OWN_SESSIONS = 8;
+    /** What a session is sure of. */
+    private static final long BUFFERS_OF_SESSION_BYTES = 512 << 10;
 
     private final ChildProcess process;
     private final IserConnector connector = new IserConnector();
@@ -38,9 +43,13 @@ public final class BenchShard implements AutoCloseable {
             .learner("bench-observer-" + ProcessHandle.current().pid()));
     }
 
-    /** Starts a shard on loopback, over TCP, and fills it with the pattern. */
-    public static BenchShard start(String modeldisk, String aggregator, long modelBytes) throws IOException {
-        return start(modeldisk, aggregator, modelBytes, false);
+    /** Starts a shard on loopback, over TCP, that has room for so many sessions, and fills it with the pattern. */
+    public static BenchShard startFor(int sessions, String modeldisk, String aggregator, long modelBytes)
+        throws IOException {
+        int most = Math.max(TargetServer.Context.DEFAULT_MAX_CONNECTIONS, sessions + OWN_SESSIONS);
+        long buffers = Math.max(TargetServer.Context.DEFAULT_BUFFER_BYTES, most * BUFFERS_OF_SESSION_BYTES);
+        return start(modeldisk, aggregator, modelBytes, LOOPBACK, "tcp", List.of("--max-sessions",
+            Integer.toString(most), "--buffers", Long.toString(buffers)));
     }
 
     /** Starts a shard on loopback, over TCP and if that is wanted shared memory too, and fills it with the pattern. */
@@ -57,9 +66,16 @@ public final class BenchShard implements AutoCloseable {
      */
     public static BenchShard start(
         String modeldisk, String aggregator, long modelBytes, String address, String datamovers) throws IOException {
+        return start(modeldisk, aggregator, modelBytes, address, datamovers, List.of());
+    }
+
+    private static BenchShard start(
+        String modeldisk, String aggregator, long modelBytes, String address, String datamovers, List<String> more)
+        throws IOException {
         List<String> arguments = new ArrayList<>(List.of("serve", "--model", "bench", "--size",
             Long.toString(modelBytes), "--listen", address + ":0", "--aggregator", aggregator, "--datamover",
             datamovers, "--tuning", "none"));
+        arguments.addAll(more);
         if (!address.equals(LOOPBACK)) {
             arguments.addAll(List.of("--insecure", "--allow-address", address + "/32"));
         }
