@@ -1,26 +1,18 @@
 package io.modeldisk.protocol.rdma;
 
-import com.ibm.disni.verbs.IbvCQ;
-import com.ibm.disni.verbs.IbvCompChannel;
 import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.IbvQPInitAttr;
-import com.ibm.disni.verbs.IbvRecvWR;
 import com.ibm.disni.verbs.IbvSendWR;
-import com.ibm.disni.verbs.IbvSge;
 import com.ibm.disni.verbs.IbvWC;
 import com.ibm.disni.verbs.IbvWC.IbvWcStatus;
 import com.ibm.disni.verbs.RdmaCmId;
-import com.ibm.disni.verbs.SVCPollCq;
 import com.ibm.disni.verbs.SVCPostRecv;
 import com.ibm.disni.verbs.SVCPostSend;
-import com.ibm.disni.verbs.SVCReqNotify;
 import com.ibm.disni.verbs.StatefulVerbCall;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.LinkedList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -30,7 +22,7 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * A reliable connection's queue pair with a completion queue of its own. Any number of threads post and wait; one of those that
- * wait polls for all: first busily, in batches, and after {@value #EMPTY_POLLS} polls in vain by waiting for an event.
+ * wait polls for all.
  *
  * <p>Thread-safe. Calls are made between {@link #enter} and {@link #exit}: the last one out gives back what was closed. Nothing
  * is allocated after the start.
@@ -40,9 +32,6 @@ public final class QueuePair implements AutoCloseable {
     public static final int INLINE_BYTES = 192;
 
     private static final Logger LOG = LogManager.getLogger(QueuePair.class);
-    private static final int BATCH = 16;
-    private static final int EMPTY_POLLS = 64;
-    private static final int EVENT_WAIT_MILLIS = 100;
     private static final long QUIET_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /** What is done now and then while nothing comes: a look whether the other side is still there. */
@@ -64,26 +53,17 @@ public final class QueuePair implements AutoCloseable {
     private final String peer;
     private final int sendRequests;
     private final int inlineBytes;
-    private final IbvCompChannel events;
-    private final IbvCQ completions;
+    private final CompletionQueue completions;
     private final IbvQP pair;
-    private final IbvWC[] batch = new IbvWC[BATCH];
-    private final SVCPollCq poll;
-    private final SVCReqNotify arm;
     private final List<StatefulVerbCall<?>> prepared = new ArrayList<>();
     private final List<Release> releases = new ArrayList<>();
     private final List<Work> works = new ArrayList<>();
     private volatile IdleCheck idleCheck = () -> {};
 
-    // Of the thread that polls.
-    private int emptyPolls;
-    private boolean armed;
-
     // Guarded by the lock.
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    private Work firstArrival;
-    private Work lastArrival;
+    private final Arrivals arrivals = new Arrivals();
     private int room;
     private int users;
     private boolean polling;
@@ -105,39 +85,30 @@ public final class QueuePair implements AutoCloseable {
         this.peer = peer;
         this.sendRequests = sendRequests;
         this.room = sendRequests;
-        Arrays.setAll(batch, _ -> new IbvWC());
-        events = id.getVerbs().createCompChannel();
-        IbvCQ queue = null;
+        completions = new CompletionQueue(id.getVerbs(), sendRequests + receives, domain.nextCompletionVector());
         try {
-            queue = id.getVerbs().createCQ(events, sendRequests + receives, domain.nextCompletionVector());
             int inline = INLINE_BYTES;
             IbvQP made;
             try {
-                made = create(queue, receives, inline);
+                made = create(receives, inline);
             } catch (IOException e) {
                 LOG.debug("without data inline: {}", e.getMessage());
                 inline = 0;
-                made = create(queue, receives, inline);
+                made = create(receives, inline);
             }
             pair = made;
             inlineBytes = inline;
         } catch (IOException e) {
-            if (queue != null) {
-                queue.destroyCQ();
-            }
-            events.destroyCompChannel();
+            completions.destroy();
             throw e;
         }
-        completions = queue;
-        poll = completions.poll(batch, BATCH);
-        arm = completions.reqNotification(false);
     }
 
-    private IbvQP create(IbvCQ queue, int receives, int inline) throws IOException {
+    private IbvQP create(int receives, int inline) throws IOException {
         IbvQPInitAttr attributes = new IbvQPInitAttr();
         attributes.setQp_type(IbvQP.IBV_QPT_RC);
-        attributes.setSend_cq(queue);
-        attributes.setRecv_cq(queue);
+        attributes.setSend_cq(completions.queue());
+        attributes.setRecv_cq(completions.queue());
         attributes.cap().setMax_send_wr(sendRequests);
         attributes.cap().setMax_recv_wr(receives);
         attributes.cap().setMax_inline_data(inline);
@@ -176,19 +147,6 @@ public final class QueuePair implements AutoCloseable {
         return work;
     }
 
-    /** A request without its addresses, to be patched before each use. */
-    public static IbvSendWR request(int opcode, int flags, int parts) {
-        IbvSendWR request = new IbvSendWR();
-        request.setOpcode(opcode);
-        request.setSend_flags(flags);
-        LinkedList<IbvSge> list = new LinkedList<>();
-        for (int i = 0; i < parts; i++) {
-            list.add(new IbvSge());
-        }
-        request.setSg_list(list);
-        return request;
-    }
-
     /** Prepares a chain of requests for {@link #post}. */
     public SVCPostSend prepare(IbvSendWR... chain) throws IOException {
         SVCPostSend call = pair.postSend(List.of(chain), null);
@@ -198,14 +156,7 @@ public final class QueuePair implements AutoCloseable {
 
     /** Prepares to receive into one place for {@link #postReceive}. */
     public SVCPostRecv prepareReceive(Work work, long address, int bytes, int localKey) throws IOException {
-        IbvSge part = new IbvSge();
-        part.setAddr(address);
-        part.setLength(bytes);
-        part.setLkey(localKey);
-        IbvRecvWR request = new IbvRecvWR();
-        request.setWr_id(work.id());
-        request.setSg_list(new LinkedList<>(List.of(part)));
-        SVCPostRecv call = pair.postRecv(List.of(request), null);
+        SVCPostRecv call = pair.postRecv(List.of(WorkRequests.receive(work, address, bytes, localKey)), null);
         prepared.add(call);
         return call;
     }
@@ -338,28 +289,10 @@ public final class QueuePair implements AutoCloseable {
         awaitOver(work);
         lock.lock();
         try {
-            Work before = null;
-            for (Work arrival = firstArrival; arrival != null; before = arrival, arrival = arrival.next) {
-                if (arrival == work) {
-                    unlink(before, work);
-                    return;
-                }
-            }
+            arrivals.remove(work);
         } finally {
             lock.unlock();
         }
-    }
-
-    private void unlink(Work before, Work work) {
-        if (before == null) {
-            firstArrival = work.next;
-        } else {
-            before.next = work.next;
-        }
-        if (lastArrival == work) {
-            lastArrival = before;
-        }
-        work.next = null;
     }
 
     /** Waits until what is being done for a piece of work now is over, well or not; bounded. */
@@ -389,13 +322,11 @@ public final class QueuePair implements AutoCloseable {
     public Work awaitArrival() throws IOException {
         lock.lock();
         try {
-            while (firstArrival == null) {
+            while (arrivals.isEmpty()) {
                 checkOpen();
                 progressOrWait();
             }
-            Work arrival = firstArrival;
-            unlink(null, arrival);
-            return arrival;
+            return arrivals.take();
         } finally {
             lock.unlock();
         }
@@ -423,12 +354,12 @@ public final class QueuePair implements AutoCloseable {
         lock.unlock();
         int count = 0;
         try {
-            count = progress();
+            count = completions.poll(idleCheck);
         } finally {
             lock.lock();
             polling = false;
             for (int i = 0; i < count; i++) {
-                take(batch[i]);
+                take(completions.completion(i));
             }
             changed.signalAll();
         }
@@ -436,33 +367,11 @@ public final class QueuePair implements AutoCloseable {
 
     private void waitForChange() throws IOException {
         try {
-            changed.await(EVENT_WAIT_MILLIS, TimeUnit.MILLISECONDS);
+            changed.await(CompletionQueue.EVENT_WAIT_MILLIS, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new ClosedChannelException();
         }
-    }
-
-    /** Looks for completions; answers how many are in the batch. */
-    private int progress() throws IOException {
-        int count = poll.execute().getPolls();
-        if (count > 0) {
-            emptyPolls = 0;
-        } else if (emptyPolls < EMPTY_POLLS) {
-            emptyPolls++;
-            Thread.onSpinWait();
-        } else if (!armed) {
-            // What came before it was armed causes no event: the next call polls once more.
-            arm.execute();
-            armed = true;
-        } else if (events.getCqEvent(completions, EVENT_WAIT_MILLIS)) {
-            completions.ackEvents(1);
-            armed = false;
-            emptyPolls = 0;
-        } else {
-            idleCheck.idle();
-        }
-        return count;
     }
 
     private void take(IbvWC completion) {
@@ -477,12 +386,7 @@ public final class QueuePair implements AutoCloseable {
                 fail(new EOFException(peer + " closed the connection"));
             }
         } else if (work.arrives()) {
-            if (firstArrival == null) {
-                firstArrival = work;
-            } else {
-                lastArrival.next = work;
-            }
-            lastArrival = work;
+            arrivals.add(work);
         }
     }
 
@@ -531,9 +435,7 @@ public final class QueuePair implements AutoCloseable {
         try {
             id.destroyQP();
             prepared.forEach(StatefulVerbCall::free);
-            poll.free();
-            completions.destroyCQ();
-            events.destroyCompChannel();
+            completions.destroy();
             id.destroyId();
             for (Release release : releases) {
                 release.release();

@@ -55,10 +55,6 @@ public class Work {
         return given;
     }
 
-    final boolean isBusy() {
-        return busy;
-    }
-
     /** Whether the turn that began with this number is over; another may have begun since. */
     final boolean isOver(int begunTurn) {
         return !busy || turn != begunTurn;

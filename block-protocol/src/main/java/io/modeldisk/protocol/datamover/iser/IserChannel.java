@@ -8,6 +8,7 @@ import io.modeldisk.protocol.pdu.Pdu;
 import io.modeldisk.protocol.rdma.QueuePair;
 import io.modeldisk.protocol.rdma.RegisteredMemory;
 import io.modeldisk.protocol.rdma.Work;
+import io.modeldisk.protocol.rdma.WorkRequests;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -71,7 +72,7 @@ final class IserChannel implements AutoCloseable {
                 kept[i] = new IserMessage(memory, keptOffset + (long) i * IserMessage.BYTES_WITHOUT_DATA,
                     IserMessage.BYTES_WITHOUT_DATA, "a part of another's work", false);
             }
-            send = queue.prepare(QueuePair.request(IbvSendWR.IBV_WR_SEND, SEND_FLAGS, 1));
+            send = queue.prepare(WorkRequests.send(IbvSendWR.IBV_WR_SEND, SEND_FLAGS, 1));
         } catch (IOException e) {
             queue.close();
             throw e;

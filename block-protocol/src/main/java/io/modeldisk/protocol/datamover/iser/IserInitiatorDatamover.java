@@ -11,6 +11,7 @@ import io.modeldisk.protocol.pdu.RequestPdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
 import io.modeldisk.protocol.rdma.QueuePair;
 import io.modeldisk.protocol.rdma.RegisteredMemory;
+import io.modeldisk.protocol.rdma.WorkRequests;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
@@ -32,7 +33,7 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
         this.channel = new IserChannel(queue, receives(queueDepth), 0);
         try {
             this.sendWithData = queue.prepare(
-                QueuePair.request(IbvSendWR.IBV_WR_SEND, IbvSendWR.IBV_SEND_SIGNALED, 2));
+                WorkRequests.send(IbvSendWR.IBV_WR_SEND, IbvSendWR.IBV_SEND_SIGNALED, 2));
         } catch (IOException e) {
             queue.close();
             throw e;

@@ -16,6 +16,7 @@ import io.modeldisk.protocol.pdu.ScsiResponsePdu;
 import io.modeldisk.protocol.rdma.QueuePair;
 import io.modeldisk.protocol.rdma.RegisteredMemory;
 import io.modeldisk.protocol.rdma.Work;
+import io.modeldisk.protocol.rdma.WorkRequests;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -64,11 +65,11 @@ public final class IserTargetDatamover implements TargetDatamover {
             for (int i = 0; i < WRITES; i++) {
                 writes[i] = queue.add(new Work("RDMA WRITE of a read's data", false));
             }
-            read = queue.prepare(QueuePair.request(IbvSendWR.IBV_WR_RDMA_READ, 0, 1));
-            lastRead = queue.prepare(QueuePair.request(IbvSendWR.IBV_WR_RDMA_READ, IbvSendWR.IBV_SEND_SIGNALED, 1));
-            write = queue.prepare(QueuePair.request(IbvSendWR.IBV_WR_RDMA_WRITE, IbvSendWR.IBV_SEND_SIGNALED, 1));
-            writeAndRespond = queue.prepare(QueuePair.request(IbvSendWR.IBV_WR_RDMA_WRITE, 0, 1),
-                QueuePair.request(IbvSendWR.IBV_WR_SEND, IbvSendWR.IBV_SEND_SIGNALED, 1));
+            read = queue.prepare(WorkRequests.send(IbvSendWR.IBV_WR_RDMA_READ, 0, 1));
+            lastRead = queue.prepare(WorkRequests.send(IbvSendWR.IBV_WR_RDMA_READ, IbvSendWR.IBV_SEND_SIGNALED, 1));
+            write = queue.prepare(WorkRequests.send(IbvSendWR.IBV_WR_RDMA_WRITE, IbvSendWR.IBV_SEND_SIGNALED, 1));
+            writeAndRespond = queue.prepare(WorkRequests.send(IbvSendWR.IBV_WR_RDMA_WRITE, 0, 1),
+                WorkRequests.send(IbvSendWR.IBV_WR_SEND, IbvSendWR.IBV_SEND_SIGNALED, 1));
         } catch (IOException e) {
             queue.close();
             throw e;
