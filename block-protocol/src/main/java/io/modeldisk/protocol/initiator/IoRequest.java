@@ -179,10 +179,10 @@ public final class IoRequest implements InitiatorTask {
             return failure;
         }
         String words = ScsiStatus.describe(status);
-        return sense == 0
-            ? words
-            : words + ", " + RoundSense
-                .describe(Sense.of(sense >> 16, sense >> 8 & 0xFF, sense & 0xFF));
+        if (sense == 0) {
+            return words;
+        }
+        return words + ", " + RoundSense.describe(Sense.of(sense >> 16, sense >> 8 & 0xFF, sense & 0xFF));
     }
 
     /** Sense key, additional sense code and qualifier, a byte each from bit 16 down; 0 without sense data. */

@@ -16,6 +16,7 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteOrder;
 import java.nio.channels.SocketChannel;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -64,12 +65,15 @@ final class LocalConnection {
             return;
         }
         try (Arena arena = Arena.ofConfined()) {
-            int result = (int) SETSOCKOPT.invokeExact(descriptor(near, far), IPPROTO_TCP, TCP_CONGESTION,
-                arena.allocateFrom(UNPACED), UNPACED.length());
+            int fd = descriptor(near, far);
+            int result = (int) SETSOCKOPT.invokeExact(fd, IPPROTO_TCP, TCP_CONGESTION, arena.allocateFrom(UNPACED),
+                UNPACED.length());
             LOG.debug("the connection of {} with {}: congestion control {} {}", near, far, UNPACED,
                 result == 0 ? "set" : "refused");
-        } catch (Throwable e) {
+        } catch (IOException | DirectoryIteratorException e) {
             LOG.debug("the connection of {} with {} keeps its congestion control: {}", near, far, e.toString());
+        } catch (Throwable e) {
+            throw unexpected(e);
         }
     }
 
@@ -78,7 +82,7 @@ final class LocalConnection {
     }
 
     /** The name of a connection's congestion control. */
-    static String congestionControl(SocketChannel channel) throws Throwable {
+    static String congestionControl(SocketChannel channel) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment name = arena.allocate(NAME_BYTES);
             MemorySegment length = arena.allocateFrom(JAVA_INT, NAME_BYTES);
@@ -86,7 +90,15 @@ final class LocalConnection {
                 (InetSocketAddress) channel.getRemoteAddress());
             int result = (int) GETSOCKOPT.invokeExact(fd, IPPROTO_TCP, TCP_CONGESTION, name, length);
             return result == 0 ? name.getString(0) : "unknown";
+        } catch (IOException e) {
+            throw e;
+        } catch (Throwable e) {
+            throw unexpected(e);
         }
+    }
+
+    private static IllegalStateException unexpected(Throwable e) {
+        return new IllegalStateException("a system call could not be made", e);
     }
 
     /** Java tells no socket's descriptor: the one whose ends are these. */

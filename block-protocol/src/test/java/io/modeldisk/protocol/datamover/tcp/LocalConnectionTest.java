@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class LocalConnectionTest {
     @ParameterizedTest
     @ValueSource(strings = {"127.0.0.1", "::1"})
-    void neitherEndOfALocalConnectionIsPaced(String host) throws Throwable {
+    void neitherEndOfALocalConnectionIsPaced(String host) throws IOException {
         try (ServerSocketChannel listener = ServerSocketChannel.open()) {
             bind(listener, host);
             try (SocketChannel near = SocketChannel.open(listener.getLocalAddress());
