@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
@@ -31,6 +32,9 @@ final class TaskRunner {
     private final ReentrantLock responseLock = new ReentrantLock();
     private final ScsiResponsePdu response = new ScsiResponsePdu(Pdu.newHeader());
     private final ByteBuffer sense = ByteBuffer.allocateDirect(SENSE_LENGTH_BYTES + Sense.ENCODED_BYTES);
+
+    /** How many tasks wait for data. */
+    private final AtomicInteger incoming = new AtomicInteger();
 
     private byte[] parameterData;
 
@@ -86,16 +90,18 @@ final class TaskRunner {
             awaitUnwantedData(task);
         } else if (parameterData != null) {
             returnParameters(task, parameterData);
-        } else if (task.transfer.isComplete()) {
-            run(task);
-        } else {
+        } else if (!task.transfer.isComplete()) {
             fetch(task, dataFinal);
+        } else if (task.kind == TaskSlot.Kind.READ && incoming.get() > 0) {
+            // The receiver takes what is written while the responder sends what is read: both directions are in use at once.
+            task.leaveToResponder();
+        } else {
+            run(task);
         }
     }
 
     private void fetch(TaskSlot task, boolean dataFinal) throws IOException {
-        task.waitsForData = true;
-        task.waitingSinceNanos = System.nanoTime();
+        awaitData(task);
         if (!dataFinal) {
             datamover.expectUnsolicitedData(task.transfer, true);
         }
@@ -106,10 +112,23 @@ final class TaskRunner {
 
     /** No status goes out before the data that was announced has come (RFC 7143 section 11.4.2). */
     private void awaitUnwantedData(TaskSlot task) {
-        task.waitsForData = true;
+        awaitData(task);
         task.fetching = true;
-        task.waitingSinceNanos = System.nanoTime();
         datamover.expectUnsolicitedData(task.transfer, false);
+    }
+
+    private void awaitData(TaskSlot task) {
+        task.waitsForData = true;
+        task.waitingSinceNanos = System.nanoTime();
+        incoming.incrementAndGet();
+    }
+
+    private void endWaitForData(TaskSlot task) {
+        if (task.waitsForData) {
+            task.waitsForData = false;
+            task.waitingSinceNanos = 0;
+            incoming.decrementAndGet();
+        }
     }
 
     /** Asks for a task's data unless it has ended before; the lock lets its end see one or the other. */
@@ -174,10 +193,7 @@ final class TaskRunner {
 
     /** Runs a task whose data is here, until it ends or is parked. */
     void run(TaskSlot task) throws IOException {
-        if (task.waitsForData) {
-            task.waitsForData = false;
-            task.waitingSinceNanos = 0;
-        }
+        endWaitForData(task);
         do {
             if (task.aborted) {
                 task.unit.forget(task);
@@ -353,8 +369,8 @@ final class TaskRunner {
     }
 
     private void free(TaskSlot task, boolean statusSent) {
+        endWaitForData(task);
         task.waitingSinceNanos = 0;
-        task.waitsForData = false;
         datamover.forget(task.transfer);
         for (long chunk = task.removeChunk(); chunk >= 0; chunk = task.removeChunk()) {
             setup.pool().give(chunk);

@@ -204,6 +204,11 @@ final class TaskSlot implements IoTask {
         connection.schedule(this);
     }
 
+    /** From here on it is the responder's, which lets it go on when its turn comes. */
+    void leaveToResponder() {
+        connection.schedule(this);
+    }
+
     TargetConnection connection() {
         return connection;
     }

@@ -25,7 +25,8 @@ final class PduWriter {
     private final ByteBuffer[] vector = new ByteBuffer[4];
     private final ByteBuffer trailer = ByteBuffer.allocateDirect(2 * Integer.BYTES);
     private final WireDigest digest = new WireDigest();
-    private final ReentrantLock lock = new ReentrantLock();
+    /** Fair: who sends much must not keep out who has one PDU to send, for which the other direction waits. */
+    private final ReentrantLock lock = new ReentrantLock(true);
     private ByteBuffer held = ByteBuffer.allocateDirect(0);
     private boolean headerDigests;
     private boolean dataDigests;
