@@ -24,8 +24,8 @@ import org.apache.logging.log4j.Logger;
 final class BackgroundExchange implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(BackgroundExchange.class);
     private static final long CANCELLATION_POLL_NS = TimeUnit.MILLISECONDS.toNanos(5);
-    // While one piece comes to its end, the next is already on its way.
-    private static final int PUSHERS = 3;
+    // While one piece comes to its end, the next is already on its way; what a pull beside it waits for is behind no more.
+    private static final int PUSHERS = 2;
     private static final long CLOSE_TIMEOUT_MS = 3_000;
 
     private final RemoteModel model;
@@ -36,6 +36,7 @@ final class BackgroundExchange implements AutoCloseable {
     private final ExchangeCounters counters;
     private final IterationTrace trace;
     private final VersionProbe probe;
+    private final StalenessWatch staleness;
     private final boolean laterIsFresher;
     private final Thread puller = Thread.ofPlatform().name("modeldisk-pull").daemon().unstarted(this::pullAlways);
     private final Cancellation pushCancellation = new Cancellation();
@@ -45,7 +46,6 @@ final class BackgroundExchange implements AutoCloseable {
 
     // Guarded by the lock.
     private BufferSet set;
-    private long versionInUse = VersionProbe.UNKNOWN;
     private long iteration;
     private long exchanges;
     private long startedNs;
@@ -69,6 +69,7 @@ final class BackgroundExchange implements AutoCloseable {
         this.counters = counters;
         this.trace = trace;
         this.probe = new VersionProbe(model);
+        this.staleness = new StalenessWatch(probe, counters, trace);
         // In bsp the weights after a round are the same whenever they are pulled.
         this.laterIsFresher = !model.facts().consistency().equals("bsp");
     }
@@ -94,7 +95,6 @@ final class BackgroundExchange implements AutoCloseable {
             }
             set = next;
             iteration = number;
-            versionInUse = inUse;
             exchanges++;
             startedNs = trace.nowNs();
             progress.begin(PUSHERS);
@@ -110,6 +110,7 @@ final class BackgroundExchange implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+        staleness.begin(inUse);
     }
 
     /** Waits until the exchange, if there is one, has ended: its pull no longer waits for anything but data. */
@@ -229,6 +230,7 @@ final class BackgroundExchange implements AutoCloseable {
             lock.unlock();
         }
         end();
+        staleness.close();
     }
 
     private void pushAlways() {
@@ -324,7 +326,6 @@ final class BackgroundExchange implements AutoCloseable {
         while (awaitPull()) {
             IOException failed = null;
             try {
-                probeStaleness();
                 if (awaitPullStart()) {
                     pull();
                 }
@@ -334,13 +335,6 @@ final class BackgroundExchange implements AutoCloseable {
                 failed = defect(e);
             }
             pullEnded(failed);
-        }
-    }
-
-    private void probeStaleness() {
-        double rounds = probe.sample(trace.nowNs()).roundsSince(versionInUse);
-        if (!Double.isNaN(rounds)) {
-            counters.staleness(rounds);
         }
     }
 
@@ -381,7 +375,8 @@ final class BackgroundExchange implements AutoCloseable {
 
     private void pull() throws IOException {
         long startNs = trace.nowNs();
-        set.pullBegins(startNs, probe.sample(startNs).version());
+        // Beside a push there is no time to ask.
+        set.pullBegins(startNs, (progress.isComplete() ? probe.sample(startNs) : probe.latest()).version());
         if (new WeightsPull(model, set.weights(), bytes, progress, pullCancellation).run()) {
             set.pullEnds();
             long endNs = trace.nowNs();

@@ -6,8 +6,8 @@ import java.util.Arrays;
 /** The pieces of a push that several threads share: which is next, and up to where all have been pushed. Thread-safe. */
 final class PushProgress {
     // A pull can begin when the first piece is pushed.
-    private static final int PIECES = 32;
-    private static final long MIN_PIECE_BYTES = 1 << 20;
+    private static final int PIECES = 64;
+    private static final long MIN_PIECE_BYTES = 256 << 10;
 
     private final long bytes;
     private final long pieceBytes;

@@ -17,7 +17,7 @@ public final class VersionProbe {
     private static final long INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final RemoteModel model;
-    private Sample last = new Sample(UNKNOWN, 1);
+    private volatile Sample last = new Sample(UNKNOWN, 1);
     private long lastNs;
     private boolean asked;
 
@@ -48,6 +48,11 @@ public final class VersionProbe {
             lastNs = nowNs;
             asked = true;
         }
+        return last;
+    }
+
+    /** What was answered last: the model has this version at least. Does not wait. */
+    Sample latest() {
         return last;
     }
 

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(30)
 final class PushProgressTest {
-    private static final long PIECE = 1 << 20;
+    private static final long PIECE = 256 << 10;
     private static final long BYTES = 3 * PIECE - 4096;
 
     private final PushProgress progress = new PushProgress(BYTES);
