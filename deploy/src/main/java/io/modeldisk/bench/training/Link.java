@@ -19,6 +19,8 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Link implements AutoCloseable {
     private static final int BUFFER_BYTES = 128 << 10;
+    // What waits to pass, as in a switch: what is sent beyond that waits with its sender.
+    private static final int QUEUE_BYTES = 128 << 10;
     // What a link may do in one go, so that a late wake-up is made up for.
     private static final long BURST_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
@@ -38,6 +40,7 @@ final class Link implements AutoCloseable {
         try {
             for (InetSocketAddress shard : shards) {
                 ServerSocketChannel listener = ServerSocketChannel.open()
+                    .setOption(StandardSocketOptions.SO_RCVBUF, QUEUE_BYTES)
                     .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
                 link.listeners.add(listener);
                 Thread.ofPlatform().name("link-accept").daemon().start(() -> link.accept(listener, shard));
@@ -62,7 +65,8 @@ final class Link implements AutoCloseable {
         try {
             while (true) {
                 SocketChannel near = listener.accept();
-                SocketChannel far = SocketChannel.open(shard);
+                SocketChannel far = SocketChannel.open().setOption(StandardSocketOptions.SO_RCVBUF, QUEUE_BYTES);
+                far.connect(shard);
                 near.setOption(StandardSocketOptions.TCP_NODELAY, true);
                 far.setOption(StandardSocketOptions.TCP_NODELAY, true);
                 synchronized (channels) {
