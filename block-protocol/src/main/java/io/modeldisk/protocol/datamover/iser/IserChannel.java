@@ -14,6 +14,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 
 /**
  * Messages over a queue pair, for either end: receives are posted ahead, sends have places of their own and go out in the order
@@ -53,8 +54,9 @@ final class IserChannel implements AutoCloseable {
         long keptOffset = (long) (receiveCount + SENDS) * IserMessage.BYTES;
         DataMemory memory = DataMemory.allocate(keptOffset + (long) keptCount * IserMessage.BYTES_WITHOUT_DATA);
         queue.releaseAtEnd(memory::close);
+        queue.releaseAtEnd(this::forgetAll);
         try {
-            messages = register(memory);
+            messages = registerNow(memory);
             receives = new SVCPostRecv[receiveCount];
             for (int i = 0; i < receiveCount; i++) {
                 IserMessage message = queue.add(new IserMessage(memory, (long) i * IserMessage.BYTES, IserMessage.BYTES,
@@ -93,12 +95,6 @@ final class IserChannel implements AutoCloseable {
         return kept[index];
     }
 
-    private RegisteredMemory register(DataMemory memory) throws IOException {
-        RegisteredMemory result = queue.domain().register(memory);
-        queue.releaseAtEnd(() -> queue.domain().release(result));
-        return result;
-    }
-
     /** The registration of memory: a look, but for the first time that this connection sees it. */
     RegisteredMemory registered(DataMemory memory) throws IOException {
         for (RegisteredMemory one : known) {
@@ -111,10 +107,27 @@ final class IserChannel implements AutoCloseable {
 
     private RegisteredMemory registerNow(DataMemory memory) throws IOException {
         synchronized (registered) {
-            RegisteredMemory result = register(memory);
+            forget(one -> !one.isOpen());
+            RegisteredMemory result = queue.domain().register(memory);
             registered.add(result);
             known = registered.toArray(RegisteredMemory[]::new);
             return result;
+        }
+    }
+
+    /** Memory that is gone stays locked no longer. */
+    private void forget(Predicate<RegisteredMemory> which) throws IOException {
+        for (RegisteredMemory one : List.copyOf(registered)) {
+            if (which.test(one)) {
+                registered.remove(one);
+                queue.domain().release(one);
+            }
+        }
+    }
+
+    private void forgetAll() throws IOException {
+        synchronized (registered) {
+            forget(_ -> true);
         }
     }
 

@@ -6,6 +6,7 @@ import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Opcode;
 import io.modeldisk.protocol.pdu.RequestPdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
@@ -65,6 +66,16 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
     @Override
     public void enable(OperationalParameters agreed) {
         parameters = agreed;
+    }
+
+    @Override
+    public void prepare(DataMemory memory) throws IOException {
+        queue.enter();
+        try {
+            channel.registered(memory);
+        } finally {
+            queue.exit();
+        }
     }
 
     @Override
