@@ -297,10 +297,23 @@ public final class QueuePair implements AutoCloseable {
 
     /** Waits until what is being done for a piece of work now is over, well or not; bounded. */
     public void awaitOver(Work work) {
+        awaitOver(work, turnOf(work));
+    }
+
+    private int turnOf(Work work) {
+        lock.lock();
+        try {
+            return work.turn();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits until a turn of a piece of work is over, well or not; bounded. */
+    public void awaitOver(Work work, int turn) {
         lock.lock();
         try {
             users++;
-            int turn = work.turn();
             long deadline = System.nanoTime() + QUIET_TIMEOUT_NANOS;
             while (!released && !work.isOver(turn)) {
                 if (System.nanoTime() - deadline > 0) {
