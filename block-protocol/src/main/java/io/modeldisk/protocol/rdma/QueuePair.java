@@ -63,8 +63,11 @@ public final class QueuePair implements AutoCloseable {
     // Guarded by the lock.
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
+    private final Condition ended = lock.newCondition();
     private final Arrivals arrivals = new Arrivals();
     private int room;
+    /** How many requests have been posted that tell of nothing, since the last that does. */
+    private int silent;
     private int users;
     private boolean polling;
     private boolean closed;
@@ -194,9 +197,9 @@ public final class QueuePair implements AutoCloseable {
 
     /**
      * Posts a prepared chain of which the last request alone tells of its end. There must be room for it, and no other thread
-     * may post this chain.
+     * may post anything meanwhile.
      *
-     * @param work what ends with the chain
+     * @param work what ends with the chain, and with it all that has been posted before
      * @param requests how many there are in the chain
      * @return the turn of the work, for {@link #awaitEnd}
      */
@@ -205,8 +208,9 @@ public final class QueuePair implements AutoCloseable {
         lock.lock();
         try {
             checkOpen();
-            turn = work.begin(requests);
+            turn = work.begin(requests + silent);
             room -= requests;
+            silent = 0;
         } finally {
             lock.unlock();
         }
@@ -214,8 +218,19 @@ public final class QueuePair implements AutoCloseable {
         return turn;
     }
 
-    /** Posts a request that tells of nothing; what is posted behind it does. The room that it takes comes back with that. */
+    /**
+     * Posts a request that tells of nothing: it is over when what is posted behind it by {@link #post} is, and its room comes
+     * back with that. There must be room for it, and no other thread may post anything meanwhile.
+     */
     public void postSilently(SVCPostSend request) throws IOException {
+        lock.lock();
+        try {
+            checkOpen();
+            room--;
+            silent++;
+        } finally {
+            lock.unlock();
+        }
         try {
             request.execute();
         } catch (IOException e) {
@@ -350,7 +365,7 @@ public final class QueuePair implements AutoCloseable {
         lock.lock();
         try {
             while (!closed) {
-                waitForChange();
+                await(ended);
             }
         } finally {
             lock.unlock();
@@ -360,12 +375,13 @@ public final class QueuePair implements AutoCloseable {
     /** Polls if nobody else does, or else waits for what that one finds. With the lock, given up meanwhile. */
     private void progressOrWait() throws IOException {
         if (polling) {
-            waitForChange();
+            await(changed);
             return;
         }
         polling = true;
         lock.unlock();
-        int count = 0;
+        // If this fails, somebody else has to poll.
+        int count = -1;
         try {
             count = completions.poll(idleCheck);
         } finally {
@@ -374,13 +390,15 @@ public final class QueuePair implements AutoCloseable {
             for (int i = 0; i < count; i++) {
                 take(completions.completion(i));
             }
-            changed.signalAll();
+            if (count != 0) {
+                changed.signalAll();
+            }
         }
     }
 
-    private void waitForChange() throws IOException {
+    private static void await(Condition condition) throws IOException {
         try {
-            changed.await(CompletionQueue.EVENT_WAIT_MILLIS, TimeUnit.MILLISECONDS);
+            condition.await(CompletionQueue.EVENT_WAIT_MILLIS, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new ClosedChannelException();
@@ -437,6 +455,7 @@ public final class QueuePair implements AutoCloseable {
             LOG.debug("{}: {}", peer, e.getMessage());
         }
         changed.signalAll();
+        ended.signalAll();
         releaseIfUnused();
     }
 

@@ -103,7 +103,7 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
             if (together) {
                 sendTogether(message, bytes, memory, task);
             } else {
-                channel.send(message, bytes);
+                channel.send(message, bytes, false);
             }
         } finally {
             channel.unlock();
@@ -116,7 +116,7 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
         throws IOException {
         queue.awaitRoom(1);
         SVCPostSend.SendWRMod request = sendWithData.getWrMod(0);
-        channel.prepare(request, message, bytes);
+        channel.prepare(request, message, bytes, message, true);
         request.setSend_flags(IbvSendWR.IBV_SEND_SIGNALED);
         SVCPostSend.SgeMod data = request.getSgeMod(1);
         data.setAddr(memory.address(task.memoryOffset()));

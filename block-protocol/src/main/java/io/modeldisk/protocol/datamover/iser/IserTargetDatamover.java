@@ -222,7 +222,7 @@ public final class IserTargetDatamover implements TargetDatamover {
                 local(request, memory, transfer.address(position), part);
                 remote(request, state.writeStag(), state.writeOffset(position));
                 if (last) {
-                    queue.post(call, state, requests);
+                    queue.post(call, state, 1);
                 } else {
                     queue.postSilently(call);
                 }
@@ -322,7 +322,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         response.begin(state.transfer().initiatorTaskTag(), ScsiStatus.GOOD, 0).residual(residual);
         numbering.stamp(response, true);
         puts.add(state, response.statSn());
-        channel.prepare(chain.getWrMod(1), message, message.fill(response, null), state);
+        channel.prepare(chain.getWrMod(1), message, message.fill(response, null), state, true);
     }
 
     private Work nextWrite() throws IOException {
@@ -351,7 +351,7 @@ public final class IserTargetDatamover implements TargetDatamover {
                     pdu.dataSegmentBytes(length);
                 }
                 numbering.stamp(pdu, carriesStatus);
-                turn = channel.send(message, message.fill(pdu, data));
+                turn = channel.send(message, message.fill(pdu, data), mayBeTheLast(pdu.opcode()));
             } finally {
                 channel.unlock();
             }
