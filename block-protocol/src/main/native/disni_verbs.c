@@ -139,8 +139,10 @@ DISPATCHER(jlong, regMr)
         if (limit.rlim_cur == RLIM_INFINITY) {
             disni_throw(env, error, "ibv_reg_mr of %d bytes", length);
         } else {
-            disni_throw(env, error, "ibv_reg_mr of %d bytes; this process may lock %llu bytes (ulimit -l)", length,
-                (unsigned long long) limit.rlim_cur);
+            disni_throw(env, error,
+                "ibv_reg_mr of %d bytes; this process may lock %llu bytes: `ulimit -l unlimited`, or LimitMEMLOCK=infinity in "
+                "its unit",
+                length, (unsigned long long) limit.rlim_cur);
         }
         return -1;
     }

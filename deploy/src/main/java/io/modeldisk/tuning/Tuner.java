@@ -13,7 +13,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -194,8 +193,8 @@ public final class Tuner {
 
     private void line(String what, List<Candidates.Measured> measured, Label label, int chosen) {
         report.append("%s, push and pull, GB/s: ".formatted(what))
-            .append(measured.stream().map(one -> String.format(Locale.ROOT, "%s %.2f", label.of(one.value()),
-                one.figures().median() / 1e9)).collect(Collectors.joining(", ")))
+            .append(measured.stream().map(one -> label.of(one.value()) + " "
+                + Units.throughput(one.figures().median())).collect(Collectors.joining(", ")))
             .append("%n  chosen: %s%n".formatted(label.of(chosen)));
     }
 }

@@ -1,5 +1,6 @@
 package io.modeldisk.server;
 
+import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.ModelFacts;
 import io.modeldisk.protocol.target.LogicalUnit;
 import io.modeldisk.protocol.target.Nexus;
@@ -28,6 +29,11 @@ final class ModelTarget implements Target {
     @Override
     public List<LogicalUnit> units() {
         return units;
+    }
+
+    @Override
+    public List<DataMemory> memories() {
+        return List.of(shard.store().memory());
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.datamover;
 
 import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Pdu;
 import io.modeldisk.protocol.pdu.RequestPdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
@@ -44,6 +45,13 @@ public interface InitiatorDatamover extends AutoCloseable {
 
     /** Enable_Datamover: full-feature phase begins with what the login agreed on. */
     void enable(OperationalParameters parameters);
+
+    /**
+     * Makes memory known that commands will move data from and to, so that none of them has to.
+     *
+     * @throws IOException if the device does not take it, in words
+     */
+    default void prepare(DataMemory memory) throws IOException {}
 
     /** Sends a command with as much of its data as may go at once. */
     void sendCommand(ScsiCommandPdu command, InitiatorTask task) throws IOException;

@@ -102,13 +102,17 @@ public interface TargetDatamover extends AutoCloseable {
      *
      * @param dataOffset where in the task's data the piece belongs
      * @param residual how much more (positive) or less the command moves than the initiator expects; used with the last piece
-     * @return whether the memory is no longer needed; only of a last piece it may be until {@link Listener#putCompletionNotify},
-     *     which another thread may call before this returns, or until {@link #forget} has returned
+     * @return whether the memory of all pieces so far is no longer needed; if not, it is until {@link #awaitPuts} or
+     *     {@link #forget} has returned, and after the last piece until {@link Listener#putCompletionNotify}, which another
+     *     thread may call before this returns
      */
     boolean putData(
         DataTransfer transfer, int dataOffset, DataMemory memory, long memoryOffset, int bytes, boolean last,
         long residual)
         throws IOException;
+
+    /** Waits until what {@link #putData} has left under way for a transfer is over; not after its last piece. */
+    default void awaitPuts(DataTransfer transfer) throws IOException {}
 
     /** When the PDU that is being received began, as {@link System#nanoTime()}; 0 between PDUs. For a watchdog. */
     long receivingSinceNanos();

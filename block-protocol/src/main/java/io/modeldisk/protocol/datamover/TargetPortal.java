@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover;
 
+import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 
@@ -23,6 +24,14 @@ public interface TargetPortal extends AutoCloseable {
 
     /** The target's TCP address; if it was this portal's to choose the port, with the one that it has chosen. */
     InetSocketAddress localAddress();
+
+    /**
+     * Makes memory known that connections will move data from and to: no connection has to do so later. It stays known until the
+     * portal and the last of its connections have ended.
+     *
+     * @throws IOException if the device does not take it, in words
+     */
+    default void prepare(DataMemory memory) throws IOException {}
 
     /**
      * Waits for the next connection.

@@ -3,6 +3,7 @@ package io.modeldisk.protocol.initiator;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.AsyncMessagePdu;
 import io.modeldisk.protocol.pdu.DataInPdu;
 import io.modeldisk.protocol.pdu.LogoutRequestPdu;
@@ -17,6 +18,7 @@ import io.modeldisk.protocol.pdu.TaskManagementRequestPdu;
 import io.modeldisk.protocol.pdu.TaskManagementResponsePdu;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -48,6 +50,8 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
     /** The tag of the command that is being aborted; the reserved one if none is. */
     private volatile int aborting = Pdu.RESERVED_TAG;
     private volatile String failure;
+    /** Why a command could not be sent, for which the connection was closed. */
+    private volatile String sendFailure;
     private volatile boolean closing;
 
     private IscsiSession(SessionContext context, SessionNumbers numbers, InitiatorDatamover datamover) {
@@ -108,6 +112,8 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
             while (!closing || loggedOut.getCount() > 0) {
                 datamover.receive(this);
             }
+        } catch (ClosedChannelException e) {
+            reason = sendFailure == null ? reason : sendFailure;
         } catch (IOException e) {
             reason = e.getMessage() == null ? e.toString() : e.getMessage();
         } catch (RuntimeException | Error e) {
@@ -195,6 +201,15 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
     }
 
     /**
+     * Makes memory known that commands will move data from and to, so that none of them has to.
+     *
+     * @throws IOException if the device does not take it, in words
+     */
+    public void prepare(DataMemory memory) throws IOException {
+        datamover.prepare(memory);
+    }
+
+    /**
      * Sends a command. Whatever happens from here on, its completion is called exactly once, unless this throws.
      *
      * @throws IOException if the session is lost: the request is free
@@ -216,6 +231,7 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
             throw e;
         } catch (IOException e) {
             // The receiving thread sees the broken connection too and completes every command in flight, this one included.
+            sendFailure = e.getMessage();
             datamover.close();
         }
     }

@@ -63,8 +63,11 @@ public final class QueuePair implements AutoCloseable {
     // Guarded by the lock.
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
+    private final Condition ended = lock.newCondition();
     private final Arrivals arrivals = new Arrivals();
     private int room;
+    /** How many requests have been posted that tell of nothing, since the last that does. */
+    private int silent;
     private int users;
     private boolean polling;
     private boolean closed;
@@ -194,9 +197,9 @@ public final class QueuePair implements AutoCloseable {
 
     /**
      * Posts a prepared chain of which the last request alone tells of its end. There must be room for it, and no other thread
-     * may post this chain.
+     * may post anything meanwhile.
      *
-     * @param work what ends with the chain
+     * @param work what ends with the chain, and with it all that has been posted before
      * @param requests how many there are in the chain
      * @return the turn of the work, for {@link #awaitEnd}
      */
@@ -205,8 +208,9 @@ public final class QueuePair implements AutoCloseable {
         lock.lock();
         try {
             checkOpen();
-            turn = work.begin(requests);
+            turn = work.begin(requests + silent);
             room -= requests;
+            silent = 0;
         } finally {
             lock.unlock();
         }
@@ -214,8 +218,19 @@ public final class QueuePair implements AutoCloseable {
         return turn;
     }
 
-    /** Posts a request that tells of nothing; what is posted behind it does. The room that it takes comes back with that. */
+    /**
+     * Posts a request that tells of nothing: it is over when what is posted behind it by {@link #post} is, and its room comes
+     * back with that. There must be room for it, and no other thread may post anything meanwhile.
+     */
     public void postSilently(SVCPostSend request) throws IOException {
+        lock.lock();
+        try {
+            checkOpen();
+            room--;
+            silent++;
+        } finally {
+            lock.unlock();
+        }
         try {
             request.execute();
         } catch (IOException e) {
@@ -297,10 +312,23 @@ public final class QueuePair implements AutoCloseable {
 
     /** Waits until what is being done for a piece of work now is over, well or not; bounded. */
     public void awaitOver(Work work) {
+        awaitOver(work, turnOf(work));
+    }
+
+    private int turnOf(Work work) {
+        lock.lock();
+        try {
+            return work.turn();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits until a turn of a piece of work is over, well or not; bounded. */
+    public void awaitOver(Work work, int turn) {
         lock.lock();
         try {
             users++;
-            int turn = work.turn();
             long deadline = System.nanoTime() + QUIET_TIMEOUT_NANOS;
             while (!released && !work.isOver(turn)) {
                 if (System.nanoTime() - deadline > 0) {
@@ -337,7 +365,7 @@ public final class QueuePair implements AutoCloseable {
         lock.lock();
         try {
             while (!closed) {
-                waitForChange();
+                await(ended);
             }
         } finally {
             lock.unlock();
@@ -347,12 +375,13 @@ public final class QueuePair implements AutoCloseable {
     /** Polls if nobody else does, or else waits for what that one finds. With the lock, given up meanwhile. */
     private void progressOrWait() throws IOException {
         if (polling) {
-            waitForChange();
+            await(changed);
             return;
         }
         polling = true;
         lock.unlock();
-        int count = 0;
+        // If this fails, somebody else has to poll.
+        int count = -1;
         try {
             count = completions.poll(idleCheck);
         } finally {
@@ -361,13 +390,15 @@ public final class QueuePair implements AutoCloseable {
             for (int i = 0; i < count; i++) {
                 take(completions.completion(i));
             }
-            changed.signalAll();
+            if (count != 0) {
+                changed.signalAll();
+            }
         }
     }
 
-    private void waitForChange() throws IOException {
+    private static void await(Condition condition) throws IOException {
         try {
-            changed.await(CompletionQueue.EVENT_WAIT_MILLIS, TimeUnit.MILLISECONDS);
+            condition.await(CompletionQueue.EVENT_WAIT_MILLIS, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new ClosedChannelException();
@@ -424,6 +455,7 @@ public final class QueuePair implements AutoCloseable {
             LOG.debug("{}: {}", peer, e.getMessage());
         }
         changed.signalAll();
+        ended.signalAll();
         releaseIfUnused();
     }
 

@@ -35,6 +35,11 @@ public final class RegisteredMemory {
         return memory == other;
     }
 
+    /** Whether the memory is still there. */
+    public boolean isOpen() {
+        return memory.isOpen();
+    }
+
     /** What this side's requests name the byte at {@code offset} by. */
     public int localKey(long offset) {
         return regions[DataMemory.slabIndex(offset)].getLkey();

@@ -69,6 +69,11 @@ final class ShardClient implements AutoCloseable {
         return route.portal().needsShareableMemory() ? DataMemory.allocateShareable(bytes) : DataMemory.allocate(bytes);
     }
 
+    /** Makes memory known to the device that moves the data, if one does. */
+    void prepare(DataMemory memory) throws IOException {
+        observer().prepare(memory);
+    }
+
     String address() {
         return ModelAddress.text(portal);
     }

@@ -91,12 +91,20 @@ public final class StripedModel implements RemoteModel {
     /** Memory that every shard's sessions can use. */
     @Override
     public DataMemory allocate(long bytes) throws IOException {
+        ShardClient choosy = shards.getFirst();
         for (ShardClient shard : shards) {
-            if (shard.route().portal().needsShareableMemory()) {
-                return shard.allocate(bytes);
-            }
+            choosy = shard.route().portal().needsShareableMemory() ? shard : choosy;
         }
-        return DataMemory.allocate(bytes);
+        DataMemory memory = choosy.allocate(bytes);
+        try {
+            for (ShardClient shard : shards) {
+                shard.prepare(memory);
+            }
+            return memory;
+        } catch (IOException e) {
+            memory.close();
+            throw e;
+        }
     }
 
     /** How what goes to each shard is cut. */

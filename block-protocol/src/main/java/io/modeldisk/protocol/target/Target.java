@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.target;
 
+import io.modeldisk.protocol.memory.DataMemory;
 import java.util.List;
 
 /** An iSCSI target: a name, its logical units, and who hears of nexuses coming and going. Thread-safe. */
@@ -9,6 +10,11 @@ public interface Target {
 
     /** The logical units, by ascending LUN. */
     List<LogicalUnit> units();
+
+    /** The memory that the units' pins lie in, as far as it is there for as long as the target: devices are told of it. */
+    default List<DataMemory> memories() {
+        return List.of();
+    }
 
     /** How long this nexus may be silent before its connection is ended, if that is less than the server bears with anybody. */
     default long silenceBoundNanos(Nexus nexus) {

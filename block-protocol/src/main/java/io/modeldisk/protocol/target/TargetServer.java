@@ -8,6 +8,7 @@ import io.modeldisk.protocol.datamover.tcp.TcpPortal;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.login.TargetAddress;
+import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -56,6 +57,7 @@ public final class TargetServer implements AutoCloseable {
         this.logins = new PendingLogins(context.maxLogins);
         this.portals = open(context);
         this.pool = new BufferPool(context.bufferBytes);
+        prepareMemory();
         for (TargetPortal portal : portals) {
             acceptors.add(Thread.ofPlatform().name("acceptor " + portal.datamover()).daemon()
                 .unstarted(() -> accept(portal)));
@@ -87,6 +89,21 @@ public final class TargetServer implements AutoCloseable {
             return List.copyOf(opened);
         } catch (IOException | RuntimeException e) {
             opened.forEach(TargetPortal::close);
+            throw e;
+        }
+    }
+
+    private void prepareMemory() throws IOException {
+        try {
+            for (TargetPortal portal : portals) {
+                portal.prepare(pool.memory());
+                for (DataMemory memory : context.target.memories()) {
+                    portal.prepare(memory);
+                }
+            }
+        } catch (IOException e) {
+            portals.forEach(TargetPortal::close);
+            pool.close();
             throw e;
         }
     }

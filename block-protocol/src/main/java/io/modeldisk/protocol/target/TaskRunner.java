@@ -269,39 +269,60 @@ final class TaskRunner {
             return;
         }
         int position = 0;
-        boolean over = true;
-        while (position < task.moveBytes) {
-            task.unit.pin(task, position, task.pin);
-            try {
-                int part = Math.min(task.pin.lengthBytes(), task.moveBytes - position);
+        boolean mine = true;
+        try {
+            while (position < task.moveBytes) {
+                Pin pin = pin(task, position);
+                int part = Math.min(pin.lengthBytes(), task.moveBytes - position);
                 boolean last = position + part == task.moveBytes;
                 if (last) {
                     ending(task);
                 }
-                over = put(task, position, part, last);
-                position += part;
-            } finally {
+                boolean over = put(task, pin, position, part, last);
+                mine = over || !last;
                 if (over) {
-                    task.unit.unpin(task.pin);
+                    task.unpin();
                 }
+                position += part;
+            }
+        } finally {
+            if (mine && !task.pins.isEmpty()) {
+                datamover.forget(task.transfer);
+                task.unpin();
             }
         }
-        if (over) {
+        if (mine) {
             free(task, true);
         }
     }
 
-    /** Puts what is pinned; if this answers false, the task is {@link #putEnded}'s from here on. */
-    private boolean put(TaskSlot task, int position, int bytes, boolean last) throws IOException {
+    /** Pins the next piece of a read, beside those that are under way, as far as there is room for it. */
+    private Pin pin(TaskSlot task, int position) throws IOException {
+        if (task.pins.isFull() || task.usesScratch()) {
+            datamover.awaitPuts(task.transfer);
+            task.unpin();
+        }
+        task.unit.pin(task, position, task.pins.free());
+        return task.pins.hold();
+    }
+
+    /** Puts what is pinned; if this answers false of the last piece, the task is {@link #putEnded}'s from here on. */
+    private boolean put(TaskSlot task, Pin pin, int position, int bytes, boolean last) throws IOException {
         // An abort sees a put that is under way, or none.
         synchronized (task) {
-            boolean over = datamover.putData(task.transfer, position, task.pin.memory(), task.pin.offset(), bytes, last,
+            boolean over = datamover.putData(task.transfer, position, pin.memory(), pin.offset(), bytes, last,
                 task.residual);
-            if (!over) {
-                task.putting();
+            if (over || !last) {
+                return over;
             }
-            return over;
+            if (!task.aborted) {
+                task.putting();
+                return false;
+            }
         }
+        // The receiver, which would hear of the put's end, waits for the task's.
+        datamover.forget(task.transfer);
+        return true;
     }
 
     /** What was put under way has arrived. */
@@ -313,9 +334,7 @@ final class TaskRunner {
 
     private void endPut(TaskSlot task) {
         datamover.forget(task.transfer);
-        if (task.kind == TaskSlot.Kind.READ) {
-            task.unit.unpin(task.pin);
-        }
+        task.unpin();
         free(task, true);
     }
 
@@ -330,8 +349,9 @@ final class TaskRunner {
         MemorySegment.copy(data, 0, scratch, ValueLayout.JAVA_BYTE,
             DataMemory.offsetInSlab(task.scratchOffset()), length);
         ending(task);
-        task.pin.set(task.memory(), task.scratchOffset(), length, null, 0);
-        if (put(task, 0, length, true)) {
+        task.pins.free().set(task.memory(), task.scratchOffset(), length, null, 0);
+        if (put(task, task.pins.hold(), 0, length, true)) {
+            task.unpin();
             free(task, true);
         }
     }

@@ -51,7 +51,7 @@ final class TaskSlot implements IoTask {
 
     final Cdb cdb = new Cdb();
     final DataTransfer transfer;
-    final Pin pin = new Pin();
+    final Pins pins = new Pins();
     Kind kind;
     LogicalUnit unit;
     int lun;
@@ -184,6 +184,16 @@ final class TaskSlot implements IoTask {
                 return;
             }
         }
+    }
+
+    /** Lets go of what is pinned for it. */
+    void unpin() {
+        pins.release(kind == Kind.READ ? unit : null);
+    }
+
+    /** Whether a copy in its scratch memory is pinned. */
+    boolean usesScratch() {
+        return pins.holds(memory, chunk);
     }
 
     /** How many chunks the transfer needs beyond those it has. */

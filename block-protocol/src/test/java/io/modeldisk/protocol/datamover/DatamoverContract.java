@@ -178,6 +178,17 @@ public abstract class DatamoverContract {
     }
 
     @Test
+    void memoryOfPutsThatAreOverMayBeFilledAnew() throws IOException {
+        int length = 8 << 20;
+        target.refilling = true;
+        for (int tag = 1; tag <= 4; tag++) {
+            initiator.read(pair.initiator(), tag, memory, (long) tag * length, length);
+            assertThat(next().status()).isZero();
+            assertThat(bytes((long) tag * length, length)).isEqualTo(sourceBytes(tag, length));
+        }
+    }
+
+    @Test
     void severalTransfersInterleave() throws IOException {
         int length = 1 << 20;
         byte[][] data = new byte[TargetSide.SLOTS][];

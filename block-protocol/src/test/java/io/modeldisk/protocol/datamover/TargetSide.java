@@ -33,6 +33,9 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
     /** While it is set, a write's data is not asked for. */
     volatile boolean holding;
 
+    /** While it is set, a read's data is put from two places in turn, which are filled anew when it is over. */
+    volatile boolean refilling;
+
     /** What the receiving thread does when the next ping comes, before it answers. */
     volatile Action onNextPing;
 
@@ -41,6 +44,9 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
         void run() throws IOException;
     }
 
+    private static final int PLACES = 2;
+
+    private final DataMemory places = DataMemory.allocate((long) PLACES * PIECE_BYTES);
     private final DataMemory pieces = DataMemory.allocate((long) SLOTS * MAX_PIECES * PIECE_BYTES);
     private final Deque<DataTransfer> free = new ArrayDeque<>();
     private final Deque<DataTransfer> held = new ArrayDeque<>();
@@ -113,7 +119,17 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
         boolean over = true;
         for (int done = 0; done < bytes;) {
             int part = Math.min(PIECE_BYTES, bytes - done);
-            over = datamover.putData(transfer, done, source, from + done, part, done + part == bytes, 0);
+            boolean last = done + part == bytes;
+            if (refilling) {
+                int place = done / PIECE_BYTES % PLACES;
+                if (place == 0 && !over) {
+                    datamover.awaitPuts(transfer);
+                }
+                MemorySegment.copy(source.slab(0), from + done, places.slab(0), (long) place * PIECE_BYTES, part);
+                over = datamover.putData(transfer, done, places, (long) place * PIECE_BYTES, part, last, 0);
+            } else {
+                over = datamover.putData(transfer, done, source, from + done, part, last, 0);
+            }
             done += part;
         }
         if (over) {
@@ -187,6 +203,7 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
     @Override
     public void close() {
         source.close();
+        places.close();
         pieces.close();
     }
 }

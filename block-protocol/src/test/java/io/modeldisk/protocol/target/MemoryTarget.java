@@ -9,6 +9,8 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /** A target whose one unit is plain memory, to test the protocol alone. It can be told to park what comes. */
 public final class MemoryTarget implements Target, AutoCloseable {
@@ -28,6 +30,11 @@ public final class MemoryTarget implements Target, AutoCloseable {
     @Override
     public String name() {
         return NAME;
+    }
+
+    @Override
+    public List<DataMemory> memories() {
+        return List.of(memory);
     }
 
     @Override
@@ -70,6 +77,12 @@ public final class MemoryTarget implements Target, AutoCloseable {
         /** Whether PUSH and PULL are commands of it, and the round of the last command. */
         public volatile boolean keepsRounds;
         public volatile long round;
+        /** The longest piece of a read that is in one piece; and how many of these were pinned at once, at most. */
+        public volatile int longestPinBytes = Integer.MAX_VALUE;
+        public final AtomicInteger mostPinned = new AtomicInteger();
+        private final AtomicInteger pinned = new AtomicInteger();
+        /** Runs before a piece of a read is pinned. */
+        public volatile Consumer<IoTask> pinning = _ -> {};
         /** Runs before each block that a WRITE SAME fills. */
         public volatile Runnable filling = () -> {};
 
@@ -112,13 +125,28 @@ public final class MemoryTarget implements Target, AutoCloseable {
 
         @Override
         public void pin(IoTask task, int dataOffset, Pin pin) {
+            pinning.accept(task);
             long offset = task.offset() + dataOffset;
-            int length = Math.min(task.lengthBytes() - dataOffset, memory.bytesLeftInSlab(offset));
+            int length = Math.min(Math.min(task.lengthBytes() - dataOffset, longestPinBytes),
+                memory.bytesLeftInSlab(offset));
             pin.set(memory, offset, length, null, 0);
+            mostPinned.accumulateAndGet(pinned.incrementAndGet(), Math::max);
         }
 
         @Override
-        public void unpin(Pin pin) {}
+        public void unpin(Pin pin) {
+            pinned.decrementAndGet();
+        }
+
+        /** Whether an abort of this task has come. */
+        public static boolean isAborted(IoTask task) {
+            return ((TaskSlot) task).aborted;
+        }
+
+        /** How many pieces are pinned now. */
+        public int pinned() {
+            return pinned.get();
+        }
 
         @Override
         public boolean write(IoTask task) {

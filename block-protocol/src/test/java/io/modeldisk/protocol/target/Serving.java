@@ -18,6 +18,9 @@ public final class Serving implements AutoCloseable {
     public static final int BLOCK = 4096;
     private static final int SIZE_BYTES = 8 << 20;
     private static final int CONNECTIONS = 8;
+    private static final int CHUNKS = 48;
+    /** The medium's memory and the buffers', together. */
+    public static final int MEMORY_BYTES = SIZE_BYTES + CHUNKS * BufferPool.CHUNK_BYTES;
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     public final MemoryTarget target;
@@ -35,7 +38,7 @@ public final class Serving implements AutoCloseable {
             .listen(new InetSocketAddress("127.0.0.1", 0))
             .target(target)
             .maxConnections(CONNECTIONS)
-            .bufferBytes(48L * BufferPool.CHUNK_BYTES)));
+            .bufferBytes((long) CHUNKS * BufferPool.CHUNK_BYTES)));
         allBufferBytes = server.freeBufferBytes();
     }
 

@@ -106,7 +106,8 @@ public final class MeshNode implements AutoCloseable {
         return listen.getAddress().isLoopbackAddress()
             ? AccessPolicy.THIS_MACHINE
             : new AccessPolicy(null, true, List.of(),
-                List.of(AddressRange.parse(listen.getAddress().getHostAddress() + "/32")));
+                BenchShard.thisMachine(listen.getAddress().getHostAddress()).stream().map(AddressRange::parse)
+                    .toList());
     }
 
     private static ModelAddress address(String portal) {

@@ -46,12 +46,15 @@ public final class PingPongs {
         long limit = TimeUnit.MILLISECONDS.toNanos(plan.runMillis());
         long begun = System.nanoTime();
         long requests = 0;
+        long nanos = 0;
         Histogram ignored = histogram();
-        while (requests < WARM_UP_REQUESTS && System.nanoTime() - begun < limit) {
+        // A clock may stand still for a while: in emulation, say.
+        while (nanos <= 0 || requests < WARM_UP_REQUESTS && nanos < limit) {
             requester.pingPong(direction, requestBytes, FEWEST_REQUESTS, ignored);
             requests += FEWEST_REQUESTS;
+            nanos = System.nanoTime() - begun;
         }
-        return Math.max(FEWEST_REQUESTS, requests * limit / (System.nanoTime() - begun));
+        return Math.max(FEWEST_REQUESTS, requests * limit / nanos);
     }
 
     private static Histogram histogram() {

@@ -69,6 +69,11 @@ public final class BenchShard implements AutoCloseable {
         return start(modeldisk, aggregator, modelBytes, address, datamovers, List.of());
     }
 
+    /** Where connections of this machine come from, to a shard on one of its addresses; over shared memory, from loopback. */
+    public static List<String> thisMachine(String address) {
+        return List.of(LOOPBACK + "/32", address + "/32");
+    }
+
     private static BenchShard start(
         String modeldisk, String aggregator, long modelBytes, String address, String datamovers, List<String> more)
         throws IOException {
@@ -77,7 +82,7 @@ public final class BenchShard implements AutoCloseable {
             datamovers, "--tuning", "none"));
         arguments.addAll(more);
         if (!address.equals(LOOPBACK)) {
-            arguments.addAll(List.of("--insecure", "--allow-address", address + "/32"));
+            arguments.addAll(List.of("--insecure", "--allow-address", String.join(",", thisMachine(address))));
         }
         ChildProcess process = ChildProcess.start(modeldisk, arguments.toArray(String[]::new));
         try {

@@ -14,6 +14,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 
 /**
  * Messages over a queue pair, for either end: receives are posted ahead, sends have places of their own and go out in the order
@@ -26,8 +27,8 @@ final class IserChannel implements AutoCloseable {
     /** How many messages may be on their way out. */
     static final int SENDS = 32;
 
-    private static final int SEND_FLAGS = IbvSendWR.IBV_SEND_SIGNALED;
-    private static final int SEND_INLINE_FLAGS = SEND_FLAGS | IbvSendWR.IBV_SEND_INLINE;
+    /** Of so many messages the device tells only that the last is out, if nobody needs to know more: each word of it costs. */
+    private static final int GROUP = 8;
 
     private final QueuePair queue;
     private final RegisteredMemory messages;
@@ -53,8 +54,9 @@ final class IserChannel implements AutoCloseable {
         long keptOffset = (long) (receiveCount + SENDS) * IserMessage.BYTES;
         DataMemory memory = DataMemory.allocate(keptOffset + (long) keptCount * IserMessage.BYTES_WITHOUT_DATA);
         queue.releaseAtEnd(memory::close);
+        queue.releaseAtEnd(this::forgetAll);
         try {
-            messages = register(memory);
+            messages = registerNow(memory);
             receives = new SVCPostRecv[receiveCount];
             for (int i = 0; i < receiveCount; i++) {
                 IserMessage message = queue.add(new IserMessage(memory, (long) i * IserMessage.BYTES, IserMessage.BYTES,
@@ -72,7 +74,7 @@ final class IserChannel implements AutoCloseable {
                 kept[i] = new IserMessage(memory, keptOffset + (long) i * IserMessage.BYTES_WITHOUT_DATA,
                     IserMessage.BYTES_WITHOUT_DATA, "a part of another's work", false);
             }
-            send = queue.prepare(WorkRequests.send(IbvSendWR.IBV_WR_SEND, SEND_FLAGS, 1));
+            send = queue.prepare(WorkRequests.send(IbvSendWR.IBV_WR_SEND, IbvSendWR.IBV_SEND_SIGNALED, 1));
         } catch (IOException e) {
             queue.close();
             throw e;
@@ -93,12 +95,6 @@ final class IserChannel implements AutoCloseable {
         return kept[index];
     }
 
-    private RegisteredMemory register(DataMemory memory) throws IOException {
-        RegisteredMemory result = queue.domain().register(memory);
-        queue.releaseAtEnd(() -> queue.domain().release(result));
-        return result;
-    }
-
     /** The registration of memory: a look, but for the first time that this connection sees it. */
     RegisteredMemory registered(DataMemory memory) throws IOException {
         for (RegisteredMemory one : known) {
@@ -111,10 +107,27 @@ final class IserChannel implements AutoCloseable {
 
     private RegisteredMemory registerNow(DataMemory memory) throws IOException {
         synchronized (registered) {
-            RegisteredMemory result = register(memory);
+            forget(one -> !one.isOpen());
+            RegisteredMemory result = queue.domain().register(memory);
             registered.add(result);
             known = registered.toArray(RegisteredMemory[]::new);
             return result;
+        }
+    }
+
+    /** Memory that is gone stays locked no longer. */
+    private void forget(Predicate<RegisteredMemory> which) throws IOException {
+        for (RegisteredMemory one : List.copyOf(registered)) {
+            if (which.test(one)) {
+                registered.remove(one);
+                queue.domain().release(one);
+            }
+        }
+    }
+
+    private void forgetAll() throws IOException {
+        synchronized (registered) {
+            forget(_ -> true);
         }
     }
 
@@ -143,31 +156,35 @@ final class IserChannel implements AutoCloseable {
         sendLock.unlock();
     }
 
-    /** Waits for a place for a message; with the lock. It advertises nothing yet. */
+    /** Waits for a place for a message, which has to be sent then; with the lock. It advertises nothing yet. */
     IserMessage nextMessage() throws IOException {
         IserMessage message = sends[nextSend];
+        if (nextSend % GROUP == 0) {
+            IserMessage last = sends[nextSend + GROUP - 1];
+            queue.awaitEnd(last, last.turn());
+        }
         nextSend = (nextSend + 1) % SENDS;
-        queue.awaitEnd(message, message.turn());
         IserHeader.begin(message.whole());
         return message;
     }
 
-    /** Sends a message from {@link #nextMessage}; with the lock. Answers its turn. */
-    int send(IserMessage message, int bytes) throws IOException {
+    /** Sends a message from {@link #nextMessage}; with the lock. Answers its turn, for who has to know its end. */
+    int send(IserMessage message, int bytes, boolean tells) throws IOException {
         queue.awaitRoom(1);
-        prepare(send.getWrMod(0), message, bytes);
-        return queue.post(send, message, 1);
+        boolean signaled = tells || nextSend % GROUP == 0;
+        prepare(send.getWrMod(0), message, bytes, message, signaled);
+        if (signaled) {
+            return queue.post(send, message, 1);
+        }
+        queue.postSilently(send);
+        return message.turn();
     }
 
-    /** Patches a send request for a message. */
-    void prepare(SVCPostSend.SendWRMod request, IserMessage message, int bytes) {
-        prepare(request, message, bytes, message);
-    }
-
-    /** Patches a send request for a message, of which another piece of work hears the end. */
-    void prepare(SVCPostSend.SendWRMod request, IserMessage message, int bytes, Work work) {
+    /** Patches a send request for a message, of which a piece of work hears the end if it is signaled. */
+    void prepare(SVCPostSend.SendWRMod request, IserMessage message, int bytes, Work work, boolean signaled) {
         request.setWr_id(work.id());
-        request.setSend_flags(bytes <= queue.inlineBytes() ? SEND_INLINE_FLAGS : SEND_FLAGS);
+        request.setSend_flags((signaled ? IbvSendWR.IBV_SEND_SIGNALED : 0)
+            | (bytes <= queue.inlineBytes() ? IbvSendWR.IBV_SEND_INLINE : 0));
         SVCPostSend.SgeMod part = request.getSgeMod(0);
         part.setAddr(messages.address(message.offset()));
         part.setLength(bytes);
@@ -177,11 +194,11 @@ final class IserChannel implements AutoCloseable {
     /** Sends a PDU with its data; with the lock. Answers the message. */
     IserMessage sendPdu(Pdu pdu, ByteBuffer data) throws IOException {
         IserMessage message = nextMessage();
-        send(message, message.fill(pdu, data));
+        send(message, message.fill(pdu, data), false);
         return message;
     }
 
-    /** Waits until all that is being sent is out. */
+    /** Waits until all is out that is being sent and tells of it: what takes data along from where it is. */
     void awaitSends() {
         for (IserMessage message : sends) {
             queue.awaitOver(message);

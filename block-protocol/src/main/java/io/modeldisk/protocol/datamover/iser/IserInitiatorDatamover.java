@@ -6,6 +6,7 @@ import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Opcode;
 import io.modeldisk.protocol.pdu.RequestPdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
@@ -68,6 +69,16 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
     }
 
     @Override
+    public void prepare(DataMemory memory) throws IOException {
+        queue.enter();
+        try {
+            channel.registered(memory);
+        } finally {
+            queue.exit();
+        }
+    }
+
+    @Override
     public void sendCommand(ScsiCommandPdu command, InitiatorTask task) throws IOException {
         queue.enter();
         channel.lock();
@@ -92,7 +103,7 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
             if (together) {
                 sendTogether(message, bytes, memory, task);
             } else {
-                channel.send(message, bytes);
+                channel.send(message, bytes, false);
             }
         } finally {
             channel.unlock();
@@ -105,7 +116,7 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
         throws IOException {
         queue.awaitRoom(1);
         SVCPostSend.SendWRMod request = sendWithData.getWrMod(0);
-        channel.prepare(request, message, bytes);
+        channel.prepare(request, message, bytes, message, true);
         request.setSend_flags(IbvSendWR.IBV_SEND_SIGNALED);
         SVCPostSend.SgeMod data = request.getSgeMod(1);
         data.setAddr(memory.address(task.memoryOffset()));

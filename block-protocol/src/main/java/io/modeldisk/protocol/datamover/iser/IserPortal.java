@@ -7,8 +7,10 @@ import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import io.modeldisk.protocol.datamover.IncomingConnection;
 import io.modeldisk.protocol.datamover.TargetPortal;
+import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.rdma.QueuePair;
 import io.modeldisk.protocol.rdma.Rdma;
+import io.modeldisk.protocol.rdma.RdmaDomain;
 import io.modeldisk.protocol.rdma.RdmaDomains;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -52,6 +54,8 @@ public final class IserPortal implements TargetPortal {
     private final RdmaEventChannel channel;
     private final List<RdmaCmId> listeners = new ArrayList<>();
     private final Map<RdmaCmId, QueuePair> connections = new ConcurrentHashMap<>();
+    /** The listeners' devices, which keep what is prepared until the portal has ended. */
+    private final List<RdmaDomain> prepared = new ArrayList<>();
     private final ArrayBlockingQueue<IserIncoming> incomings = new ArrayBlockingQueue<>(BACKLOG);
     private final InetAddress host;
     private int port;
@@ -123,6 +127,25 @@ public final class IserPortal implements TargetPortal {
     }
 
     @Override
+    public synchronized void prepare(DataMemory memory) throws IOException {
+        if (prepared.isEmpty()) {
+            for (RdmaCmId listener : listeners) {
+                prepared.add(domains.enter(listener));
+            }
+        }
+        for (RdmaDomain domain : prepared) {
+            domain.register(memory);
+        }
+    }
+
+    private synchronized void leaveDomains() throws IOException {
+        for (RdmaDomain domain : prepared) {
+            domains.leave(domain);
+        }
+        prepared.clear();
+    }
+
+    @Override
     public IncomingConnection accept() throws IOException {
         try {
             while (!closed) {
@@ -164,6 +187,7 @@ public final class IserPortal implements TargetPortal {
             if (listening) {
                 stopListening();
             }
+            leaveDomains();
             channel.destroyEventChannel();
         } catch (IOException | RuntimeException e) {
             LOG.error("listening for iSER connections ended: {}", e.toString());

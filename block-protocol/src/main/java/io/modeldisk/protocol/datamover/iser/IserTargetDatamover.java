@@ -30,7 +30,8 @@ public final class IserTargetDatamover implements TargetDatamover {
     /** The RDMA requests of a connection: the READs of a few long writes, and the WRITEs and responses of many reads. */
     private static final int RDMA_REQUESTS = 128;
 
-    private static final int WRITES = 4;
+    /** How many WRITEs may be under way that are not their read's last. */
+    private static final int WRITES = 16;
 
     private final IserChannel channel;
     private final QueuePair queue;
@@ -221,7 +222,7 @@ public final class IserTargetDatamover implements TargetDatamover {
                 local(request, memory, transfer.address(position), part);
                 remote(request, state.writeStag(), state.writeOffset(position));
                 if (last) {
-                    queue.post(call, state, requests);
+                    queue.post(call, state, 1);
                 } else {
                     queue.postSilently(call);
                 }
@@ -250,6 +251,10 @@ public final class IserTargetDatamover implements TargetDatamover {
         IserTransfer state = transfers[transfer.slot()];
         state.forget();
         // The device must not use memory any more that another task may have next.
+        if (state.lastWrite() != null) {
+            queue.awaitOver(state.lastWrite(), state.lastWriteTurn());
+            state.writesEnded();
+        }
         queue.withdraw(state);
         puts.remove(state);
     }
@@ -268,8 +273,6 @@ public final class IserTargetDatamover implements TargetDatamover {
         IserTransfer state = transfers[transfer.slot()];
         queue.enter();
         try {
-            Work work;
-            int turn;
             channel.lock();
             try {
                 SVCPostSend call = last ? writeAndRespond : write;
@@ -283,16 +286,30 @@ public final class IserTargetDatamover implements TargetDatamover {
                     queue.post(call, state, 2);
                     return false;
                 }
-                work = nextWrite();
+                Work work = nextWrite();
                 queue.awaitRoom(1);
                 request.setWr_id(work.id());
-                turn = queue.post(call, work, 1);
+                state.writing(work, queue.post(call, work, 1));
+                return false;
             } finally {
                 channel.unlock();
             }
-            // The memory is the device's until the other side has acknowledged it.
-            queue.awaitEnd(work, turn);
-            return true;
+        } finally {
+            queue.exit();
+        }
+    }
+
+    @Override
+    public void awaitPuts(DataTransfer transfer) throws IOException {
+        IserTransfer state = transfers[transfer.slot()];
+        if (state.lastWrite() == null) {
+            return;
+        }
+        queue.enter();
+        try {
+            // The device ends requests in their order: those before it are over too.
+            queue.awaitEnd(state.lastWrite(), state.lastWriteTurn());
+            state.writesEnded();
         } finally {
             queue.exit();
         }
@@ -305,7 +322,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         response.begin(state.transfer().initiatorTaskTag(), ScsiStatus.GOOD, 0).residual(residual);
         numbering.stamp(response, true);
         puts.add(state, response.statSn());
-        channel.prepare(chain.getWrMod(1), message, message.fill(response, null), state);
+        channel.prepare(chain.getWrMod(1), message, message.fill(response, null), state, true);
     }
 
     private Work nextWrite() throws IOException {
@@ -334,7 +351,7 @@ public final class IserTargetDatamover implements TargetDatamover {
                     pdu.dataSegmentBytes(length);
                 }
                 numbering.stamp(pdu, carriesStatus);
-                turn = channel.send(message, message.fill(pdu, data));
+                turn = channel.send(message, message.fill(pdu, data), mayBeTheLast(pdu.opcode()));
             } finally {
                 channel.unlock();
             }

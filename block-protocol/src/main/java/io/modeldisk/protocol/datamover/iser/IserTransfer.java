@@ -16,6 +16,8 @@ final class IserTransfer extends Work {
     private boolean put;
     private int putStatSn;
     private long putSinceNanos;
+    private Work lastWrite;
+    private int lastWriteTurn;
     private DataTransfer transfer;
     private boolean awaited;
     private boolean writeAdvertised;
@@ -39,6 +41,7 @@ final class IserTransfer extends Work {
     void begin(DataTransfer begun, ByteBuffer message, int broughtBytes) {
         transfer = begun;
         put = false;
+        lastWrite = null;
         awaited = false;
         writeAdvertised = IserHeader.advertisesWrite(message);
         writeStag = IserHeader.writeStag(message);
@@ -66,6 +69,25 @@ final class IserTransfer extends Work {
 
     IserMessage response() {
         return response;
+    }
+
+    /** A WRITE that is not the last goes out. */
+    void writing(Work write, int turn) {
+        lastWrite = write;
+        lastWriteTurn = turn;
+    }
+
+    /** The WRITE that went out last of those that were not the last; null if none is under way, or all are known to be over. */
+    Work lastWrite() {
+        return lastWrite;
+    }
+
+    int lastWriteTurn() {
+        return lastWriteTurn;
+    }
+
+    void writesEnded() {
+        lastWrite = null;
     }
 
     /** Its last WRITE and the response go out. */

@@ -5,18 +5,22 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.tcp.TcpInitiatorPortal;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.target.Serving;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What goes wrong over iSER ends the command or the connection that it is about, and nothing else. */
 @Tag("softroce")
@@ -24,6 +28,7 @@ class IserFaultTest extends IserFixture {
     private static final String NOBODY = "10.9.0.99";
     private static final int BLOCKS = 64;
     private static final int BYTES = BLOCKS * Serving.BLOCK;
+    private static final int MOST_SESSIONS = 6;
 
     @ParameterizedTest
     @CsvSource({"UNKNOWN_TAG,false", "UNKNOWN_TAG,true", "TOO_SHORT,false", "TOO_SHORT,true",
@@ -136,6 +141,82 @@ class IserFaultTest extends IserFixture {
                 killer.join();
                 await("the session with the dead target ends", () -> !session.isOpen());
             }
+        }
+    }
+
+    @Test
+    void aTargetThatMayNotLockItsMemorySaysSoAndDoesNotStart() throws Exception {
+        try (IserVictim target = IserVictim.target(address, locking(64 << 10))) {
+            target.awaitEnd();
+            assertThat(target.output()).contains("cannot be registered with the RDMA device")
+                .contains("this process may lock 65536 bytes", "LimitMEMLOCK");
+        }
+    }
+
+    @Test
+    void aTargetThatMayLockNoMoreRefusesConnectionsAndServesOverTcp() throws Exception {
+        try (IserVictim target = IserVictim.target(address, locking(Serving.MEMORY_BYTES + (64 << 10)))) {
+            InetSocketAddress portal = target.awaitPortal(address);
+            for (int i = 0; i < 2; i++) {
+                assertThatThrownBy(() -> login(portal, new IserInitiatorPortal(connector, portal)))
+                    .isInstanceOf(IOException.class).hasMessageContaining("refuses the iSER connection")
+                    .hasMessageContaining("log says why");
+            }
+            await("the target's log says why", () -> target.output().contains("LimitMEMLOCK"));
+            login(portal, new TcpInitiatorPortal(portal)).close();
+        }
+    }
+
+    /** Too little for its messages, and too little for its data. */
+    @ParameterizedTest
+    @ValueSource(ints = {64 << 10, 2 << 20})
+    void anInitiatorThatMayNotLockMemorySaysSo(int mayLock) throws Exception {
+        try (IserVictim initiator = IserVictim.initiator(serving.server.localAddress(), locking(mayLock))) {
+            initiator.awaitEnd();
+            assertThat(initiator.output()).contains("cannot be registered with the RDMA device")
+                .contains("this process may lock " + mayLock + " bytes", "LimitMEMLOCK");
+        }
+        serving.awaitNothingLeft();
+    }
+
+    /** What stands in front of a command that may lock so many bytes: root alone needs no limit, by a right that is taken. */
+    private static String[] locking(int bytes) {
+        return new String[]{"setpriv", "--bounding-set", "-ipc_lock", "--inh-caps", "-ipc_lock", "prlimit",
+            "--memlock=" + bytes};
+    }
+
+    /** The kernel's own limit on what one process may have of a device stands for a device that has no more. */
+    @Test
+    void aTargetWithoutAnotherQueuePairSaysSoAndServesTheOthers() throws Exception {
+        List<IscsiSession> sessions = new ArrayList<>();
+        try (DeviceLimit limit = new DeviceLimit(); IserVictim target = IserVictim.target(address)) {
+            InetSocketAddress portal = target.awaitPortal(address);
+            sessions.add(login(portal, new IserInitiatorPortal(connector, portal)));
+            limit.confine(target.pid(), "hca_object=12");
+            assertThatThrownBy(() -> {
+                for (int i = 0; i < MOST_SESSIONS; i++) {
+                    sessions.add(login(portal, new IserInitiatorPortal(connector, portal)));
+                }
+            }).isInstanceOf(IOException.class).hasMessageContaining("refuses the iSER connection");
+            await("the target's log says why", () -> target.output().contains("a connection cannot be served"));
+            assertThat(sessions).hasSizeGreaterThan(1);
+            for (IscsiSession session : sessions) {
+                assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES)))
+                    .isEqualTo("GOOD");
+            }
+            sessions.removeLast().close();
+            Serving.await("the next one finds room", () -> mayLogIn(portal));
+        } finally {
+            sessions.forEach(IscsiSession::close);
+        }
+    }
+
+    private boolean mayLogIn(InetSocketAddress portal) {
+        try {
+            login(portal, new IserInitiatorPortal(connector, portal)).close();
+            return true;
+        } catch (Exception e) {
+            return false;
         }
     }
 }

@@ -45,16 +45,19 @@ final class IserVictim implements AutoCloseable {
         this.output = output;
     }
 
-    static IserVictim initiator(InetSocketAddress portal) throws IOException {
-        return start("initiator", portal.getAddress().getHostAddress(), Integer.toString(portal.getPort()));
+    /** Starts an initiator; {@code before} stands in front of its command line. */
+    static IserVictim initiator(InetSocketAddress portal, String... before) throws IOException {
+        return start(List.of(before), "initiator", portal.getAddress().getHostAddress(),
+            Integer.toString(portal.getPort()));
     }
 
-    static IserVictim target(InetAddress address) throws IOException {
-        return start("target", address.getHostAddress());
+    /** Starts a target; {@code before} stands in front of its command line. */
+    static IserVictim target(InetAddress address, String... before) throws IOException {
+        return start(List.of(before), "target", address.getHostAddress());
     }
 
-    private static IserVictim start(String... arguments) throws IOException {
-        List<String> command = new ArrayList<>();
+    private static IserVictim start(List<String> before, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(before);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), IserVictim.class.getName()));
@@ -62,6 +65,10 @@ final class IserVictim implements AutoCloseable {
         Path output = Files.createTempFile("victim", ".log");
         return new IserVictim(
             new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start(), output);
+    }
+
+    long pid() {
+        return process.pid();
     }
 
     /** All that it has said. */
@@ -92,6 +99,16 @@ final class IserVictim implements AutoCloseable {
             assertThat(process.isAlive()).as("it lives, and has said: " + output()).isTrue();
             assertThat(System.nanoTime() - deadline).as("it is in time, and has said: " + output()).isNegative();
             LockSupport.parkNanos(POLL_NANOS);
+        }
+    }
+
+    /** Waits until it has ended by itself. */
+    void awaitEnd() {
+        try {
+            assertThat(process.waitFor(PATIENCE_NANOS, TimeUnit.NANOSECONDS)).as("it ends, and has said: " + output())
+                .isTrue();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 

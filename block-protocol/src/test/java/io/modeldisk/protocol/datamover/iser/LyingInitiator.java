@@ -97,7 +97,7 @@ final class LyingInitiator implements InitiatorDatamover {
             }
             command.dataSegmentBytes(0);
             numbering.stamp(command);
-            channel.send(message, message.fill(command, null));
+            channel.send(message, message.fill(command, null), false);
         } finally {
             channel.unlock();
             channel.queue().exit();

@@ -1,0 +1,41 @@
+package io.modeldisk.protocol.datamover.iser;
+
+import io.modeldisk.protocol.rdma.Rdma;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+
+/** A control group that limits what a process may have of the RDMA devices (the kernel's rdma controller). Needs root. */
+final class DeviceLimit implements AutoCloseable {
+    private final Path root = Path.of("/sys/fs/cgroup");
+    private final Path group = root.resolve("modeldisk-test");
+
+    DeviceLimit() throws IOException, InterruptedException {
+        if (!Files.exists(root.resolve("cgroup.procs"))) {
+            Process mount = new ProcessBuilder("mount", "-t", "cgroup2", "none", root.toString()).inheritIO().start();
+            if (!mount.waitFor(10, TimeUnit.SECONDS) || mount.exitValue() != 0) {
+                throw new IOException("cgroup2 cannot be mounted on " + root);
+            }
+        }
+        Files.writeString(root.resolve("cgroup.subtree_control"), "+rdma");
+        Files.createDirectory(group);
+    }
+
+    /** From now on a process gets no more than this of any device: {@code hca_object=N} counts what it makes from here on. */
+    void confine(long pid, String limit) throws IOException {
+        for (String device : Rdma.devices()) {
+            Files.writeString(group.resolve("rdma.max"), device + " " + limit);
+        }
+        Files.writeString(group.resolve("cgroup.procs"), Long.toString(pid));
+    }
+
+    @Override
+    public void close() throws IOException {
+        // Processes that are left go back to the root; the group of none can be removed.
+        for (String pid : Files.readAllLines(group.resolve("cgroup.procs"))) {
+            Files.writeString(root.resolve("cgroup.procs"), pid);
+        }
+        Files.delete(group);
+    }
+}
