@@ -15,6 +15,7 @@ import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.ArgGroup;
@@ -129,7 +130,8 @@ final class BenchProtocolCommand implements Callable<Integer> {
         show("");
         print(report);
         if (datamovers.contains("shm")) {
-            System.out.print(MemoryFloor.report(modelSize.bytes(), aggregators.split(NEXT_NAME)));
+            System.out.print(MemoryFloor.report(modelSize.bytes(), Collections.max(queueDepths),
+                aggregators.split(NEXT_NAME)));
         }
         if (json != null) {
             JsonReport.write(report, json);
