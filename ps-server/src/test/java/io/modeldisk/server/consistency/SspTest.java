@@ -318,6 +318,16 @@ class SspTest {
     }
 
     @Test
+    void pullThatWaitsAtALaterBlockIsForgotten() throws Exception {
+        pushAll(a, 2);
+        shard.consistency.push(new FakeTask(b, 0, 2 * BLOCK).fill(1).ofRound(1));
+        FakeTask pull = pull(a, 2);
+        assertThat(shard.consistency.admitPull(pull)).as("the last block lacks the other's round").isFalse();
+        shard.consistency.forget(pull);
+        assertThat(shard.consistency.waiting()).isZero();
+    }
+
+    @Test
     void earlierWaitIsNotForgottenForALaterOne() throws Exception {
         pushAll(a, 3);
         FakeTask early = pull(a, 2);
