@@ -1,6 +1,7 @@
 package io.modeldisk.command;
 
 import io.modeldisk.mount.ModelMount;
+import io.modeldisk.mount.TunedSize;
 import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.protocol.initiator.Route;
@@ -14,6 +15,8 @@ import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -134,7 +137,8 @@ final class MountCommand implements Callable<Integer> {
         }
         try (StripedModel remote = StripedModel.connect(connection);
             ModelMount mount = ModelMount
-                .launch(context.remoteModel(remote).datamover(describe(remote.routes())))) {
+                .launch(context.remoteModel(remote).datamover(describe(remote.routes()))
+                    .tuning(tuning(sizes, remote.routes())))) {
             LOG.info("effective configuration:\n{}", context);
             Thread stopper = new Thread(() -> stop(mount), "stop");
             Runtime.getRuntime().addShutdownHook(stopper);
@@ -142,7 +146,7 @@ final class MountCommand implements Callable<Integer> {
                 + "tuning %s, learner %s%n",
                 remote.facts().model(), ByteCount.format(remote.facts().sizeBytes()),
                 StatusCommand.counted(remote.facts().shards(), "shard"), remote.facts().consistency(),
-                directory, context.exchange().schemeName(), context.datamover(), sizes.origin(), label);
+                directory, context.exchange().schemeName(), context.datamover(), sizes.words(), label);
             Background.detachIfBackground(log);
             mount.unmounted().join();
             leaveTrace(mount);
@@ -158,6 +162,15 @@ final class MountCommand implements Callable<Integer> {
         }
         return IntStream.range(0, routes.size()).mapToObj(i -> routes.get(i) + " for shard " + i)
             .collect(Collectors.joining(", "));
+    }
+
+    /** The sizes that are used over each of the datamovers. */
+    private static Map<String, List<TunedSize>> tuning(Tuning sizes, List<Route> routes) {
+        Map<String, List<TunedSize>> used = new TreeMap<>();
+        for (Route route : routes) {
+            used.computeIfAbsent(route.portal().datamover(), sizes::sizes);
+        }
+        return used;
     }
 
     private void stop(ModelMount mount) {

@@ -152,7 +152,7 @@ final class ServeCommand implements Callable<Integer> {
         CountDownLatch closed = new CountDownLatch(1);
         try (ParameterServer server = ParameterServer.launch(context)) {
             Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(stopped, closed), "stop"));
-            System.out.println(ready(server) + ", tuning " + sizes.origin());
+            System.out.println(ready(server) + ", tuning " + sizes.words());
             stopped.await();
         } finally {
             closed.countDown();

@@ -6,6 +6,8 @@ import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.ModelFacts;
 import io.modeldisk.protocol.striping.StripedModel;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -14,15 +16,16 @@ import picocli.CommandLine.Parameters;
 
 /** {@code modeldisk status}. */
 @Command(name = "status", mixinStandardHelpOptions = true,
-    description = "Asks every shard of a model how it is: versions, rounds, learners, bytes moved.")
+    description = {"Asks every shard of a model how it is: versions, rounds, learners, bytes moved.",
+        "Where a model is mounted, also tells of the mount: its datamover, the sizes it cuts data in, its last error."})
 final class StatusCommand implements Callable<Integer> {
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    @Parameters(paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME",
-        description = "The model: its shards in their order, and its name.")
+    @Parameters(paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME|DIR",
+        description = "The model: its shards in their order, and its name; or where it is mounted.")
     private String address;
 
-    @Option(names = "--json", description = "Print what the shards say, as JSON.")
+    @Option(names = "--json", description = "Print what the shards say, or the mount's status.json, as JSON.")
     private boolean json;
 
     @Mixin
@@ -30,18 +33,39 @@ final class StatusCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        if (Files.isDirectory(Path.of(address))) {
+            ofMount(new MountStatus(Path.of(address)));
+            return 0;
+        }
         ModelAddress model = ModelAddress.parse(address);
         String label = "status-" + ProcessHandle.current().pid();
         try (StripedModel remote = StripedModel.connect(new StripedModel.Context(model).learner(label)
             .secrets(secrets.read()))) {
             JsonNode shards = remote.status();
             if (json) {
-                System.out.println(JSON.writerWithDefaultPrettyPrinter().writeValueAsString(shards));
+                printJson(shards);
             } else {
                 print(remote.facts(), shards);
             }
         }
         return 0;
+    }
+
+    private void ofMount(MountStatus mount) throws IOException {
+        if (json) {
+            printJson(mount.report());
+            return;
+        }
+        System.out.println(mount.words());
+        if (mount.shards().has("error")) {
+            System.out.println("no status of the shards: " + mount.shards().path("error").asText());
+        } else {
+            print(mount.facts(), mount.shards());
+        }
+    }
+
+    private static void printJson(JsonNode node) throws IOException {
+        System.out.println(JSON.writerWithDefaultPrettyPrinter().writeValueAsString(node));
     }
 
     private static void print(ModelFacts facts, JsonNode shards) {

@@ -1,20 +1,16 @@
 package io.modeldisk.command;
 
 import io.modeldisk.protocol.initiator.TransferSizes;
+import io.modeldisk.tuning.Pins;
 import io.modeldisk.tuning.Tuning;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import picocli.CommandLine.Option;
 
 /** Where the sizes come from that data is cut in, and what of them is pinned: alike for a shard and a mount. */
 final class TuningOption {
     private static final String NONE = "none";
-    private static final List<String> DATAMOVERS = List.of("tcp", "shm", "iser");
 
     @Option(names = "--tuning", paramLabel = "FILE|none",
         description = "What `modeldisk tune` has found; by default ~/.config/modeldisk/tuning.json if it is there. none: the "
@@ -28,7 +24,7 @@ final class TuningOption {
 
     /** What to use, with what is pinned. */
     Tuning read() throws IOException {
-        return pinned(file(), null, null);
+        return read(null, null);
     }
 
     /**
@@ -38,7 +34,7 @@ final class TuningOption {
      * @param queueDepth null if it is not pinned
      */
     Tuning read(ByteCount requestSize, Integer queueDepth) throws IOException {
-        return pinned(file(), requestSize, queueDepth);
+        return file().pinned(new Pins(bytes("--eager", eager), bytes("--request-size", requestSize), queueDepth));
     }
 
     private Tuning file() throws IOException {
@@ -52,29 +48,10 @@ final class TuningOption {
         return Files.exists(usual) ? Tuning.read(usual) : Tuning.BUILT_IN;
     }
 
-    private Tuning pinned(Tuning tuning, ByteCount requestSize, Integer queueDepth) {
-        Map<String, TransferSizes> sizes = new TreeMap<>();
-        for (String datamover : DATAMOVERS) {
-            TransferSizes found = tuning.of(datamover);
-            sizes.put(datamover, new TransferSizes(
-                eager == null ? found.eagerBytes() : bytes("--eager", eager),
-                requestSize == null ? found.requestBytes() : bytes("--request-size", requestSize),
-                queueDepth == null ? found.queueDepth() : queueDepth));
+    private static Integer bytes(String option, ByteCount count) {
+        if (count == null) {
+            return null;
         }
-        List<String> pins = new ArrayList<>();
-        pin(pins, "--eager", eager);
-        pin(pins, "--request-size", requestSize);
-        pin(pins, "--queue-depth", queueDepth);
-        return new Tuning(tuning.origin() + (pins.isEmpty() ? "" : " but " + String.join(" ", pins)), sizes);
-    }
-
-    private static void pin(List<String> pins, String option, Object value) {
-        if (value != null) {
-            pins.add(option + "=" + (value instanceof ByteCount count ? count.bytes() : value));
-        }
-    }
-
-    private static int bytes(String option, ByteCount count) {
         if (count.bytes() > TransferSizes.MAX_REQUEST_BYTES) {
             throw new IllegalArgumentException(option + " " + count.bytes() + " must be at most "
                 + TransferSizes.MAX_REQUEST_BYTES);

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.mount.TunedSize;
 import io.modeldisk.protocol.initiator.TransferSizes;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
@@ -12,7 +13,9 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -20,10 +23,11 @@ import java.util.TreeMap;
 /**
  * How data is cut over each datamover, and where that comes from. Immutable.
  *
- * @param origin where it comes from, in words
+ * @param origin where what was measured comes from, in words
  * @param byDatamover what was measured; a datamover that is not among them has {@link TransferSizes#DEFAULTS}
+ * @param pins what holds over every datamover instead
  */
-public record Tuning(String origin, Map<String, TransferSizes> byDatamover) {
+public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pins pins) {
     /** Where nothing was measured. */
     public static final Tuning BUILT_IN = new Tuning("built in", Map.of());
 
@@ -32,11 +36,24 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover) {
     private static final int VERSION = 1;
     private static final String AGAIN = "); `modeldisk tune` makes a new one";
     private static final Set<String> DATAMOVERS = Set.of("tcp", "shm", "iser");
-    private static final Set<String> FIELDS = Set.of("eagerBytes", "requestBytes", "queueDepth");
+    private static final String EAGER = "eagerBytes";
+    private static final String REQUEST = "requestBytes";
+    private static final String DEPTH = "queueDepth";
+    private static final Set<String> FIELDS = Set.of(EAGER, REQUEST, DEPTH);
 
     /** Keeps the map as it is now. */
     public Tuning {
         byDatamover = Map.copyOf(byDatamover);
+    }
+
+    /** What was measured, of which nothing is pinned. */
+    public Tuning(String origin, Map<String, TransferSizes> byDatamover) {
+        this(origin, byDatamover, Pins.NONE);
+    }
+
+    /** The same with other pins. */
+    public Tuning pinned(Pins others) {
+        return new Tuning(origin, byDatamover, others);
     }
 
     /** Where it is if nobody says otherwise: {@code modeldisk/tuning.json} in XDG_CONFIG_HOME, or in {@code ~/.config}. */
@@ -50,7 +67,25 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover) {
 
     /** What is to be used over a datamover. */
     public TransferSizes of(String datamover) {
-        return byDatamover.getOrDefault(datamover, TransferSizes.DEFAULTS);
+        return pins.over(byDatamover.getOrDefault(datamover, TransferSizes.DEFAULTS));
+    }
+
+    /** What is to be used over a datamover, each size with where it comes from. */
+    public List<TunedSize> sizes(String datamover) {
+        TransferSizes sizes = of(datamover);
+        String measured = byDatamover.containsKey(datamover) ? origin : BUILT_IN.origin;
+        List<TunedSize> all = new ArrayList<>();
+        if (sendsEagerly(datamover)) {
+            all.add(new TunedSize(EAGER, sizes.eagerBytes(), pins.eagerBytes() == null ? measured : Pins.EAGER));
+        }
+        all.add(new TunedSize(REQUEST, sizes.requestBytes(), pins.requestBytes() == null ? measured : Pins.REQUEST));
+        all.add(new TunedSize(DEPTH, sizes.queueDepth(), pins.queueDepth() == null ? measured : Pins.DEPTH));
+        return all;
+    }
+
+    /** Where the sizes come from, in a few words. */
+    public String words() {
+        return origin + pins.words();
     }
 
     /**
@@ -110,9 +145,9 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover) {
             }
         }
         TransferSizes defaults = TransferSizes.DEFAULTS;
-        return new TransferSizes(node.path("eagerBytes").asInt(defaults.eagerBytes()),
-            node.path("requestBytes").asInt(defaults.requestBytes()),
-            node.path("queueDepth").asInt(defaults.queueDepth()));
+        return new TransferSizes(node.path(EAGER).asInt(defaults.eagerBytes()),
+            node.path(REQUEST).asInt(defaults.requestBytes()),
+            node.path(DEPTH).asInt(defaults.queueDepth()));
     }
 
     /** Writes a file, as a whole or not at all; makes its directory if that is missing. */
@@ -126,9 +161,9 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover) {
         new TreeMap<>(byDatamover).forEach((name, sizes) -> {
             ObjectNode node = datamovers.putObject(name);
             if (sendsEagerly(name)) {
-                node.put("eagerBytes", sizes.eagerBytes());
+                node.put(EAGER, sizes.eagerBytes());
             }
-            node.put("requestBytes", sizes.requestBytes()).put("queueDepth", sizes.queueDepth());
+            node.put(REQUEST, sizes.requestBytes()).put(DEPTH, sizes.queueDepth());
         });
         Path whole = file.toAbsolutePath();
         Files.createDirectories(whole.getParent());

@@ -53,6 +53,27 @@ final class LifecycleIT {
     }
 
     @Test
+    void statusOfADirectoryThatIsNoMountIsRefusedInWords() throws Exception {
+        Result result = sandbox.run(modeldisk("status", sandbox.directory("d")));
+        assertThat(result.status()).isNotZero();
+        assertThat(result.output()).contains("no model is mounted on", "status.json is not there");
+    }
+
+    @Test
+    @Tag("mount")
+    void statusOfAMountTellsItsTuning() throws Exception {
+        Programs.requireMounting();
+        Path directory = sandbox.directory("d");
+        sandbox.run(modeldisk("mount", launch().address(), directory, "--datamover", "tcp", "--tuning", "none",
+            "--queue-depth", "4")).succeeded();
+        assertThat(sandbox.run(modeldisk("status", directory)).succeeded()).contains(
+            "mount " + directory + ": exchange sync",
+            "tuning of tcp: eagerBytes 262144 (built in), requestBytes 262144 (built in), queueDepth 4 (--queue-depth)",
+            "model m: 1 MiB in 4 blocks");
+        sandbox.run(modeldisk("unmount", directory)).succeeded();
+    }
+
+    @Test
     @Tag("mount")
     void aMountInTheBackgroundPrintsOneLineAndSurvivesWhoStartedIt() throws Exception {
         Programs.requireMounting();

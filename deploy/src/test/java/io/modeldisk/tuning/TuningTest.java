@@ -3,6 +3,7 @@ package io.modeldisk.tuning;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.mount.TunedSize;
 import io.modeldisk.protocol.initiator.TransferSizes;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -54,6 +55,26 @@ final class TuningTest {
         new Tuning("measured", Map.of("shm", TransferSizes.DEFAULTS)).write(file);
 
         assertThat(file).content().doesNotContain("eagerBytes").contains("requestBytes");
+    }
+
+    @Test
+    void eachSizeTellsWhereItComesFrom() throws IOException {
+        new Tuning("measured", Map.of("tcp", new TransferSizes(8192, 1 << 20, 16))).write(file);
+        Tuning tuning = Tuning.read(file).pinned(new Pins(null, null, 4));
+
+        assertThat(tuning.of("tcp")).isEqualTo(new TransferSizes(8192, 1 << 20, 4));
+        assertThat(tuning.sizes("tcp")).containsExactly(new TunedSize("eagerBytes", 8192, "of " + file),
+            new TunedSize("requestBytes", 1 << 20, "of " + file), new TunedSize("queueDepth", 4, "--queue-depth"));
+        assertThat(tuning.sizes("shm")).containsExactly(
+            new TunedSize("requestBytes", TransferSizes.DEFAULTS.requestBytes(), "built in"),
+            new TunedSize("queueDepth", 4, "--queue-depth"));
+        assertThat(tuning.words()).isEqualTo("of " + file + " but --queue-depth=4");
+    }
+
+    @Test
+    void whatIsPinnedMustBeASize() {
+        assertThatThrownBy(() -> new Pins(100, null, null)).isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("eagerBytes=100 must be 0");
     }
 
     @ParameterizedTest

@@ -11,6 +11,8 @@ import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -140,6 +142,7 @@ public final class ModelMount implements AutoCloseable {
         private PullPolicy pull = DEFAULT_PULL;
         private String learner = "";
         private String datamover = "";
+        private Map<String, List<TunedSize>> tuning = Map.of();
         private int workerThreads = FuseOptions.DEFAULT_WORKER_THREADS;
         private int maxThreads = FuseOptions.DEFAULT_MAX_THREADS;
         private long startTimeoutMs = DEFAULT_START_TIMEOUT_MS;
@@ -173,6 +176,12 @@ public final class ModelMount implements AutoCloseable {
         /** How data moves to the shards and why so, in words, shown in status.json; empty. */
         public Context datamover(String value) {
             this.datamover = value;
+            return this;
+        }
+
+        /** The sizes that data is cut in, by the datamovers that are used, shown in status.json; none. */
+        public Context tuning(Map<String, List<TunedSize>> value) {
+            this.tuning = value;
             return this;
         }
 
@@ -237,6 +246,11 @@ public final class ModelMount implements AutoCloseable {
             return datamover;
         }
 
+        /** The sizes that data is cut in, by datamover. */
+        public Map<String, List<TunedSize>> tuning() {
+            return tuning;
+        }
+
         /** The learner's name. */
         public String learner() {
             return learner;
@@ -279,6 +293,7 @@ public final class ModelMount implements AutoCloseable {
             require(pull != null, "pull is not set");
             require(learner != null, "learner is null; empty is none");
             require(datamover != null, "datamover is null; empty is unknown");
+            require(tuning != null, "tuning is null; empty is unknown");
             require(binding != null, "binding is not set");
             require(workerThreads >= 1, "workerThreads=" + workerThreads + " must be at least 1");
             require(maxThreads > workerThreads && maxThreads <= MAX_THREADS_LIMIT, "maxThreads=" + maxThreads
@@ -293,7 +308,7 @@ public final class ModelMount implements AutoCloseable {
         public String toString() {
             return "directory=" + directory + " exchange=" + exchange.schemeName() + " pull=" + pull.policyName()
                 + " learner=" + learner
-                + " datamover=" + datamover
+                + " datamover=" + datamover + " tuning=" + tuning
                 + " workerThreads=" + workerThreads + " maxThreads=" + maxThreads + " startTimeoutMs=" + startTimeoutMs
                 + " closeTimeoutMs=" + closeTimeoutMs;
         }

@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 
 /** Puts together what status.json says. Thread-safe. */
 final class StatusReport {
@@ -69,11 +70,18 @@ final class StatusReport {
             .put("pushGbPerSecond", counters.pushGbPerSecond())
             .put("pullGbPerSecond", counters.pullGbPerSecond())
             .put("lastError", counters.lastError());
+        context.tuning().forEach((datamover, sizes) -> putSizes(mount.withObject("/tuning/" + datamover), sizes));
         if (context.exchange() != ExchangeScheme.DIRECT) {
             mount.set("iteration", iteration(counters));
         }
         exchange.forecast().ifPresent(forecast -> mount.set("expected", expected(forecast)));
         return mount;
+    }
+
+    private static void putSizes(ObjectNode node, List<TunedSize> sizes) {
+        for (TunedSize size : sizes) {
+            node.putObject(size.name()).put("value", size.value()).put("origin", size.origin());
+        }
     }
 
     /** How the last iteration went, and all of them. */

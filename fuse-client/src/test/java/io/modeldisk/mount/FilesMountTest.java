@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -131,6 +133,15 @@ final class FilesMountTest {
             + "print(json.load(open(os.environ[\"DIR\"] + \"/status.json\"))[\"model\"][\"model\"])'"))
             .isEqualTo("m\n");
         assertThat(fixture.shell.run("echo > \"$DIR/status.json\"").output()).contains("Permission denied");
+    }
+
+    @Test
+    void statusTellsTheSizesThatAreUsed() throws Exception {
+        fixture.mount.close();
+        fixture.mount = ModelMount.launch(fixture.context("direct")
+            .tuning(Map.of("tcp", List.of(new TunedSize("queueDepth", 4, "--queue-depth")))));
+        assertThat(new ObjectMapper().readTree(fixture.shell.succeed("cat \"$DIR/status.json\"")).at("/mount/tuning"))
+            .hasToString("{\"tcp\":{\"queueDepth\":{\"value\":4,\"origin\":\"--queue-depth\"}}}");
     }
 
     @Test

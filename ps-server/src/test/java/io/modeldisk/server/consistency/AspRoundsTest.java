@@ -77,6 +77,18 @@ class AspRoundsTest {
     }
 
     @Test
+    void whatIsMissingIsTakenFromItsPlaceInTheData() throws Exception {
+        push(1, PAGE, PAGE, 3);
+        asp.push(new FakeTask(a, 0, 2 * BLOCK).fillEach(4, 5, 6, 7).ofRound(1));
+        push(2, 0, PAGE, 0);
+        asp.push(new FakeTask(a, 0, BLOCK).fillEach(8, 9).ofRound(2));
+        assertThat(Weights.at(store, 0)).isEqualTo(4);
+        assertThat(Weights.at(store, PAGE)).isEqualTo(3 + 9);
+        assertThat(Weights.at(store, BLOCK)).isEqualTo(6);
+        assertThat(Weights.at(store, BLOCK + PAGE)).isEqualTo(7);
+    }
+
+    @Test
     void pushThatFailedHalfWayIsCompletedByItsRepetition() throws Exception {
         callsBeforeFailure.set(2);
         assertThatThrownBy(() -> push(1, 0, 4 * BLOCK, 7)).isInstanceOf(IllegalStateException.class);

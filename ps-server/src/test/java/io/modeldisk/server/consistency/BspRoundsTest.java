@@ -87,6 +87,17 @@ class BspRoundsTest {
     }
 
     @Test
+    void whatIsMissingIsTakenFromItsPlaceInTheData() throws Exception {
+        shard.consistency.push(push(a, 1, 0, PAGE, 3));
+        shard.consistency.push(new FakeTask(a, 0, SIZE).fillEach(4, 5, 6, 7, 8).ofRound(1));
+        pushes(b, 1, 0);
+        assertThat(shard.weight(0)).isEqualTo(1.5f);
+        assertThat(shard.weight(PAGE)).isEqualTo(2.5f);
+        assertThat(shard.weight(BLOCK)).isEqualTo(3);
+        assertThat(shard.weight(SIZE - PAGE)).isEqualTo(4);
+    }
+
+    @Test
     void whoIsNoLearnerMustJoinFirst() {
         assertRefused(push(shard.connect("c"), 1, 0, SIZE, 1), RoundRules.NO_LEARNER);
     }
@@ -154,6 +165,20 @@ class BspRoundsTest {
             pull.awaitResume();
         }
         assertThat(shard.membership.member(observer)).isNull();
+    }
+
+    @Test
+    void pullOfSeveralBlocksWaitsAtEach() throws Exception {
+        pushes(a, 1, 2);
+        shard.consistency.push(push(b, 1, 0, BLOCK, 2));
+        FakeTask pull = new FakeTask(a, 0, SIZE).ofRound(1);
+        assertThat(shard.consistency.admitPull(pull)).as("the first block is ready").isFalse();
+        shard.consistency.push(push(b, 1, BLOCK, BLOCK, 2));
+        pull.awaitResume();
+        assertThat(shard.consistency.admitPull(pull)).as("all but the last").isFalse();
+        shard.consistency.push(push(b, 1, 2 * BLOCK, PAGE, 2));
+        pull.awaitResume();
+        assertThat(shard.consistency.admitPull(pull)).isTrue();
     }
 
     @Test

@@ -80,6 +80,7 @@ class BspTest {
         FakeTask spanning = new FakeTask(a, 0, SIZE).fill(4);
         assertThat(bsp.push(spanning)).isFalse();
         bsp.forget(spanning);
+        assertThat(bsp.waiting()).isZero();
         assertThat(shard.push(a, 0, 2 * BLOCK, 6)).isTrue();
         shard.push(b, 0, SIZE, 0);
         assertThat(shard.weight(0)).isEqualTo(3);

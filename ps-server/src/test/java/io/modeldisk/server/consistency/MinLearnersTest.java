@@ -110,6 +110,27 @@ class MinLearnersTest {
     }
 
     @Test
+    void whoWaitsForARoundThatNobodyWillPushIsTold() throws Exception {
+        begin(Mode.SSP);
+        FakeTask pull = pull(shard.connect("observer"), 1);
+        assertThat(shard.consistency.admitPull(pull)).isFalse();
+        shard.leave(b);
+        pull.awaitResume();
+        assertStopped(() -> shard.consistency.admitPull(pull));
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Mode.class, names = {"SSP", "BSP"})
+    void pullThatIsRefusedAfterItWaitedIsForgotten(Mode mode) throws Exception {
+        begin(mode);
+        FakeTask pull = pull(shard.connect("observer"), 1);
+        assertThat(shard.consistency.admitPull(pull)).isFalse();
+        shard.membership.left(b);
+        assertStopped(() -> shard.consistency.admitPull(pull));
+        assertThat(shard.consistency.waiting()).isZero();
+    }
+
+    @Test
     void pushAndSynchronizationThatWaitAreReleased() throws Exception {
         begin(Mode.BSP);
         shard.consistency.push(push(a, 1));

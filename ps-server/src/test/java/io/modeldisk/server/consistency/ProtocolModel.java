@@ -78,12 +78,15 @@ final class ProtocolModel implements AutoCloseable {
         }
 
         void join(boolean anew) {
+            boolean formed = isFormed();
             Member<Nexus, LearnerProgress> now = anew
                 ? shard.membership.joinAnew(nexus)
                 : shard.membership.join(nexus);
             shard.consistency.learnersLeft();
             if (now != member) {
                 member = now;
+                assertThat(now.joinRound()).as("the first round of %s", nexus.learner())
+                    .isGreaterThan(formed ? lastBegun() : 0);
                 round = member.joinRound();
                 page = 0;
                 done.clear();
@@ -289,6 +292,11 @@ final class ProtocolModel implements AutoCloseable {
 
     private boolean isFormed() {
         return shard.membership.roster().formed();
+    }
+
+    /** The last round of which anybody has pushed anything. */
+    private long lastBegun() {
+        return counted.keySet().stream().mapToLong(Contribution::round).max().orElse(0);
     }
 
     private long closed(int block) {

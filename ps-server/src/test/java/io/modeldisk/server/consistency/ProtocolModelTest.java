@@ -10,6 +10,7 @@ import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.RandomDistribution;
 import net.jqwik.api.Tuple;
 import net.jqwik.api.statistics.Statistics;
 
@@ -19,7 +20,7 @@ import net.jqwik.api.statistics.Statistics;
  * the end, everybody who is left comes to an end.
  */
 class ProtocolModelTest {
-    private static final int TRIES = 1000;
+    private static final int TRIES = 500;
     private static final int STEPS = 150;
 
     @Provide
@@ -34,7 +35,8 @@ class ProtocolModelTest {
                 ProtocolModel.Action.JOIN_ANEW, ProtocolModel.Action.POSTPONE)));
         return Combinators.combine(Arbitraries.integers().between(0, ProtocolModel.LEARNERS - 1), actions,
             Arbitraries.integers().between(1, ProtocolModel.PAGES), Arbitraries.integers().between(-8, 8))
-            .as(Step::new).list().ofMaxSize(STEPS);
+            .as(Step::new).list().ofMaxSize(STEPS).withSizeDistribution(RandomDistribution.uniform())
+            .withoutEdgeCases();
     }
 
     private static void check(ProtocolModel.Mode mode, List<Step> steps) throws Exception {

@@ -4,16 +4,22 @@ import static io.modeldisk.server.consistency.RoundsFixture.BLOCK;
 import static io.modeldisk.server.consistency.RoundsFixture.PAGE;
 import static io.modeldisk.server.consistency.RoundsFixture.SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.target.Nexus;
 import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.SumAggregator;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SspTest {
+    private Consistency beginsAt;
     private RoundsFixture shard = RoundsFixture.stale(1, 2);
     private Nexus a = joined("a");
     private Nexus b = joined("b");
@@ -187,6 +193,109 @@ class SspTest {
     }
 
     @Test
+    void writesWithoutARoundAreOfTheRoundThatTheirLearnerJoinedAt() throws Exception {
+        pushAll(a, 5);
+        pushAll(b, 5);
+        Nexus newcomer = joined("newcomer");
+        push(a, 6);
+        push(b, 6);
+        push(a, 7);
+        push(b, 7);
+        FakeTask pull = pull(a, 7);
+        assertThat(shard.consistency.admitPull(pull)).as("the newcomer has not pushed round 6").isFalse();
+        shard.push(newcomer, 0, SIZE, 1);
+        pull.awaitResume();
+        assertThat(shard.consistency.admitPull(pull)).isTrue();
+    }
+
+    @Test
+    void newcomerJoinsBehindWritesWithoutARound() throws Exception {
+        shard.push(a, 0, SIZE, 1);
+        shard.push(a, 0, PAGE, 1);
+        assertThat(shard.membership.member(joined("newcomer")).joinRound()).isEqualTo(3);
+    }
+
+    @Test
+    void readAfterHalfPushedRoundsWaitsAsAfterFullOnes() throws Exception {
+        for (int round = 1; round <= 3; round++) {
+            shard.push(a, 0, PAGE, 1);
+        }
+        assertThat(admits(new FakeTask(a, 0, PAGE))).as("in round 3, the other before round 1").isFalse();
+        push(b, 1);
+        assertThat(admits(new FakeTask(a, 0, PAGE))).isTrue();
+    }
+
+    @Test
+    void whatAFailedPushHasDoneBeforeWakesWhoWaitedForIt() throws Exception {
+        SumAggregator sum = new SumAggregator();
+        AtomicInteger callsBeforeFailure = new AtomicInteger(Integer.MAX_VALUE);
+        try (RoundsFixture failing = new RoundsFixture(2, (block, offset, gradient, from, lengthBytes, scale) -> {
+            if (callsBeforeFailure.getAndDecrement() == 0) {
+                throw new IllegalStateException("the aggregator fails");
+            }
+            sum.aggregate(block, offset, gradient, from, lengthBytes, scale);
+        }, (store, aggregator, membership) -> new Ssp(0, store, aggregator, membership))) {
+            failing.membership.join(failing.connect("a"));
+            failing.membership.join(failing.connect("b"));
+            failing.consistency.push(new FakeTask(a, 0, SIZE).ofRound(1));
+            FakeTask pull = new FakeTask(a, 0, BLOCK).ofRound(1);
+            assertThat(failing.consistency.admitPull(pull)).isFalse();
+            callsBeforeFailure.set(1);
+            assertThatThrownBy(() -> failing.consistency.push(new FakeTask(b, 0, SIZE).ofRound(1)))
+                .isInstanceOf(IllegalStateException.class);
+            assertThat(pull.resumes()).isPositive();
+            assertThat(failing.consistency.admitPull(pull)).isTrue();
+        }
+    }
+
+    @Test
+    void waitThatBeginsBeforeOthersAreWokenDoesNotHideThem() throws Exception {
+        SumAggregator sum = new SumAggregator();
+        List<FakeTask> begins = new ArrayList<>();
+        try (RoundsFixture busy = new RoundsFixture(2, (block, offset, gradient, from, lengthBytes, scale) -> {
+            sum.aggregate(block, offset, gradient, from, lengthBytes, scale);
+            begins.forEach(this::beginToWait);
+        }, (store, aggregator, membership) -> new Ssp(0, store, aggregator, membership))) {
+            beginsAt = busy.consistency;
+            busy.membership.join(busy.connect("a"));
+            busy.membership.join(busy.connect("b"));
+            busy.consistency.push(new FakeTask(a, 0, SIZE).ofRound(1));
+            FakeTask early = new FakeTask(a, 0, BLOCK).ofRound(1);
+            beginToWait(early);
+            // Comes when the first block has the other's round, and who waits there has not been woken yet.
+            FakeTask late = new FakeTask(a, 0, BLOCK).ofRound(2);
+            busy.consistency.push(new FakeTask(b, 0, BLOCK - PAGE).ofRound(1));
+            begins.add(late);
+            busy.consistency.push(new FakeTask(b, BLOCK - PAGE, 2 * PAGE).ofRound(1));
+            assertThat(early.resumes()).isPositive();
+            busy.consistency.forget(late);
+        }
+    }
+
+    private void beginToWait(FakeTask pull) {
+        try {
+            assertThat(beginsAt.admitPull(pull)).isFalse();
+        } catch (ScsiException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void pullOfSeveralBlocksWaitsAtEach() throws Exception {
+        push(b, 1);
+        pushAll(a, 3);
+        shard.consistency.push(new FakeTask(b, 0, BLOCK).fill(1).ofRound(2));
+        FakeTask pull = pull(a, 3);
+        assertThat(shard.consistency.admitPull(pull)).as("the first block is ready").isFalse();
+        shard.consistency.push(new FakeTask(b, BLOCK, BLOCK).fill(1).ofRound(2));
+        pull.awaitResume();
+        assertThat(shard.consistency.admitPull(pull)).as("all but the last").isFalse();
+        shard.consistency.push(new FakeTask(b, 2 * BLOCK, PAGE).fill(1).ofRound(2));
+        pull.awaitResume();
+        assertThat(shard.consistency.admitPull(pull)).isTrue();
+    }
+
+    @Test
     void whoIsNoLearnerWaitsForTheRoundItNamesAlone() throws Exception {
         pushAll(a, 2);
         pushAll(b, 1);
@@ -206,6 +315,16 @@ class SspTest {
         shard.consistency.forget(pull);
         push(b, 1);
         assertThat(pull.resumes()).isZero();
+    }
+
+    @Test
+    void pullThatWaitsAtALaterBlockIsForgotten() throws Exception {
+        pushAll(a, 2);
+        shard.consistency.push(new FakeTask(b, 0, 2 * BLOCK).fill(1).ofRound(1));
+        FakeTask pull = pull(a, 2);
+        assertThat(shard.consistency.admitPull(pull)).as("the last block lacks the other's round").isFalse();
+        shard.consistency.forget(pull);
+        assertThat(shard.consistency.waiting()).isZero();
     }
 
     @Test

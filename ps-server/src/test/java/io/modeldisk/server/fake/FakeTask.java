@@ -14,6 +14,7 @@ public final class FakeTask implements IoTask {
     // Less than a real one: no test has larger blocks, and many tasks are made.
     public static final int SCRATCH_BYTES = 16 << 10;
     private static final long PATIENCE_SECONDS = 30;
+    private static final int LOGICAL_BLOCK_BYTES = 4096;
 
     private final Nexus nexus;
     private final long offset;
@@ -41,6 +42,17 @@ public final class FakeTask implements IoTask {
     public FakeTask fill(float value) {
         for (long i = 0; i < lengthBytes; i += Float.BYTES) {
             memory.slab(i).set(ValueLayout.JAVA_FLOAT, i, value);
+        }
+        return this;
+    }
+
+    /** Sets all values of each of the data's logical blocks. */
+    public FakeTask fillEach(float... values) {
+        for (int i = 0; i < values.length; i++) {
+            MemorySegment logicalBlock = memory.segment((long) i * LOGICAL_BLOCK_BYTES, LOGICAL_BLOCK_BYTES);
+            for (int j = 0; j < LOGICAL_BLOCK_BYTES; j += Float.BYTES) {
+                logicalBlock.set(ValueLayout.JAVA_FLOAT, j, values[i]);
+            }
         }
         return this;
     }

@@ -1,0 +1,265 @@
+package io.modeldisk.server.consistency;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.fault.membership.Member;
+import io.modeldisk.fault.membership.Membership;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.target.IoTask;
+import io.modeldisk.protocol.target.Nexus;
+import io.modeldisk.protocol.target.Pin;
+import io.modeldisk.server.block.BlockLayout;
+import io.modeldisk.server.block.BlockStore;
+import io.modeldisk.server.fake.FakeTask;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Validate;
+
+/**
+ * A shard of two small blocks, and what its learners do with it, for Lincheck: each operation is called by the thread of the
+ * learner that it is of, but {@link #expire}. Nothing blocks: what has to wait says so.
+ *
+ * <p>Two learners have joined at the start, the third has not. All push the whole model in one piece, and pull its last block.
+ */
+public abstract class InterleavedShard {
+    private static final int LEARNERS = 3;
+    private static final int FIRST_LEARNERS = 2;
+    private static final int PAGE = 4096;
+    private static final int SIZE = 2 * PAGE;
+    private static final long LEASE = 10;
+    private static final String REFUSED = "refused";
+    // Shared by all runs: what is pushed never changes, and each has its place for what it pulls.
+    private static final Nexus[] NEXUS = new Nexus[LEARNERS];
+    private static final DataMemory[] MEMORY = new DataMemory[LEARNERS];
+
+    static {
+        for (int i = 0; i < LEARNERS; i++) {
+            NEXUS[i] = FakeTask.nexus("learner" + i);
+            MEMORY[i] = DataMemory.allocate(SIZE + PAGE);
+            for (int offset = 0; offset < SIZE; offset += Float.BYTES) {
+                // Every sum of a few pushes tells whose they are.
+                MEMORY[i].slab(0).set(ValueLayout.JAVA_FLOAT, offset, 1 << 4 * i);
+            }
+        }
+    }
+
+    /** With rounds. */
+    public static final class OfBsp extends InterleavedShard {
+        @Override
+        Consistency create(BlockStore blocks, Aggregator aggregator, Membership<Nexus, LearnerProgress> learners) {
+            return new Bsp(blocks, aggregator, learners);
+        }
+    }
+
+    /** Each pull waits for all others' pushes of its round. */
+    public static final class OfSsp extends InterleavedShard {
+        @Override
+        Consistency create(BlockStore blocks, Aggregator aggregator, Membership<Nexus, LearnerProgress> learners) {
+            return new Ssp(0, blocks, aggregator, learners);
+        }
+    }
+
+    private record Task(int learner, long round, long offset, int lengthBytes, Resumed resumed) implements IoTask {
+        Task(int learner, long round, long offset) {
+            this(learner, round, offset, (int) (SIZE - offset), new Resumed());
+        }
+
+        @Override
+        public Nexus nexus() {
+            return NEXUS[learner];
+        }
+
+        @Override
+        public DataMemory memory() {
+            return MEMORY[learner];
+        }
+
+        @Override
+        public int pieceCount() {
+            return 1;
+        }
+
+        @Override
+        public long pieceOffset(int index) {
+            return 0;
+        }
+
+        @Override
+        public int pieceLengthBytes(int index) {
+            return lengthBytes;
+        }
+
+        @Override
+        public long scratchOffset() {
+            return SIZE;
+        }
+
+        @Override
+        public int scratchBytes() {
+            return PAGE;
+        }
+
+        @Override
+        public void resume() {
+            resumed.yes = true;
+        }
+    }
+
+    private static final class Resumed {
+        private volatile boolean yes;
+    }
+
+    /** Adds the first and the last value, with a moment between in which others may run: enough to see a torn read. */
+    private static final class EndsAggregator implements Aggregator {
+        private volatile int moments;
+
+        @Override
+        public void aggregate(
+            BlockMemory block, long offset, MemorySegment gradient, long gradientOffset, long lengthBytes,
+            float scale) {
+            add(block.weights(), offset, gradient, gradientOffset, scale);
+            moments++;
+            long last = lengthBytes - Float.BYTES;
+            add(block.weights(), offset + last, gradient, gradientOffset + last, scale);
+        }
+
+        private static void add(MemorySegment weights, long offset, MemorySegment gradient, long from, float scale) {
+            float sum = weights.get(ValueLayout.JAVA_FLOAT, offset)
+                + scale * gradient.get(ValueLayout.JAVA_FLOAT, from);
+            weights.set(ValueLayout.JAVA_FLOAT, offset, sum);
+        }
+    }
+
+    private final BlockStore store = new BlockStore(new BlockLayout(SIZE, PAGE), 1, 0);
+    private final Membership<Nexus, LearnerProgress> membership = new Membership<>(FIRST_LEARNERS, 0, LEASE, () -> 0,
+        () -> new LearnerProgress(new RoundMarks(store.layout()), new RoundTimes(() -> 0)));
+    private final Consistency consistency = create(store, new EndsAggregator(), membership);
+    // By learner: the number of its membership, 0 if it has none, its next round, and what of it waits.
+    private final long[] numbers = new long[LEARNERS];
+    private final long[] rounds = new long[LEARNERS];
+    private final Task[] pushes = new Task[LEARNERS];
+    private final Task[] pulls = new Task[LEARNERS];
+    private volatile int moments;
+
+    InterleavedShard() {
+        for (Nexus nexus : NEXUS) {
+            membership.connected(nexus);
+        }
+        for (int i = 0; i < FIRST_LEARNERS; i++) {
+            join(i);
+        }
+    }
+
+    abstract Consistency create(BlockStore blocks, Aggregator aggregator, Membership<Nexus, LearnerProgress> learners);
+
+    /** The round that the learner joined at. */
+    @Operation
+    public final long join(int learner) {
+        Member<Nexus, LearnerProgress> member = membership.join(NEXUS[learner]);
+        if (member.number() != numbers[learner]) {
+            numbers[learner] = member.number();
+            rounds[learner] = member.joinRound();
+        }
+        return member.joinRound();
+    }
+
+    /** Pushes the next round, or asks again: taken, waits, or refused, which ends what the learner knows of its membership. */
+    @Operation
+    public final String push(int learner) {
+        if (numbers[learner] == 0) {
+            return REFUSED;
+        }
+        if (pushes[learner] == null) {
+            pushes[learner] = new Task(learner, rounds[learner], 0);
+        }
+        pushes[learner].resumed.yes = false;
+        try {
+            if (!consistency.push(pushes[learner])) {
+                return "waits";
+            }
+        } catch (ScsiException e) {
+            pushes[learner] = null;
+            numbers[learner] = 0;
+            return REFUSED;
+        }
+        pushes[learner] = null;
+        rounds[learner]++;
+        return "taken";
+    }
+
+    /** Pulls what the learner must see after its last push, or asks again: the weights, or that it waits. */
+    @Operation
+    public final String pull(int learner) throws ScsiException {
+        if (pulls[learner] == null) {
+            pulls[learner] = new Task(learner, numbers[learner] == 0 ? 0 : rounds[learner] - 1, PAGE);
+        }
+        Task task = pulls[learner];
+        task.resumed.yes = false;
+        if (!consistency.admitPull(task)) {
+            return "waits";
+        }
+        pulls[learner] = null;
+        Pin pin = new Pin();
+        store.pin(task, 0, pin);
+        MemorySegment weights = pin.memory().segment(pin.offset(), PAGE);
+        float first = weights.get(ValueLayout.JAVA_FLOAT, 0);
+        moments++;
+        float last = weights.get(ValueLayout.JAVA_FLOAT, PAGE - Float.BYTES);
+        store.unpin(pin);
+        return first == last ? String.valueOf(first) : "torn: " + first + " and " + last;
+    }
+
+    /** Leaves, with nothing under way. */
+    @Operation
+    public final void leave(int learner) {
+        if (pushes[learner] != null) {
+            consistency.forget(pushes[learner]);
+        }
+        if (pulls[learner] != null) {
+            consistency.forget(pulls[learner]);
+        }
+        pushes[learner] = null;
+        pulls[learner] = null;
+        numbers[learner] = 0;
+        if (membership.left(NEXUS[learner])) {
+            consistency.learnersLeft();
+        }
+        membership.connected(NEXUS[learner]);
+    }
+
+    /** Takes part from round 2 on, as it has to on another shard. */
+    @Operation
+    public final void postpone(int learner) {
+        if (membership.join(NEXUS[learner]).postpone(2)) {
+            rounds[learner] = 2;
+            consistency.learnersLeft();
+        }
+    }
+
+    /** Its lease ends, whatever of it is under way; any thread may call this. */
+    @Operation
+    public final void expire(int learner) {
+        membership.lost(NEXUS[learner]);
+        if (!membership.expire(LEASE).isEmpty()) {
+            consistency.learnersLeft();
+        }
+        membership.connected(NEXUS[learner]);
+    }
+
+    /** At the end: whoever waits and could go on has been told so. */
+    @Validate
+    public final void whoMayGoOnHasBeenTold() throws ScsiException {
+        for (int i = 0; i < LEARNERS; i++) {
+            if (pushes[i] != null && !pushes[i].resumed.yes && consistency.push(pushes[i])) {
+                throw new IllegalStateException("a push of learner " + i + " waits for nothing");
+            }
+            if (pulls[i] != null && !pulls[i].resumed.yes && consistency.admitPull(pulls[i])) {
+                throw new IllegalStateException("a pull of learner " + i + " waits for nothing");
+            }
+        }
+        consistency.close();
+        store.close();
+    }
+}

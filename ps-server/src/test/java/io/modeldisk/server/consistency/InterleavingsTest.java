@@ -1,0 +1,84 @@
+package io.modeldisk.server.consistency;
+
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jetbrains.kotlinx.lincheck.Actor;
+import org.jetbrains.kotlinx.lincheck.execution.ExecutionScenario;
+import org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Threads that interleave at every access to shared memory and at every lock, by Lincheck's model checker: whatever the
+ * interleaving, each learner gets answers as if all had been done one after the other, in an order that is each thread's own too.
+ * So no update is lost or applied twice, and no read is torn; no thread is stuck; and at the end, whoever waits and could go on
+ * has been told so.
+ *
+ * <p>A scenario is what has been done before, and then what each thread does: operations of {@link InterleavedShard}, and the
+ * number of their learner.
+ */
+@Tag("interleavings")
+final class InterleavingsTest {
+    private static final int INTERLEAVINGS = Integer.getInteger("interleavings", 300);
+    // Thread-safe by itself, or done by one thread at a time: nobody else would see a difference.
+    private static final String[] OF_ONE_THREAD = Stream.of("consistency.FloatSum", "block.BlockLayout")
+        .map(name -> "io.modeldisk.server." + name).toArray(String[]::new);
+
+    private static void check(Class<? extends InterleavedShard> shard, String scenario) throws Exception {
+        String[] parts = scenario.split(":");
+        List<List<Actor>> threads = Arrays.stream(parts[1].split("/")).map(thread -> actors(shard, thread)).toList();
+        Actor end = new Actor(shard.getMethod("whoMayGoOnHasBeenTold"), List.of());
+        new ModelCheckingOptions().iterations(0)
+            .addCustomScenario(new ExecutionScenario(actors(shard, parts[0]), threads, List.of(), end))
+            .invocationsPerIteration(INTERLEAVINGS)
+            .addGuarantee(ManagedStrategyGuaranteeKt.forClasses(OF_ONE_THREAD).allMethods().ignore())
+            .minimizeFailedScenario(false)
+            .check(shard);
+    }
+
+    private static List<Actor> actors(Class<? extends InterleavedShard> shard, String operations) {
+        return Arrays.stream(operations.trim().split(" +")).filter(word -> !word.isEmpty())
+            .map(word -> actor(shard, word)).toList();
+    }
+
+    private static Actor actor(Class<? extends InterleavedShard> shard, String word) {
+        int learner = word.charAt(word.length() - 1) - '0';
+        String name = word.substring(0, word.length() - 1);
+        Method method = Arrays.stream(shard.getMethods()).filter(each -> each.getName().equals(name)).findFirst()
+            .orElseThrow();
+        return new Actor(method, List.of(learner));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {
+        " : push0 pull0 / push1 pull1",
+        " : push0 pull0 / leave1 / join2 push2",
+        " : push0 push0 / push1 leave1 join1",
+        "push0 : push1 / pull2 / pull0",
+        "push0 : leave1 / join2 push2 / pull0",
+        "push0 pull0 join2 : push1 / push2 pull2 / pull0",
+        // A round that nobody has pushed closes while somebody joins.
+        "postpone0 : leave1 / join2 push2",
+        // The end of a lease while a push is under way: the round has all of it or nothing.
+        " : push1 / expire1 push0 pull0",
+        "push0 : push1 join1 push1 / expire1 push0 pull0"})
+    void bspIsAsIfOneAfterTheOther(String scenario) throws Exception {
+        check(InterleavedShard.OfBsp.class, scenario);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {
+        " : push0 pull0 / push1 pull1",
+        " : push0 pull0 / leave1 / join2 push2",
+        " : push0 push0 / push1 leave1 join1",
+        "push0 : push1 / pull2 / pull0",
+        "push0 : leave1 / join2 push2 / pull0",
+        "push0 pull0 join2 : push1 / push2 pull2 / pull0"})
+    void sspIsAsIfOneAfterTheOther(String scenario) throws Exception {
+        check(InterleavedShard.OfSsp.class, scenario);
+    }
+}
