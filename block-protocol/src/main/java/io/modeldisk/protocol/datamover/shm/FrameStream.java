@@ -25,6 +25,8 @@ final class FrameStream {
     private static final int BUFFER_BYTES = Frame.BYTES + TextParameters.MAX_TEXT_BYTES;
     private static final int WAIT_MILLIS = 200;
     private static final int MAX_DESCRIPTORS = 4;
+    /** How much is held back at most: the peer shall have something to do meanwhile. */
+    private static final int MOST_HELD_BYTES = 8 * Frame.BYTES;
 
     // struct msghdr, struct iovec, struct cmsghdr and struct pollfd, as every 64-bit Linux has them.
     private static final int MESSAGE_BYTES = 56;
@@ -53,6 +55,9 @@ final class FrameStream {
     private int frame;
     private int frameEnd;
     private int filled;
+    private volatile Thread reader;
+    /** What is held back, at the start of what is sent; changed with the lock. */
+    private volatile int heldBytes;
     private volatile boolean sendingEnded;
     private volatile boolean receivingEnded;
     /** When receiving ends at the latest, as {@link System#nanoTime()}; 0 if that is not known. */
@@ -108,6 +113,7 @@ final class FrameStream {
 
     /** Waits for the next frame, with its data; its fields and data are there until the next call. */
     void next() throws IOException {
+        reader = Thread.currentThread();
         frame = frameEnd;
         fill(Frame.BYTES);
         int dataBytes = kind() == Frame.PDU || kind() == Frame.REFUSE
@@ -122,6 +128,11 @@ final class FrameStream {
         frameEnd = frame + Frame.BYTES + dataBytes;
         receivingSinceNanos = 0;
         lastReceivedNanos = System.nanoTime();
+    }
+
+    /** Whether the calling thread is the one that reads, and another frame was read with this one. */
+    private boolean goesOn() {
+        return reader == Thread.currentThread() && filled - frameEnd >= Frame.BYTES;
     }
 
     /** Reads until that many bytes of the frame are there. */
@@ -143,6 +154,10 @@ final class FrameStream {
     }
 
     private int receive() throws IOException {
+        // Before this waits for the peer, the peer gets what it may be waiting for.
+        if (heldBytes > 0) {
+            flush();
+        }
         receiving.range(filled, BUFFER_BYTES);
         if (!socket.enter()) {
             throw new ClosedChannelException();
@@ -249,6 +264,37 @@ final class FrameStream {
         sendLock.unlock();
     }
 
+    /**
+     * Sends a PDU without data; if the calling thread has the next frame at hand, only with what follows, since to wake a peer
+     * costs more than to answer it. With the lock.
+     */
+    void answer(Pdu pdu) throws IOException {
+        int at = heldBytes;
+        begin(at, Frame.PDU, Frame.NO_TAG, 0).put(at + Frame.BODY, pdu.header(), 0, Pdu.BHS_BYTES);
+        heldBytes = at + Frame.BYTES;
+        if (!goesOn() || heldBytes >= MOST_HELD_BYTES) {
+            sendHeld();
+        }
+    }
+
+    /** Sends what was held back; without the lock. */
+    private void flush() throws IOException {
+        lock();
+        try {
+            sendHeld();
+        } finally {
+            unlock();
+        }
+    }
+
+    private void sendHeld() throws IOException {
+        int bytes = heldBytes;
+        heldBytes = 0;
+        if (bytes > 0) {
+            send(bytes, -1);
+        }
+    }
+
     /** Sends a PDU, with {@code data} from its position to its limit unless that is null; with the lock. */
     void send(Pdu pdu, ByteBuffer data, int tag, long offset) throws IOException {
         int dataBytes = data == null ? 0 : data.remaining();
@@ -279,13 +325,19 @@ final class FrameStream {
         send(Frame.BYTES + reason.length, -1);
     }
 
-    private ByteBuffer begin(byte kind, int tag, long offset) {
+    /** Begins a frame of its own, behind what was held back. */
+    private ByteBuffer begin(byte kind, int tag, long offset) throws IOException {
+        sendHeld();
+        return begin(0, kind, tag, offset);
+    }
+
+    private ByteBuffer begin(int at, byte kind, int tag, long offset) {
         ByteBuffer out = sending.bytes;
         for (int i = Frame.BODY; i < Frame.BYTES; i += Long.BYTES) {
-            out.putLong(i, 0);
+            out.putLong(at + i, 0);
         }
-        return out.putInt(Frame.KIND, 0).put(Frame.KIND, kind).put(Frame.VERSION_FIELD, Frame.VERSION)
-            .putInt(Frame.TAG, tag).putLong(Frame.OFFSET, offset);
+        return out.putInt(at + Frame.KIND, 0).put(at + Frame.KIND, kind).put(at + Frame.VERSION_FIELD, Frame.VERSION)
+            .putInt(at + Frame.TAG, tag).putLong(at + Frame.OFFSET, offset);
     }
 
     private void send(int bytes, int descriptor) throws IOException {

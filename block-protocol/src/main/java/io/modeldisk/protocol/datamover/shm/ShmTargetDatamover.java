@@ -173,7 +173,7 @@ public final class ShmTargetDatamover implements TargetDatamover {
             try {
                 response.begin(transfer.initiatorTaskTag(), ScsiStatus.GOOD, 0).residual(residual);
                 numbering.stamp(response, true);
-                stream.send(response, null, Frame.NO_TAG, 0);
+                stream.answer(response);
             } finally {
                 stream.unlock();
             }
@@ -189,7 +189,11 @@ public final class ShmTargetDatamover implements TargetDatamover {
                 control.dataSegmentBytes(data.remaining());
             }
             numbering.stamp(control, carriesStatus);
-            stream.send(control, data, Frame.NO_TAG, 0);
+            if (data == null && control.opcode() == Opcode.SCSI_RESPONSE) {
+                stream.answer(control);
+            } else {
+                stream.send(control, data, Frame.NO_TAG, 0);
+            }
         } finally {
             stream.unlock();
         }

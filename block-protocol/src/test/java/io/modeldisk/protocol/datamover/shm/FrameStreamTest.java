@@ -1,0 +1,113 @@
+package io.modeldisk.protocol.datamover.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.protocol.pdu.Pdu;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+final class FrameStreamTest {
+    private static final int TAG_FIELD = 16;
+    /** More than are held back at most. */
+    private static final int FRAMES = 21;
+
+    private FrameStream near;
+    private FrameStream far;
+
+    @BeforeEach
+    void connect() throws IOException {
+        UnixSocket[] sockets = UnixSocket.pair();
+        near = new FrameStream(sockets[0], "far");
+        far = new FrameStream(sockets[1], "near");
+    }
+
+    @AfterEach
+    void close() {
+        near.close();
+        far.close();
+    }
+
+    private static Pdu pdu(int tag) {
+        return new Pdu(Pdu.newHeader().putInt(TAG_FIELD, tag));
+    }
+
+    private void ask(int frames) throws IOException {
+        near.lock();
+        for (int i = 0; i < frames; i++) {
+            near.send(pdu(i), null, Frame.NO_TAG, 0);
+        }
+        near.unlock();
+    }
+
+    private static int tagOfNext(FrameStream stream) throws IOException {
+        ByteBuffer header = Pdu.newHeader();
+        stream.next();
+        stream.header(header);
+        return header.getInt(TAG_FIELD);
+    }
+
+    private void answerNext() throws IOException {
+        int tag = tagOfNext(far);
+        far.lock();
+        far.answer(pdu(tag));
+        far.unlock();
+    }
+
+    private void assertAnswers(int from, int to) throws IOException {
+        for (int i = from; i < to; i++) {
+            assertThat(tagOfNext(near)).isEqualTo(i);
+        }
+    }
+
+    @Test
+    void everyAnswerIsOutBeforeItsSenderWaits() throws Exception {
+        ask(FRAMES);
+        for (int i = 0; i < FRAMES; i++) {
+            answerNext();
+        }
+        CompletableFuture<Void> waits = CompletableFuture.runAsync(() -> assertThatThrownBy(far::next)
+            .isInstanceOf(ClosedChannelException.class));
+        assertAnswers(0, FRAMES);
+        far.stop();
+        waits.get(10, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void answerIsHeldOnlyWhileTheNextFrameIsAtHand() throws IOException {
+        ask(2);
+        answerNext();
+        far.lock();
+        far.send(pdu(7), null, Frame.NO_TAG, 0);
+        far.unlock();
+        assertAnswers(0, 1);
+        assertAnswers(7, 8);
+        answerNext();
+        assertAnswers(1, 2);
+    }
+
+    @Test
+    void anotherThreadsAnswerIsNotHeld() throws Exception {
+        ask(2);
+        assertThat(tagOfNext(far)).isZero();
+        CompletableFuture.runAsync(() -> {
+            far.lock();
+            try {
+                far.answer(pdu(0));
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            } finally {
+                far.unlock();
+            }
+        }).get(10, TimeUnit.SECONDS);
+        assertAnswers(0, 1);
+    }
+}
