@@ -1,7 +1,7 @@
 package io.modeldisk.command;
 
 import io.modeldisk.protocol.initiator.TransferSizes;
-import io.modeldisk.tuning.Pins;
+import io.modeldisk.tuning.PinnedSizes;
 import io.modeldisk.tuning.Tuning;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -34,7 +34,8 @@ final class TuningOption {
      * @param queueDepth null if it is not pinned
      */
     Tuning read(ByteCount requestSize, Integer queueDepth) throws IOException {
-        return file().pinned(new Pins(bytes("--eager", eager), bytes("--request-size", requestSize), queueDepth));
+        return file()
+            .pinned(new PinnedSizes(bytes("--eager", eager), bytes("--request-size", requestSize), queueDepth));
     }
 
     private Tuning file() throws IOException {

@@ -27,7 +27,7 @@ import java.util.TreeMap;
  * @param byDatamover what was measured; a datamover that is not among them has {@link TransferSizes#DEFAULTS}
  * @param pins what holds over every datamover instead
  */
-public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pins pins) {
+public record Tuning(String origin, Map<String, TransferSizes> byDatamover, PinnedSizes pins) {
     /** Where nothing was measured. */
     public static final Tuning BUILT_IN = new Tuning("built in", Map.of());
 
@@ -48,11 +48,11 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pins
 
     /** What was measured, of which nothing is pinned. */
     public Tuning(String origin, Map<String, TransferSizes> byDatamover) {
-        this(origin, byDatamover, Pins.NONE);
+        this(origin, byDatamover, PinnedSizes.NONE);
     }
 
     /** The same with other pins. */
-    public Tuning pinned(Pins others) {
+    public Tuning pinned(PinnedSizes others) {
         return new Tuning(origin, byDatamover, others);
     }
 
@@ -76,10 +76,11 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pins
         String measured = byDatamover.containsKey(datamover) ? origin : BUILT_IN.origin;
         List<TunedSize> all = new ArrayList<>();
         if (sendsEagerly(datamover)) {
-            all.add(new TunedSize(EAGER, sizes.eagerBytes(), pins.eagerBytes() == null ? measured : Pins.EAGER));
+            all.add(new TunedSize(EAGER, sizes.eagerBytes(), pins.eagerBytes() == null ? measured : PinnedSizes.EAGER));
         }
-        all.add(new TunedSize(REQUEST, sizes.requestBytes(), pins.requestBytes() == null ? measured : Pins.REQUEST));
-        all.add(new TunedSize(DEPTH, sizes.queueDepth(), pins.queueDepth() == null ? measured : Pins.DEPTH));
+        all.add(
+            new TunedSize(REQUEST, sizes.requestBytes(), pins.requestBytes() == null ? measured : PinnedSizes.REQUEST));
+        all.add(new TunedSize(DEPTH, sizes.queueDepth(), pins.queueDepth() == null ? measured : PinnedSizes.DEPTH));
         return all;
     }
 

@@ -60,7 +60,7 @@ final class TuningTest {
     @Test
     void eachSizeTellsWhereItComesFrom() throws IOException {
         new Tuning("measured", Map.of("tcp", new TransferSizes(8192, 1 << 20, 16))).write(file);
-        Tuning tuning = Tuning.read(file).pinned(new Pins(null, null, 4));
+        Tuning tuning = Tuning.read(file).pinned(new PinnedSizes(null, null, 4));
 
         assertThat(tuning.of("tcp")).isEqualTo(new TransferSizes(8192, 1 << 20, 4));
         assertThat(tuning.sizes("tcp")).containsExactly(new TunedSize("eagerBytes", 8192, "of " + file),
@@ -73,7 +73,7 @@ final class TuningTest {
 
     @Test
     void whatIsPinnedMustBeASize() {
-        assertThatThrownBy(() -> new Pins(100, null, null)).isInstanceOf(IllegalArgumentException.class)
+        assertThatThrownBy(() -> new PinnedSizes(100, null, null)).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("eagerBytes=100 must be 0");
     }
 

@@ -52,6 +52,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     private final Setup setup;
     private final TargetConnection connection;
     private final TaskRunner runner;
+    private final TaskSet tasks;
     private final ByteBuffer text = ByteBuffer.allocateDirect(OperationalParameters.DEFAULTS.peerDataSegmentBytes());
     private final NopInPdu nopIn = new NopInPdu(Pdu.newHeader());
     private final TextResponsePdu textResponse = new TextResponsePdu(Pdu.newHeader());
@@ -67,6 +68,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         this.setup = setup;
         this.connection = connection;
         this.runner = new TaskRunner(setup);
+        this.tasks = new TaskSet(setup.window(), setup.pool(), runner);
         this.exchange = new TextExchange(
             data -> TargetDirectory.answer(setup.target(), setup.targetAddresses(), setup.discovery(), data));
     }
@@ -99,7 +101,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         if (command.initiatorTaskTag() == Pdu.RESERVED_TAG) {
             return RejectPdu.INVALID_PDU_FIELD;
         }
-        return runner.isActive(command.initiatorTaskTag()) ? RejectPdu.TASK_IN_PROGRESS : 0;
+        return tasks.isActive(command.initiatorTaskTag()) ? RejectPdu.TASK_IN_PROGRESS : 0;
     }
 
     @Override
@@ -225,7 +227,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
             return;
         }
         setup.window().count();
-        int response = TaskManagement.perform(received, setup, runner, connection);
+        int response = TaskManagement.perform(received, setup.target(), this, tasks, connection);
         if (response == TaskManagementResponsePdu.TASK_DOES_NOT_EXIST
             && setup.window().plug(received.refCmdSn(), received.cmdSn())) {
             response = TaskManagementResponsePdu.FUNCTION_COMPLETE;
@@ -272,7 +274,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
 
     /** Ends this session's tasks on a unit, or on all units if {@code unit} is null, for another session. */
     void abortForOther(LogicalUnit unit) {
-        runner.abortForOther(unit);
+        tasks.abortForOther(unit);
     }
 
     /** A unit, or all if {@code unit} is null, was reset. */
@@ -282,13 +284,13 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
 
     /** Bounds every wait. */
     void tick(long now, long dataLimitNanos, long waitLimitNanos) {
-        if (runner.tick(now, dataLimitNanos, waitLimitNanos)) {
+        if (tasks.tick(now, dataLimitNanos, waitLimitNanos)) {
             connection.closeFor("it did not send the data that it announced");
         }
     }
 
     /** The connection is closed and no thread serves it any more: lets go of every task. */
     void abandonAll() {
-        runner.abandonAll();
+        tasks.abandonAll();
     }
 }

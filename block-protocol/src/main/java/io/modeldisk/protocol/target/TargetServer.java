@@ -101,7 +101,7 @@ public final class TargetServer implements AutoCloseable {
                     portal.prepare(memory);
                 }
             }
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             portals.forEach(TargetPortal::close);
             pool.close();
             throw e;

@@ -10,27 +10,27 @@ final class TaskManagement {
 
     /** Does what is asked for; answers the response code. */
     static int perform(
-        TaskManagementRequestPdu request, FullFeaturePhase.Setup setup, TaskRunner runner,
+        TaskManagementRequestPdu request, Target target, FullFeaturePhase phase, TaskSet tasks,
         TargetConnection connection) {
         int function = request.function();
-        LogicalUnit unit = unit(setup.target(), request);
+        LogicalUnit unit = unit(target, request);
         boolean onUnit = function <= TaskManagementRequestPdu.LOGICAL_UNIT_RESET;
         if (onUnit && unit == null) {
             return TaskManagementResponsePdu.LUN_DOES_NOT_EXIST;
         }
         switch (function) {
             case TaskManagementRequestPdu.ABORT_TASK -> {
-                return runner.abort(request.referencedTaskTag())
+                return tasks.abort(request.referencedTaskTag())
                     ? TaskManagementResponsePdu.FUNCTION_COMPLETE
                     : TaskManagementResponsePdu.TASK_DOES_NOT_EXIST;
             }
-            case TaskManagementRequestPdu.ABORT_TASK_SET -> runner.abort(unit);
+            case TaskManagementRequestPdu.ABORT_TASK_SET -> tasks.abort(unit);
             case TaskManagementRequestPdu.CLEAR_TASK_SET -> {
-                runner.abort(unit);
-                connection.forOtherSessions(phase -> phase.abortForOther(unit));
+                tasks.abort(unit);
+                connection.forOtherSessions(other -> other.abortForOther(unit));
             }
-            case TaskManagementRequestPdu.LOGICAL_UNIT_RESET -> reset(unit, runner, connection);
-            case TaskManagementRequestPdu.TARGET_WARM_RESET -> reset(null, runner, connection);
+            case TaskManagementRequestPdu.LOGICAL_UNIT_RESET -> reset(unit, phase, tasks, connection);
+            case TaskManagementRequestPdu.TARGET_WARM_RESET -> reset(null, phase, tasks, connection);
             case TaskManagementRequestPdu.TASK_REASSIGN -> {
                 return TaskManagementResponsePdu.REASSIGN_NOT_SUPPORTED;
             }
@@ -43,12 +43,13 @@ final class TaskManagement {
     }
 
     /** Resets a unit, or all if {@code unit} is null (SAM-5 6.3.3): aborts all tasks, and tells every nexus of it. */
-    private static void reset(LogicalUnit unit, TaskRunner runner, TargetConnection connection) {
-        runner.abort(unit);
-        runner.tellOfReset(unit);
-        connection.forOtherSessions(phase -> {
-            phase.abortForOther(unit);
-            phase.tellOfReset(unit);
+    private static void reset(
+        LogicalUnit unit, FullFeaturePhase phase, TaskSet tasks, TargetConnection connection) {
+        tasks.abort(unit);
+        phase.tellOfReset(unit);
+        connection.forOtherSessions(other -> {
+            other.abortForOther(unit);
+            other.tellOfReset(unit);
         });
     }
 

@@ -19,7 +19,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** Runs a session's SCSI tasks: data in, the logical unit's call, data and status out, and every way a task can end early. */
+/** Runs a session's SCSI tasks: data in, the logical unit's call, data and status out. */
 final class TaskRunner {
     private static final Logger LOG = LogManager.getLogger(TaskRunner.class);
     private static final int SENSE_LENGTH_BYTES = 2;
@@ -332,7 +332,8 @@ final class TaskRunner {
         }
     }
 
-    private void endPut(TaskSlot task) {
+    /** What was put under way has arrived, or nobody cares any more; the task is the caller's. */
+    void endPut(TaskSlot task) {
         datamover.forget(task.transfer);
         task.unpin();
         free(task, true);
@@ -388,7 +389,8 @@ final class TaskRunner {
         respond(command.initiatorTaskTag(), status, null, -command.expectedDataTransferBytes(), 0);
     }
 
-    private void free(TaskSlot task, boolean statusSent) {
+    /** Gives back a task that is the caller's and over. */
+    void free(TaskSlot task, boolean statusSent) {
         endWaitForData(task);
         task.waitingSinceNanos = 0;
         datamover.forget(task.transfer);
@@ -403,117 +405,8 @@ final class TaskRunner {
         }
     }
 
-    /** Whether a task has this tag and no status yet. */
-    boolean isActive(int initiatorTaskTag) {
-        for (int i = 0; i < window.slotCount(); i++) {
-            TaskSlot task = window.slot(i);
-            if (task.isActive() && !task.ending && task.transfer.initiatorTaskTag() == initiatorTaskTag) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** Aborts the task with this tag; answers whether there was one. */
-    boolean abort(int initiatorTaskTag) {
-        for (int i = 0; i < window.slotCount(); i++) {
-            TaskSlot task = window.slot(i);
-            if (task.isActive() && task.transfer.initiatorTaskTag() == initiatorTaskTag) {
-                abortNow(task);
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** Aborts a task of this session, at once if it waits for anything: then the answer tells of the room that it leaves. */
-    private void abortNow(TaskSlot task) {
-        boolean mine;
-        boolean put;
-        synchronized (task) {
-            task.aborted = true;
-            // The receiver, which runs this, is the only one who could see more of the data.
-            mine = task.waitsForData && (task.fetching || setup.pool().stopWaiting(task));
-            put = task.takePutting();
-        }
-        if (put) {
-            endPut(task);
-        } else if (mine) {
-            free(task, false);
-        } else if (task.takeParked()) {
-            task.unit.forget(task);
-            free(task, false);
-        } else {
-            task.resume();
-            // The responder has it: the initiator hears that it is over when its memory is not touched any more.
-            window.awaitEnd(task);
-        }
-    }
-
-    /** Aborts all tasks on a unit, or all if {@code unit} is null; for the receiver. */
-    void abort(LogicalUnit unit) {
-        for (int i = 0; i < window.slotCount(); i++) {
-            TaskSlot task = window.slot(i);
-            if (task.isActive() && (unit == null || task.unit == unit)) {
-                abortNow(task);
-            }
-        }
-    }
-
-    /**
-     * Ends all tasks on a unit, or all if {@code unit} is null, because another session wants it: with TASK ABORTED, as the TAS
-     * bit of the Control mode page says. One that waits for data ends when that is there. From any thread.
-     */
-    void abortForOther(LogicalUnit unit) {
-        for (int i = 0; i < window.slotCount(); i++) {
-            TaskSlot task = window.slot(i);
-            if (task.isActive() && task.unit != null && (unit == null || task.unit == unit)) {
-                task.abortedByOther = true;
-                task.resume();
-            }
-        }
-    }
-
     /** A unit, or all if {@code unit} is null, was reset: this session's initiator is told. From any thread. */
     void tellOfReset(LogicalUnit unit) {
         attentions.establish(unit, UnitAttentions.Condition.RESET);
-    }
-
-    /** Bounds the waits; answers whether announced data is overdue. */
-    boolean tick(long now, long dataLimitNanos, long waitLimitNanos) {
-        boolean overdue = false;
-        for (int i = 0; i < window.slotCount(); i++) {
-            TaskSlot task = window.slot(i);
-            long since = task.waitingSinceNanos;
-            if (since == 0) {
-                continue;
-            }
-            if (task.waitsForData) {
-                // One that is in line for memory waits for this side, not for its initiator.
-                overdue |= task.fetching && now - since > dataLimitNanos;
-            } else if (now - since > waitLimitNanos) {
-                task.expired = true;
-                task.resume();
-            }
-        }
-        return overdue;
-    }
-
-    /** Lets go of every task; no other thread serves the session any more, but logical units may still resume tasks. */
-    void abandonAll() {
-        for (int i = 0; i < window.slotCount(); i++) {
-            TaskSlot task = window.slot(i);
-            if (task.isActive()) {
-                setup.pool().stopWaiting(task);
-                if (task.unit != null) {
-                    task.unit.forget(task);
-                }
-                if (task.takePutting()) {
-                    endPut(task);
-                } else {
-                    free(task, false);
-                }
-            }
-        }
     }
 }

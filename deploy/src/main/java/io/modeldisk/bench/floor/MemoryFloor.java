@@ -30,14 +30,16 @@ public final class MemoryFloor {
         try (DataMemory model = DataMemory.allocate(bytes);
             DataMemory data = DataMemory.allocate((long) buffers * BLOCK_BYTES)) {
             line(text, "memory copy", bytes, data.bytes(), (at, buffer) -> MemorySegment.copy(model.slab(at),
-                DataMemory.offsetInSlab(at), data.slab(buffer), buffer, BLOCK_BYTES));
+                DataMemory.offsetInSlab(at), data.slab(buffer),
+                DataMemory.offsetInSlab(buffer), BLOCK_BYTES));
             for (String specification : aggregators) {
                 try (Aggregator aggregator = Aggregators.parse(specification)) {
                     MemorySegment state = MemorySegment.ofArray(
                         new byte[BLOCK_BYTES * aggregator.stateBytesPerWeightByte()]);
                     line(text, specification + " alone", bytes, data.bytes(),
                         (at, buffer) -> aggregator.aggregate(new OneBlock(model.segment(at, BLOCK_BYTES), state), 0,
-                            data.slab(buffer), buffer, BLOCK_BYTES, 1));
+                            data.slab(buffer),
+                            DataMemory.offsetInSlab(buffer), BLOCK_BYTES, 1));
                 }
             }
         }

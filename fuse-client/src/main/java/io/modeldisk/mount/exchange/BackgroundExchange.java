@@ -107,10 +107,10 @@ final class BackgroundExchange implements AutoCloseable {
             failure = null;
             failureTaken = false;
             changed.signalAll();
+            staleness.begin(inUse);
         } finally {
             lock.unlock();
         }
-        staleness.begin(inUse);
     }
 
     /** Waits until the exchange, if there is one, has ended: its pull no longer waits for anything but data. */

@@ -10,7 +10,8 @@ import org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.FieldSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Threads that interleave at every access to shared memory and at every lock, by Lincheck's model checker: whatever the
@@ -27,6 +28,20 @@ final class InterleavingsTest {
     // Thread-safe by itself, or done by one thread at a time: nobody else would see a difference.
     private static final String[] OF_ONE_THREAD = Stream.of("consistency.FloatSum", "block.BlockLayout")
         .map(name -> "io.modeldisk.server." + name).toArray(String[]::new);
+
+    private static final List<String> OF_BOTH = List.of(
+        " : push0 pull0 / push1 pull1",
+        " : push0 pull0 / leave1 / join2 push2",
+        " : push0 push0 / push1 leave1 join1",
+        "push0 : push1 / pull2 / pull0",
+        "push0 : leave1 / join2 push2 / pull0",
+        "push0 pull0 join2 : push1 / push2 pull2 / pull0");
+    private static final List<String> OF_BSP = List.of(
+        // A round that nobody has pushed closes while somebody joins.
+        "postpone0 : leave1 / join2 push2",
+        // The end of a lease while a push is under way: the round has all of it or nothing.
+        " : push1 / expire1 push0 pull0",
+        "push0 : push1 join1 push1 / expire1 push0 pull0");
 
     private static void check(Class<? extends InterleavedShard> shard, String scenario) throws Exception {
         String[] parts = scenario.split(":");
@@ -53,31 +68,18 @@ final class InterleavingsTest {
         return new Actor(method, List.of(learner));
     }
 
+    private static List<String> ofBsp() {
+        return Stream.concat(OF_BOTH.stream(), OF_BSP.stream()).toList();
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {
-        " : push0 pull0 / push1 pull1",
-        " : push0 pull0 / leave1 / join2 push2",
-        " : push0 push0 / push1 leave1 join1",
-        "push0 : push1 / pull2 / pull0",
-        "push0 : leave1 / join2 push2 / pull0",
-        "push0 pull0 join2 : push1 / push2 pull2 / pull0",
-        // A round that nobody has pushed closes while somebody joins.
-        "postpone0 : leave1 / join2 push2",
-        // The end of a lease while a push is under way: the round has all of it or nothing.
-        " : push1 / expire1 push0 pull0",
-        "push0 : push1 join1 push1 / expire1 push0 pull0"})
+    @MethodSource("ofBsp")
     void bspIsAsIfOneAfterTheOther(String scenario) throws Exception {
         check(InterleavedShard.OfBsp.class, scenario);
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {
-        " : push0 pull0 / push1 pull1",
-        " : push0 pull0 / leave1 / join2 push2",
-        " : push0 push0 / push1 leave1 join1",
-        "push0 : push1 / pull2 / pull0",
-        "push0 : leave1 / join2 push2 / pull0",
-        "push0 pull0 join2 : push1 / push2 pull2 / pull0"})
+    @FieldSource("OF_BOTH")
     void sspIsAsIfOneAfterTheOther(String scenario) throws Exception {
         check(InterleavedShard.OfSsp.class, scenario);
     }

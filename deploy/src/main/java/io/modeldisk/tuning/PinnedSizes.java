@@ -10,16 +10,16 @@ import java.util.StringJoiner;
  * @param requestBytes as {@link TransferSizes#requestBytes()}
  * @param queueDepth as {@link TransferSizes#queueDepth()}
  */
-public record Pins(Integer eagerBytes, Integer requestBytes, Integer queueDepth) {
+public record PinnedSizes(Integer eagerBytes, Integer requestBytes, Integer queueDepth) {
     /** Nothing is pinned. */
-    public static final Pins NONE = new Pins(null, null, null);
+    public static final PinnedSizes NONE = new PinnedSizes(null, null, null);
 
     static final String EAGER = "--eager";
     static final String REQUEST = "--request-size";
     static final String DEPTH = "--queue-depth";
 
     /** Checks what is pinned. */
-    public Pins {
+    public PinnedSizes {
         over(TransferSizes.DEFAULTS, eagerBytes, requestBytes, queueDepth);
     }
 
