@@ -33,6 +33,8 @@ final class CommandWindow implements TargetDatamover.Numbering {
     private int maxCmdSn;
     private int statSn;
     private int ending;
+    /** How many of those that are ending have left their data and status under way. */
+    private int putting;
     private boolean connectionEnded;
     private TaskSlot taken;
     private boolean uncounted;
@@ -87,11 +89,8 @@ final class CommandWindow implements TargetDatamover.Numbering {
         if (ahead > 0) {
             return Order.GAP;
         }
-        if (needsSlot) {
-            awaitEnding();
-            if (freeCount > 0) {
-                taken = free[--freeCount];
-            }
+        if (needsSlot && freeCount > 0) {
+            taken = free[--freeCount];
         }
         uncounted = !request.immediate();
         return Order.TAKE;
@@ -127,10 +126,17 @@ final class CommandWindow implements TargetDatamover.Numbering {
         return taken;
     }
 
-    /** The initiator may answer a status before the thread that sent it has given its slot back. */
-    private void awaitEnding() {
+    /**
+     * Waits until there is a free slot, or none is about to be: the initiator may answer a status before the thread that sent it
+     * has given its slot back. Answers true at once if nothing but a put that is under way can end the wait, which the caller has
+     * to end first.
+     */
+    synchronized boolean awaitEnding() {
         boolean interrupted = false;
         while (freeCount == 0 && ending > 0 && !connectionEnded) {
+            if (putting > 0) {
+                return true;
+            }
             try {
                 wait();
             } catch (InterruptedException e) {
@@ -140,6 +146,18 @@ final class CommandWindow implements TargetDatamover.Numbering {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+        return false;
+    }
+
+    /** A task that is ending has left its data and status under way. */
+    synchronized void putting() {
+        putting++;
+        notifyAll();
+    }
+
+    /** Somebody ends what a task has left under way. */
+    synchronized void endsPut() {
+        putting--;
     }
 
     /** Waits until a task of another thread has ended, or the connection has. */

@@ -84,6 +84,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     @Override
     public DataTransfer placeImmediateData(ScsiCommandPdu command) throws IOException {
         arriving = null;
+        tasks.awaitSlot();
         discardReason = setup.discovery() ? RejectPdu.PROTOCOL_ERROR : inOrder(command, true) ? 0 : SILENTLY;
         if (discardReason != 0) {
             return null;

@@ -317,6 +317,7 @@ final class TaskRunner {
             }
             if (!task.aborted) {
                 task.putting();
+                window.putting();
                 return false;
             }
         }
@@ -332,8 +333,9 @@ final class TaskRunner {
         }
     }
 
-    /** What was put under way has arrived, or nobody cares any more; the task is the caller's. */
+    /** What was put under way has arrived, or nobody cares any more; the task is the caller's, who has taken its put. */
     void endPut(TaskSlot task) {
+        window.endsPut();
         datamover.forget(task.transfer);
         task.unpin();
         free(task, true);

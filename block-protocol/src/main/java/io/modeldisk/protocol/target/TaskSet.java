@@ -23,6 +23,26 @@ final class TaskSet {
         return false;
     }
 
+    /**
+     * Waits until a command that comes finds a slot, if one is about to be free. Ends puts that are under way if need be: their
+     * ends are told to nobody but the receiver, which runs this.
+     */
+    void awaitSlot() {
+        while (window.awaitEnding()) {
+            endOnePut();
+        }
+    }
+
+    private void endOnePut() {
+        for (int i = 0; i < window.slotCount(); i++) {
+            TaskSlot task = window.slot(i);
+            if (task.takePutting()) {
+                runner.endPut(task);
+                return;
+            }
+        }
+    }
+
     /** Aborts the task with this tag; answers whether there was one. */
     boolean abort(int initiatorTaskTag) {
         for (int i = 0; i < window.slotCount(); i++) {
