@@ -231,8 +231,15 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
             throw e;
         } catch (IOException e) {
             // The receiving thread sees the broken connection too and completes every command in flight, this one included.
-            sendFailure = e.getMessage();
+            sendFailed(e);
             datamover.close();
+        }
+    }
+
+    /** What failed first is the reason; what comes after it only finds the connection closed. */
+    private synchronized void sendFailed(IOException failed) {
+        if (sendFailure == null) {
+            sendFailure = failed.getMessage();
         }
     }
 
