@@ -268,6 +268,14 @@ __attribute__((visibility("default"))) int modeldisk_rdma_accept(
     return rdma_accept(disni_pointer(id), &wanted) == 0 ? 0 : errno;
 }
 
+/* Whether an identifier's device can send a message that invalidates a key of the other side's. */
+__attribute__((visibility("default"))) int modeldisk_rdma_can_invalidate(int64_t handle) {
+    const struct rdma_cm_id *id = disni_pointer(handle);
+    struct ibv_device_attr attributes;
+    return id->verbs != NULL && ibv_query_device(id->verbs, &attributes) == 0
+        && (attributes.device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS) != 0;
+}
+
 /* Writes the name of an identifier's device, at most bytes long with its final zero. */
 __attribute__((visibility("default"))) void modeldisk_rdma_device_name(int64_t handle, char *name, int bytes) {
     const struct rdma_cm_id *id = disni_pointer(handle);

@@ -190,6 +190,12 @@ DISPATCHER(void, postSend)(JNIEnv *env, jobject self, jlong qp, jlong requests) 
     (void) self;
     struct ibv_send_wr *first = disni_pointer(requests);
     struct ibv_send_wr *bad = NULL;
+    for (struct ibv_send_wr *request = first; request != NULL; request = request->next) {
+        /* DiSNI's prepared requests have no name for the key that a SEND invalidates: it stands where an RDMA request's does. */
+        if (request->opcode == IBV_WR_SEND_WITH_INV) {
+            request->invalidate_rkey = request->wr.rdma.rkey;
+        }
+    }
     int error = ibv_post_send(disni_pointer(qp), first, &bad);
     if (error != 0) {
         disni_throw(env, error, "ibv_post_send refused a request after taking %d", ACCEPTED(first, bad));

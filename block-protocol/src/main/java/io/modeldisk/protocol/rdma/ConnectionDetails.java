@@ -15,8 +15,9 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * What the connection manager knows and DiSNI's classes do not tell: an event's status and private data, a device's name, and an
- * acceptance with private data. modeldisk's libdisni exports functions for it; with another one the answers are empty.
+ * What the connection manager knows and DiSNI's classes do not tell: an event's status and private data, a device's name and
+ * what it can do, and an acceptance with private data. modeldisk's libdisni exports functions for it; with another one the
+ * answers are empty.
  *
  * <p>Thread-safe, but that an event channel is read by one thread.
  */
@@ -30,6 +31,7 @@ public final class ConnectionDetails {
     private final MethodHandle lastEvent;
     private final MethodHandle accept;
     private final MethodHandle deviceName;
+    private final MethodHandle canInvalidate;
 
     /** What an event carried besides its type; a status is a negative errno, or what the other side gave as its reason. */
     public record Event(int status, byte[] privateData) {}
@@ -42,6 +44,8 @@ public final class ConnectionDetails {
             ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
         deviceName = handle(symbols, "modeldisk_rdma_device_name", FunctionDescriptor.ofVoid(
             ValueLayout.JAVA_LONG, ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
+        canInvalidate = handle(symbols, "modeldisk_rdma_can_invalidate", FunctionDescriptor.of(
+            ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
     }
 
     @SuppressWarnings("restricted")
@@ -91,6 +95,18 @@ public final class ConnectionDetails {
         }
         if (error != 0) {
             throw new IOException("rdma_accept: errno " + error);
+        }
+    }
+
+    /** Whether the library can send {@link WorkRequests#SEND_WITH_INVALIDATE}, and the device that an identifier is bound to. */
+    public boolean canInvalidate(RdmaCmId id) {
+        if (canInvalidate == null) {
+            return false;
+        }
+        try {
+            return (int) canInvalidate.invokeExact(handleOf(id)) != 0;
+        } catch (Throwable e) {
+            throw unexpected(e);
         }
     }
 

@@ -8,6 +8,12 @@ import java.util.List;
 
 /** Makes work requests as DiSNI wants them, once, to be prepared and used again and again. */
 public final class WorkRequests {
+    /**
+     * A message that also invalidates a key of the other side's, which is patched in as the key of an RDMA request is. DiSNI has
+     * no name for it; only where {@link ConnectionDetails#canInvalidate} says so.
+     */
+    public static final int SEND_WITH_INVALIDATE = 9;
+
     private WorkRequests() {}
 
     /** A request to send, or to READ or WRITE, without its addresses, which are patched before each use. */

@@ -36,6 +36,7 @@ final class IserChannel implements AutoCloseable {
     private final SVCPostRecv[] receives;
     private final IserMessage[] sends = new IserMessage[SENDS];
     private final SVCPostSend send;
+    private final SVCPostSend sendAndInvalidate;
     private final List<RegisteredMemory> registered = new ArrayList<>();
     private final ReentrantLock sendLock = new ReentrantLock();
     private volatile RegisteredMemory[] known = {};
@@ -75,6 +76,8 @@ final class IserChannel implements AutoCloseable {
                     IserMessage.BYTES_WITHOUT_DATA, "a part of another's work", false);
             }
             send = queue.prepare(WorkRequests.send(IbvSendWR.IBV_WR_SEND, IbvSendWR.IBV_SEND_SIGNALED, 1));
+            sendAndInvalidate = queue.prepare(
+                WorkRequests.send(WorkRequests.SEND_WITH_INVALIDATE, IbvSendWR.IBV_SEND_SIGNALED, 1));
         } catch (IOException e) {
             queue.close();
             throw e;
@@ -170,13 +173,23 @@ final class IserChannel implements AutoCloseable {
 
     /** Sends a message from {@link #nextMessage}; with the lock. Answers its turn, for who has to know its end. */
     int send(IserMessage message, int bytes, boolean tells) throws IOException {
+        return send(send, message, bytes, tells);
+    }
+
+    /** Sends a message as {@link #send}, which invalidates a key of the other side's. */
+    int sendAndInvalidate(IserMessage message, int bytes, boolean tells, int key) throws IOException {
+        sendAndInvalidate.getWrMod(0).getRdmaMod().setRkey(key);
+        return send(sendAndInvalidate, message, bytes, tells);
+    }
+
+    private int send(SVCPostSend call, IserMessage message, int bytes, boolean tells) throws IOException {
         queue.awaitRoom(1);
         boolean signaled = tells || nextSend % GROUP == 0;
-        prepare(send.getWrMod(0), message, bytes, message, signaled);
+        prepare(call.getWrMod(0), message, bytes, message, signaled);
         if (signaled) {
-            return queue.post(send, message, 1);
+            return queue.post(call, message, 1);
         }
-        queue.postSilently(send);
+        queue.postSilently(call);
         return message.turn();
     }
 

@@ -29,6 +29,19 @@ public final class IserConnector {
     private static final int INVALID_SERVICE_ID = 8;
 
     private final RdmaDomains domains = new RdmaDomains();
+    private final boolean keysMayGo;
+
+    /** What is registered stays registered, so that a target is asked to invalidate nothing. */
+    public IserConnector() {
+        this(false);
+    }
+
+    /**
+     * @param keysMayGo whether targets are asked to invalidate the keys of a command with its response
+     */
+    IserConnector(boolean keysMayGo) {
+        this.keysMayGo = keysMayGo;
+    }
 
     /**
      * Connects.
@@ -88,7 +101,7 @@ public final class IserConnector {
 
         private void connect() throws IOException {
             try (Arena arena = Arena.ofConfined()) {
-                byte[] data = IserPrivateData.bytes();
+                byte[] data = IserPrivateData.bytes(keysMayGo);
                 MemorySegment privateData = arena.allocateFrom(ValueLayout.JAVA_BYTE, data);
                 RdmaConnParam parameters = IserIncoming.connectionParameters();
                 parameters.setPrivate_data(privateData.address());

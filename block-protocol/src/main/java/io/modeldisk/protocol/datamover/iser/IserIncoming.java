@@ -25,9 +25,13 @@ final class IserIncoming implements IncomingConnection {
     private final RdmaCmId id;
     private final InetSocketAddress peer;
     private final InetSocketAddress localAddress;
+    private final boolean invalidates;
     private boolean taken;
 
-    IserIncoming(IserPortal portal, RdmaCmId id) throws IOException {
+    /**
+     * @param said what the initiator said with its wish
+     */
+    IserIncoming(IserPortal portal, RdmaCmId id, byte[] said) throws IOException {
         this.portal = portal;
         this.id = id;
         this.peer = (InetSocketAddress) id.getDestination();
@@ -36,6 +40,7 @@ final class IserIncoming implements IncomingConnection {
             id.destroyId();
             throw new IOException("a connection from an address that is not of IPv4, which is all that DiSNI knows");
         }
+        this.invalidates = IserPrivateData.wantsInvalidation(said) && ConnectionDetails.shared().canInvalidate(id);
     }
 
     @Override
@@ -54,9 +59,12 @@ final class IserIncoming implements IncomingConnection {
             IserTargetDatamover.receives(slots), IserPortal.text(peer));
         taken = true;
         portal.opened(id, queue);
-        IserTargetDatamover datamover = new IserTargetDatamover(queue, numbering, slots);
+        IserTargetDatamover datamover = new IserTargetDatamover(queue, numbering, slots, invalidates);
         try {
-            ConnectionDetails.shared().accept(id, connectionParameters(), IserPrivateData.bytes());
+            ConnectionDetails.shared().accept(id, connectionParameters(), IserPrivateData.bytes(invalidates));
+            if (invalidates) {
+                LOG.info("{}: responses invalidate the keys of their commands, as it asks for", IserPortal.text(peer));
+            }
             return datamover;
         } catch (IOException e) {
             datamover.close();

@@ -8,6 +8,7 @@ import com.ibm.disni.verbs.RdmaEventChannel;
 import io.modeldisk.protocol.datamover.IncomingConnection;
 import io.modeldisk.protocol.datamover.TargetPortal;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.rdma.ConnectionDetails;
 import io.modeldisk.protocol.rdma.QueuePair;
 import io.modeldisk.protocol.rdma.Rdma;
 import io.modeldisk.protocol.rdma.RdmaDomain;
@@ -209,7 +210,8 @@ public final class IserPortal implements TargetPortal {
         RdmaCmId id = event.getConnIdPriv();
         switch (type) {
             case RDMA_CM_EVENT_CONNECT_REQUEST -> {
-                IserIncoming incoming = new IserIncoming(this, id);
+                IserIncoming incoming = new IserIncoming(this, id,
+                    ConnectionDetails.shared().lastEvent(channel).privateData());
                 if (closed || !incomings.offer(incoming)) {
                     LOG.warn("iSER connection from {} refused: too many are asked for at once", incoming.peerAddress());
                     incoming.close();

@@ -43,6 +43,7 @@ public final class IserTargetDatamover implements TargetDatamover {
     private final SVCPostSend lastRead;
     private final SVCPostSend write;
     private final SVCPostSend writeAndRespond;
+    private final boolean invalidates;
     private final ScsiResponsePdu response = new ScsiResponsePdu(Pdu.newHeader());
     private final Pdu received = new Pdu(Pdu.newHeader());
     private int nextWrite;
@@ -52,8 +53,10 @@ public final class IserTargetDatamover implements TargetDatamover {
      * Posts the receives on a queue pair that is not connected yet, and owns it from now on.
      *
      * @param slots how many transfers there are at most at one time, each with its own {@link DataTransfer#slot()}
+     * @param invalidates whether a response invalidates a key that its command advertised, as the initiator has been told
      */
-    IserTargetDatamover(QueuePair queue, Numbering numbering, int slots) throws IOException {
+    IserTargetDatamover(QueuePair queue, Numbering numbering, int slots, boolean invalidates) throws IOException {
+        this.invalidates = invalidates;
         this.queue = queue;
         this.numbering = numbering;
         this.channel = new IserChannel(queue, receives(slots), slots);
@@ -70,7 +73,8 @@ public final class IserTargetDatamover implements TargetDatamover {
             lastRead = queue.prepare(WorkRequests.send(IbvSendWR.IBV_WR_RDMA_READ, IbvSendWR.IBV_SEND_SIGNALED, 1));
             write = queue.prepare(WorkRequests.send(IbvSendWR.IBV_WR_RDMA_WRITE, IbvSendWR.IBV_SEND_SIGNALED, 1));
             writeAndRespond = queue.prepare(WorkRequests.send(IbvSendWR.IBV_WR_RDMA_WRITE, 0, 1),
-                WorkRequests.send(IbvSendWR.IBV_WR_SEND, IbvSendWR.IBV_SEND_SIGNALED, 1));
+                WorkRequests.send(invalidates ? WorkRequests.SEND_WITH_INVALIDATE : IbvSendWR.IBV_WR_SEND,
+                    IbvSendWR.IBV_SEND_SIGNALED, 1));
         } catch (IOException e) {
             queue.close();
             throw e;
@@ -322,6 +326,9 @@ public final class IserTargetDatamover implements TargetDatamover {
         response.begin(state.transfer().initiatorTaskTag(), ScsiStatus.GOOD, 0).residual(residual);
         numbering.stamp(response, true);
         puts.add(state, response.statSn());
+        if (invalidates) {
+            chain.getWrMod(1).getRdmaMod().setRkey(state.readStag());
+        }
         channel.prepare(chain.getWrMod(1), message, message.fill(response, null), state, true);
     }
 
@@ -351,7 +358,12 @@ public final class IserTargetDatamover implements TargetDatamover {
                     pdu.dataSegmentBytes(length);
                 }
                 numbering.stamp(pdu, carriesStatus);
-                turn = channel.send(message, message.fill(pdu, data), mayBeTheLast(pdu.opcode()));
+                int key = invalidates && pdu.opcode() == Opcode.SCSI_RESPONSE ? keyOf(pdu.initiatorTaskTag()) : 0;
+                int bytes = message.fill(pdu, data);
+                boolean tells = mayBeTheLast(pdu.opcode());
+                turn = key == 0
+                    ? channel.send(message, bytes, tells)
+                    : channel.sendAndInvalidate(message, bytes, tells, key);
             } finally {
                 channel.unlock();
             }
@@ -361,6 +373,17 @@ public final class IserTargetDatamover implements TargetDatamover {
         } finally {
             queue.exit();
         }
+    }
+
+    /** What a task advertised and its response can invalidate, one at most; 0 if there is nothing. */
+    private int keyOf(int initiatorTaskTag) {
+        for (IserTransfer transfer : transfers) {
+            int key = transfer.advertisedKey(initiatorTaskTag);
+            if (key != 0) {
+                return key;
+            }
+        }
+        return 0;
     }
 
     /** What may be followed by the end of the connection, which would overtake it. */

@@ -28,6 +28,8 @@ final class IserTransfer extends Work {
     private long readBaseOffset;
     private int unsolicitedBytes;
     private int requestedBytes;
+    private int taskTag;
+    private volatile int advertisedKey;
 
     /**
      * @param response where the response is made that goes behind a read's last WRITE; this transfer's own
@@ -51,6 +53,14 @@ final class IserTransfer extends Work {
         readBaseOffset = IserHeader.readBaseOffset(message);
         unsolicitedBytes = broughtBytes;
         requestedBytes = 0;
+        taskTag = begun.initiatorTaskTag();
+        advertisedKey = readAdvertised ? readStag : writeAdvertised ? writeStag : 0;
+    }
+
+    /** A key that the task with this tag advertised; 0 if it advertised none, or this is not its transfer. Any thread. */
+    int advertisedKey(int initiatorTaskTag) {
+        int key = advertisedKey;
+        return key != 0 && taskTag == initiatorTaskTag ? key : 0;
     }
 
     /** What is wrong with the command's data, or null: more than agreed on, or no memory for the rest of it. */
@@ -147,6 +157,7 @@ final class IserTransfer extends Work {
 
     /** Nobody waits for the data any more. */
     void forget() {
+        advertisedKey = 0;
         awaited = false;
     }
 }

@@ -64,6 +64,24 @@ class IserFaultTest extends IserFixture {
         }
     }
 
+    /** Memory of a process cannot be invalidated from afar: its device refuses to, so that the key has come with the response. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void responseInvalidatesAKeyOfItsCommandForWhoAsksForIt(boolean writes) throws Exception {
+        InitiatorPortal asking = new IserInitiatorPortal(new IserConnector(true), serving.server.localAddress());
+        try (IscsiSession bystander = login(iser()); IscsiSession session = login(asking)) {
+            // What comes with the command is advertised to nobody.
+            assertThat(run(session, session.acquire(PATIENCE_NANOS).write(0, 0, 1, memory, 0, Serving.BLOCK)))
+                .isEqualTo("GOOD");
+            assertThat(run(session, writes
+                ? session.acquire(PATIENCE_NANOS).write(0, 0, BLOCKS, memory, 0, BYTES)
+                : session.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES))).isNotEqualTo("GOOD");
+            await("the session that asked for it ends", () -> !session.isOpen());
+            assertThat(run(bystander, bystander.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES)))
+                .isEqualTo("GOOD");
+        }
+    }
+
     private static void await(String message, BooleanSupplier condition) {
         Serving.await(message, condition);
     }
