@@ -97,7 +97,7 @@ final class BackgroundExchange implements AutoCloseable {
             iteration = number;
             exchanges++;
             startedNs = trace.nowNs();
-            progress.begin(PUSHERS);
+            progress.begin(PUSHERS, pullMayBeBeside() ? PushProgress.Cut.FINE : PushProgress.Cut.COARSE);
             pushToDo = true;
             pullToDo = true;
             learnerWaits = false;
@@ -111,6 +111,14 @@ final class BackgroundExchange implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+    }
+
+    private boolean pullMayBeBeside() {
+        return switch (policy) {
+            case BESIDE_PUSH -> true;
+            case AFTER_PUSH -> false;
+            case ADAPTIVE -> scheduler.forecast().isDuplex();
+        };
     }
 
     /** Waits until the exchange, if there is one, has ended: its pull no longer waits for anything but data. */

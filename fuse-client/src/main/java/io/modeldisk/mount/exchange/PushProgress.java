@@ -5,13 +5,30 @@ import java.util.Arrays;
 
 /** The pieces of a push that several threads share: which is next, and up to where all have been pushed. Thread-safe. */
 final class PushProgress {
-    // A pull can begin when the first piece is pushed.
-    private static final int PIECES = 64;
-    private static final long MIN_PIECE_BYTES = 256 << 10;
+    /** How a push is cut up. */
+    enum Cut {
+        /** For a pull beside it, which follows a piece behind. */
+        FINE(64, 256 << 10),
+        /** For a push alone, of which a piece keeps many requests under way. */
+        COARSE(32, 1 << 20);
+
+        private final int pieces;
+        private final long minPieceBytes;
+
+        Cut(int pieces, long minPieceBytes) {
+            this.pieces = pieces;
+            this.minPieceBytes = minPieceBytes;
+        }
+
+        private long pieceBytes(long bytes) {
+            long part = (bytes / pieces + minPieceBytes - 1) / minPieceBytes * minPieceBytes;
+            return Math.clamp(part, minPieceBytes, SyncExchange.PUSH_BYTES);
+        }
+    }
 
     private final long bytes;
-    private final long pieceBytes;
     private final boolean[] ended;
+    private long pieceBytes;
     private long next;
     private long pushedTo;
     private long pushedBytes;
@@ -19,17 +36,17 @@ final class PushProgress {
     private boolean failed;
     private boolean stopped;
 
-    /** Pieces of so many bytes; all is pushed, until {@link #begin}. */
+    /** Of so many bytes; all is pushed, until {@link #begin}. */
     PushProgress(long bytes) {
         this.bytes = bytes;
-        long part = (bytes / PIECES + MIN_PIECE_BYTES - 1) / MIN_PIECE_BYTES * MIN_PIECE_BYTES;
-        this.pieceBytes = Math.clamp(part, MIN_PIECE_BYTES, SyncExchange.PUSH_BYTES);
+        this.pieceBytes = Cut.FINE.pieceBytes(bytes);
         this.ended = new boolean[Math.toIntExact((bytes + pieceBytes - 1) / pieceBytes)];
         this.pushedTo = bytes;
     }
 
     /** Begins anew, with so many threads. */
-    synchronized void begin(int threads) {
+    synchronized void begin(int threads, Cut cut) {
+        pieceBytes = cut.pieceBytes(bytes);
         Arrays.fill(ended, false);
         next = 0;
         pushedTo = 0;
@@ -73,7 +90,7 @@ final class PushProgress {
     }
 
     /** Where the piece ends that begins here. */
-    long end(long at) {
+    synchronized long end(long at) {
         return Math.min(bytes, at + pieceBytes);
     }
 

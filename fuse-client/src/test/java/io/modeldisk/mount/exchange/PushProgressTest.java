@@ -18,7 +18,7 @@ final class PushProgressTest {
 
     @BeforeEach
     void begin() {
-        progress.begin(2);
+        progress.begin(2, PushProgress.Cut.FINE);
     }
 
     @Test
@@ -28,6 +28,21 @@ final class PushProgressTest {
         assertThat(progress.take()).isEqualTo(2 * PIECE);
         assertThat(progress.take()).isEqualTo(-1);
         assertThat(progress.end(2 * PIECE)).isEqualTo(BYTES);
+    }
+
+    @Test
+    void aPushAloneIsCutIntoFewerPieces() {
+        PushProgress alone = new PushProgress(9 * PIECE);
+        alone.begin(1, PushProgress.Cut.COARSE);
+        assertThat(alone.take()).isZero();
+        assertThat(alone.take()).isEqualTo(4 * PIECE);
+        assertThat(alone.take()).isEqualTo(8 * PIECE);
+        assertThat(alone.take()).isEqualTo(-1);
+        assertThat(alone.pushed(8 * PIECE, 1)).isFalse();
+        assertThat(alone.pushed(0, 1)).isFalse();
+        assertThat(alone.pushed(4 * PIECE, 1)).isTrue();
+        alone.begin(1, PushProgress.Cut.FINE);
+        assertThat(alone.end(0)).isEqualTo(PIECE);
     }
 
     @Test
@@ -59,7 +74,7 @@ final class PushProgressTest {
     void whoWaitsIsToldThatItWasStopped() throws IOException {
         progress.stop();
         assertThat(progress.awaitBeyond(0)).isEqualTo(-1);
-        progress.begin(1);
+        progress.begin(1, PushProgress.Cut.FINE);
         assertThat(progress.isStopped()).isFalse();
     }
 }
