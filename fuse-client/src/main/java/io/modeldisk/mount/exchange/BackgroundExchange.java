@@ -385,11 +385,12 @@ final class BackgroundExchange implements AutoCloseable {
         long startNs = trace.nowNs();
         // Beside a push there is no time to ask.
         set.pullBegins(startNs, (progress.isComplete() ? probe.sample(startNs) : probe.latest()).version());
-        if (new WeightsPull(model, set.weights(), bytes, progress, pullCancellation).run()) {
+        WeightsPull pull = new WeightsPull(model, set.weights(), bytes, progress, pullCancellation, trace::nowNs);
+        if (pull.run()) {
             set.pullEnds();
             long endNs = trace.nowNs();
             counters.pulled(bytes, endNs - startNs);
-            scheduler.pulled(endNs - startNs);
+            scheduler.pulled(pull.busyNs());
             trace.add(Phase.PULL, iteration, startNs, endNs);
         }
     }

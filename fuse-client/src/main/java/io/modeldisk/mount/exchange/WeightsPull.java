@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.function.LongSupplier;
 
 /**
  * One pull of the whole model: at once, or while a push goes on, each piece after its own gradient. Then two threads do it: while
@@ -20,10 +21,16 @@ final class WeightsPull {
     private final long bytes;
     private final PushProgress progress;
     private final Cancellation cancellation;
+    private final LongSupplier nanoClock;
     // Guarded by this.
     private long next;
+    private int underWay;
+    private long busySinceNs;
+    private long busyNs;
 
-    WeightsPull(RemoteModel model, DataMemory weights, long bytes, PushProgress progress, Cancellation cancellation) {
+    WeightsPull(RemoteModel model, DataMemory weights, long bytes, PushProgress progress, Cancellation cancellation,
+        LongSupplier nanoClock) {
+        this.nanoClock = nanoClock;
         this.model = model;
         this.weights = weights;
         this.bytes = bytes;
@@ -34,6 +41,11 @@ final class WeightsPull {
     /** Pulls; false if the push was stopped before all was pulled. Nothing is pulled any more when this returns or throws. */
     boolean run() throws IOException {
         return progress.isComplete() ? pullPieces(bytes) : pullBesidePush();
+    }
+
+    /** How long anything was being pulled, in nanoseconds: without what the pull waited for the push. When it is over. */
+    synchronized long busyNs() {
+        return busyNs;
     }
 
     private boolean pullBesidePush() throws IOException {
@@ -79,8 +91,25 @@ final class WeightsPull {
                 }
                 end = Math.min(pushedTo, at + mostBytes);
                 next = end;
+                pieceBegins();
             }
-            model.pull(at, weights, at, end - at, cancellation);
+            try {
+                model.pull(at, weights, at, end - at, cancellation);
+            } finally {
+                pieceEnds();
+            }
+        }
+    }
+
+    private void pieceBegins() {
+        if (underWay++ == 0) {
+            busySinceNs = nanoClock.getAsLong();
+        }
+    }
+
+    private synchronized void pieceEnds() {
+        if (--underWay == 0) {
+            busyNs += nanoClock.getAsLong() - busySinceNs;
         }
     }
 }

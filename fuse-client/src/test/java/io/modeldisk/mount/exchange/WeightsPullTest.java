@@ -1,0 +1,63 @@
+package io.modeldisk.mount.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.mount.MemoryModel;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.Cancellation;
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+final class WeightsPullTest {
+    private static final int SIZE = 1 << 20;
+    private static final int PUSH_NS = 1000;
+
+    private final AtomicLong clock = new AtomicLong();
+    private final MemoryModel model = new MemoryModel(SIZE);
+    private final DataMemory weights = DataMemory.allocate(SIZE);
+    private final PushProgress progress = new PushProgress(SIZE);
+
+    @AfterEach
+    void close() {
+        weights.close();
+        model.close();
+    }
+
+    @Test
+    void whatItWaitsForThePushIsNotItsOwn() throws Exception {
+        progress.begin(1, PushProgress.Cut.FINE);
+        WeightsPull pull = new WeightsPull(model, weights, SIZE, progress, new Cancellation(), clock::get);
+        CompletableFuture<Boolean> ended = new CompletableFuture<>();
+        Thread puller = Thread.ofPlatform().daemon().start(() -> ended.complete(run(pull)));
+        while (puller.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+        clock.addAndGet(PUSH_NS);
+        for (long at = progress.take(); at >= 0; at = progress.take()) {
+            progress.pushed(at, progress.end(at) - at);
+        }
+        assertThat(ended.get(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(pull.busyNs()).isZero();
+    }
+
+    @Test
+    void aPullAloneIsBusyFromItsStartToItsEnd() {
+        WeightsPull pull = new WeightsPull(model, weights, SIZE, progress, new Cancellation(), clock::incrementAndGet);
+        assertThat(run(pull)).isTrue();
+        assertThat(pull.busyNs()).isEqualTo(1);
+    }
+
+    private static boolean run(WeightsPull pull) {
+        try {
+            return pull.run();
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
