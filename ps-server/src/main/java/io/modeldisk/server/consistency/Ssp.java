@@ -64,7 +64,10 @@ public final class Ssp implements Consistency {
             }
         } finally {
             // Also what an aggregator that fails has done before counts.
-            wake(layout.blockOf(task.offset()), layout.lastBlock(task.offset(), task.lengthBytes()));
+            // Who parks after this has seen what was marked before, under the block's lock.
+            if (parking.waiting() > 0) {
+                wake(layout.blockOf(task.offset()), layout.lastBlock(task.offset(), task.lengthBytes()));
+            }
         }
         return true;
     }
@@ -137,8 +140,7 @@ public final class Ssp implements Consistency {
     }
 
     private void wake(int first, int last) {
-        // Who parks after this has seen what was marked before, under the block's lock.
-        for (int i = first; i <= last && parking.waiting() > 0; i++) {
+        for (int i = first; i <= last; i++) {
             ParkedTask woken = null;
             blocks[i].block().lock();
             try {
@@ -170,6 +172,7 @@ public final class Ssp implements Consistency {
 
     @Override
     public void learnersLeft() {
+        // Under no block's lock: a pull may have counted them, and be about to park. So every block is looked at.
         wake(0, blocks.length - 1);
     }
 

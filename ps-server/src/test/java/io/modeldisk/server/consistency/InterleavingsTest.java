@@ -31,6 +31,8 @@ final class InterleavingsTest {
 
     private static final List<String> OF_BOTH = List.of(
         " : push0 pull0 / push1 pull1",
+        // Somebody leaves whom a pull is about to wait for.
+        "push0 : pull0 / leave1",
         " : push0 pull0 / leave1 / join2 push2",
         " : push0 push0 / push1 leave1 join1",
         "push0 : push1 / pull2 / pull0",
