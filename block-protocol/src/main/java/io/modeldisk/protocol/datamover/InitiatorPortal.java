@@ -10,6 +10,11 @@ public interface InitiatorPortal {
     /** Whether a task's data must lie in memory that another process can map. */
     boolean needsShareableMemory();
 
+    /** Whether memory is made known to a device, which takes time, before data moves from or to it. */
+    default boolean needsPreparedMemory() {
+        return false;
+    }
+
     /**
      * Connects.
      *

@@ -38,14 +38,19 @@ final class CompletionQueue {
     CompletionQueue(IbvContext device, int completions, int vector) throws IOException {
         Arrays.setAll(batch, _ -> new IbvWC());
         events = device.createCompChannel();
+        IbvCQ made = null;
         try {
-            queue = device.createCQ(events, completions, vector);
+            made = device.createCQ(events, completions, vector);
+            poll = made.poll(batch, BATCH);
+            arm = made.reqNotification(false);
         } catch (IOException e) {
+            if (made != null) {
+                made.destroyCQ();
+            }
             events.destroyCompChannel();
             throw e;
         }
-        poll = queue.poll(batch, BATCH);
-        arm = queue.reqNotification(false);
+        queue = made;
     }
 
     IbvCQ queue() {

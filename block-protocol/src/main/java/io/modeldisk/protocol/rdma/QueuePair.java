@@ -324,16 +324,25 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Waits until a turn of a piece of work is over, well or not; bounded. */
+    /**
+     * Waits until a turn of a piece of work is over, well or not; bounded. A device that does not end it in time loses the
+     * connection, and with that ends it.
+     */
     public void awaitOver(Work work, int turn) {
         lock.lock();
         try {
             users++;
+            boolean givenUp = false;
             long deadline = System.nanoTime() + QUIET_TIMEOUT_NANOS;
             while (!released && !work.isOver(turn)) {
                 if (System.nanoTime() - deadline > 0) {
-                    LOG.error("{}: the device does not end a request", peer);
-                    return;
+                    if (givenUp) {
+                        LOG.error("{}: the device does not end a request, not even with the connection", peer);
+                        return;
+                    }
+                    givenUp = true;
+                    deadline = System.nanoTime() + QUIET_TIMEOUT_NANOS;
+                    fail(new IOException(peer + ": the device does not end a request"));
                 }
                 progressOrWait();
             }

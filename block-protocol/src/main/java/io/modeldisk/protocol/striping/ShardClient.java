@@ -28,6 +28,8 @@ import java.util.concurrent.TimeoutException;
  */
 final class ShardClient implements AutoCloseable {
     private static final int PAGE_BYTES = 65536;
+    private static final int JOIN_OFFSET = PAGE_BYTES;
+    private static final int SCRATCH_BYTES = JOIN_OFFSET + 4096;
     private static final long CHECK_MILLIS = 5;
     /** How often a command is sent again for unit attentions and aborts by others before it fails. */
     private static final int MAX_ATTENTIONS = 8;
@@ -38,8 +40,13 @@ final class ShardClient implements AutoCloseable {
     private final StripedModel.Context context;
     private final InetSocketAddress portal;
     private final Route route;
+    /** A page, guarded by its own lock, and the answer to JOIN. */
     private final DataMemory scratch;
+    private final Object page = new Object();
+    /** What is asked for on the side keeps no push from its session: the learner's has another lock, which is taken first. */
+    private final Object observing = new Object();
     private IscsiSession observer;
+    private boolean closed;
     private IscsiSession learner;
     /** What the shard has answered last, null before; and the membership that its user knows of, 0 for none. */
     private JoinCommand.Answer answer;
@@ -51,7 +58,7 @@ final class ShardClient implements AutoCloseable {
         this.portal = portal;
         this.route = Route.choose(context.datamover(), portal, ModelFacts.TARGET_PREFIX + context.model(),
             context.socketDirectory(), context.digest() != Digest.NONE, context.connector());
-        this.scratch = allocate(PAGE_BYTES);
+        this.scratch = allocate(SCRATCH_BYTES);
     }
 
     /** The datamover that is used for this shard, and why. */
@@ -67,11 +74,6 @@ final class ShardClient implements AutoCloseable {
     /** Memory that this shard's sessions can move data to and from. */
     DataMemory allocate(long bytes) throws IOException {
         return route.portal().needsShareableMemory() ? DataMemory.allocateShareable(bytes) : DataMemory.allocate(bytes);
-    }
-
-    /** Makes memory known to the device that moves the data, if one does. */
-    void prepare(DataMemory memory) throws IOException {
-        observer().prepare(memory);
     }
 
     String address() {
@@ -94,11 +96,20 @@ final class ShardClient implements AutoCloseable {
     }
 
     /** The session that looks on. */
-    synchronized IscsiSession observer() throws IOException {
-        if (observer == null || !observer.isOpen()) {
-            observer = replace(observer, OBSERVER_ISID, context.learner() + "(mount)");
+    IscsiSession observer() throws IOException {
+        synchronized (observing) {
+            checkNotClosed();
+            if (observer == null || !observer.isOpen()) {
+                observer = replace(observer, OBSERVER_ISID, context.learner() + "(mount)");
+            }
+            return observer;
         }
-        return observer;
+    }
+
+    private void checkNotClosed() throws RefusedException {
+        if (closed) {
+            throw new RefusedException("shard " + address() + ": the connection was closed by this side");
+        }
     }
 
     private IscsiSession replace(IscsiSession lost, long isid, String label) throws IOException {
@@ -129,15 +140,17 @@ final class ShardClient implements AutoCloseable {
     }
 
     private void join(long earliestRound, boolean anew) throws IOException {
+        checkNotClosed();
         if (learner == null || !learner.isOpen()) {
             agreed = false;
             learner = replace(learner, LEARNER_ISID, context.learner());
         }
-        if (!run(learner, JoinCommand.cdb(earliestRound, anew), JoinCommand.DATA_BYTES, Cancellation.NONE)) {
+        if (!run(learner, JoinCommand.cdb(earliestRound, anew), JOIN_OFFSET, JoinCommand.DATA_BYTES,
+            Cancellation.NONE)) {
             throw new IOException("shard " + address() + ": " + BUSY);
         }
         answer = JoinCommand
-            .answer(scratch.slab(0).asSlice(0, JoinCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
+            .answer(scratch.slab(0).asSlice(JOIN_OFFSET, JoinCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
     }
 
     /** The round that the shard has answered last. */
@@ -167,16 +180,21 @@ final class ShardClient implements AutoCloseable {
     }
 
     /** The contents of a vendor-specific VPD page. */
-    synchronized byte[] vitalPage(int code) throws IOException {
+    byte[] vitalPage(int code) throws IOException {
         byte[] inquiry = {(byte) ScsiCommand.INQUIRY.opcode(), 1, (byte) code, (byte) 0xFF, (byte) 0xFF, 0};
-        control(inquiry, PAGE_BYTES - 1);
-        MemorySegment page = scratch.slab(0);
-        int length = Short.toUnsignedInt(page.get(ValueLayout.JAVA_SHORT, 2));
-        length = (length & 0xFF) << 8 | length >> 8;
-        if (page.get(ValueLayout.JAVA_BYTE, 1) != (byte) code || length > PAGE_BYTES - 5) {
-            throw new IOException(address() + " has no VPD page %02Xh: it is no shard of modeldisk".formatted(code));
+        synchronized (page) {
+            if (!run(observer(), inquiry, 0, PAGE_BYTES - 1, Cancellation.NONE)) {
+                throw new IOException("shard " + address() + ": " + BUSY);
+            }
+            MemorySegment answered = scratch.slab(0);
+            int length = Short.toUnsignedInt(answered.get(ValueLayout.JAVA_SHORT, 2));
+            length = (length & 0xFF) << 8 | length >> 8;
+            if (answered.get(ValueLayout.JAVA_BYTE, 1) != (byte) code || length > PAGE_BYTES - 5) {
+                throw new IOException(
+                    address() + " has no VPD page %02Xh: it is no shard of modeldisk".formatted(code));
+            }
+            return answered.asSlice(4, length).toArray(ValueLayout.JAVA_BYTE);
         }
-        return page.asSlice(4, length).toArray(ValueLayout.JAVA_BYTE);
     }
 
     /** SYNCHRONIZE CACHE; tried again while the shard is BUSY, waiting for a round. */
@@ -185,19 +203,13 @@ final class ShardClient implements AutoCloseable {
         cdb[0] = (byte) ScsiCommand.SYNCHRONIZE_CACHE_16.opcode();
         long begun = System.nanoTime();
         long limit = TimeUnit.MILLISECONDS.toNanos(context.waitTimeoutMillis());
-        while (!run(session, cdb, 0, cancellation)) {
+        while (!run(session, cdb, 0, 0, cancellation)) {
             if (System.nanoTime() - begun > limit) {
                 throw new RefusedException("shard " + address() + " has waited for a round for "
                     + TimeUnit.NANOSECONDS.toSeconds(limit)
                     + " s: other learners have not pushed it (`modeldisk status` "
                     + "says who)");
             }
-        }
-    }
-
-    private void control(byte[] cdb, int bytes) throws IOException {
-        if (!run(observer(), cdb, bytes, Cancellation.NONE)) {
-            throw new IOException("shard " + address() + ": " + BUSY);
         }
     }
 
@@ -214,10 +226,11 @@ final class ShardClient implements AutoCloseable {
      *
      * @throws RefusedException if the shard says no
      */
-    private boolean run(IscsiSession session, byte[] cdb, int bytes, Cancellation cancellation) throws IOException {
-        End end = runOnce(session, cdb, bytes, cancellation);
+    private boolean run(IscsiSession session, byte[] cdb, int offset, int bytes, Cancellation cancellation)
+        throws IOException {
+        End end = runOnce(session, cdb, offset, bytes, cancellation);
         for (int i = 0; i < MAX_ATTENTIONS && end.toBeRetried() && !end.busy(); i++) {
-            end = runOnce(session, cdb, bytes, cancellation);
+            end = runOnce(session, cdb, offset, bytes, cancellation);
         }
         if (!end.good() && !end.busy()) {
             String words = "shard " + address() + ": " + end.words();
@@ -226,14 +239,15 @@ final class ShardClient implements AutoCloseable {
         return end.good();
     }
 
-    private End runOnce(IscsiSession session, byte[] cdb, int bytes, Cancellation cancellation) throws IOException {
+    private End runOnce(IscsiSession session, byte[] cdb, int offset, int bytes, Cancellation cancellation)
+        throws IOException {
         IoRequest request = session.acquire(TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis()));
         if (request == null) {
             throw new IOException(
                 "shard " + address() + " has ended no command for " + context.commandTimeoutMillis() + " ms");
         }
         CompletableFuture<End> end = new CompletableFuture<>();
-        request.control(0, Arrays.copyOf(cdb, 16), scratch, 0, bytes)
+        request.control(0, Arrays.copyOf(cdb, 16), scratch, offset, bytes)
             .onCompletion(done -> end.complete(End.of(done)));
         int tag = request.initiatorTaskTag();
         session.submit(request);
@@ -275,10 +289,16 @@ final class ShardClient implements AutoCloseable {
     @Override
     public synchronized void close() {
         leave();
-        if (observer != null) {
-            observer.close();
-            observer = null;
+        synchronized (observing) {
+            closed = true;
+            if (observer != null) {
+                observer.close();
+                observer = null;
+            }
         }
-        scratch.close();
+        // Its session is closed: whoever still asks for a page is about to be told so.
+        synchronized (page) {
+            scratch.close();
+        }
     }
 }

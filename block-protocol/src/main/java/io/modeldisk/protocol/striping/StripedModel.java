@@ -98,10 +98,13 @@ public final class StripedModel implements RemoteModel {
         DataMemory memory = choosy.allocate(bytes);
         try {
             for (ShardClient shard : shards) {
-                shard.prepare(memory);
+                if (shard.route().portal().needsPreparedMemory()) {
+                    new Reconnection().begin(limits.reconnectNanos()).run(shard::observer, Cancellation.NONE)
+                        .prepare(memory);
+                }
             }
             return memory;
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             memory.close();
             throw e;
         }

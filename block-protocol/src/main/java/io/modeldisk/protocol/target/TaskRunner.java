@@ -268,13 +268,20 @@ final class TaskRunner {
             finish(task, ScsiStatus.GOOD, null);
             return;
         }
-        int position = 0;
+        if (putAll(task)) {
+            free(task, true);
+        }
+    }
+
+    /** Puts all of a read; if this answers false, the task is {@link #putEnded}'s, and may be over and another by now. */
+    private boolean putAll(TaskSlot task) throws IOException {
+        int bytes = task.moveBytes;
         boolean mine = true;
         try {
-            while (position < task.moveBytes) {
+            for (int position = 0; mine && position < bytes;) {
                 Pin pin = pin(task, position);
-                int part = Math.min(pin.lengthBytes(), task.moveBytes - position);
-                boolean last = position + part == task.moveBytes;
+                int part = Math.min(pin.lengthBytes(), bytes - position);
+                boolean last = position + part == bytes;
                 if (last) {
                     ending(task);
                 }
@@ -291,9 +298,7 @@ final class TaskRunner {
                 task.unpin();
             }
         }
-        if (mine) {
-            free(task, true);
-        }
+        return mine;
     }
 
     /** Pins the next piece of a read, beside those that are under way, as far as there is room for it. */
@@ -369,8 +374,11 @@ final class TaskRunner {
 
     /** The task's status is about to go out. */
     private void ending(TaskSlot task) {
-        task.ending = true;
-        window.ending();
+        // One that fails over its last piece ends another way.
+        if (!task.ending) {
+            task.ending = true;
+            window.ending();
+        }
     }
 
     private void respond(int tag, int status, Sense reason, long residual, int dataPdus) throws IOException {

@@ -43,16 +43,17 @@ final class TaskSet {
         }
     }
 
-    /** Aborts the task with this tag; answers whether there was one. */
+    /** Aborts the task with this tag, and one before it whose status is just going out; answers whether there was any. */
     boolean abort(int initiatorTaskTag) {
+        boolean found = false;
         for (int i = 0; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);
             if (task.isActive() && task.transfer.initiatorTaskTag() == initiatorTaskTag) {
                 abortNow(task);
-                return true;
+                found = true;
             }
         }
-        return false;
+        return found;
     }
 
     /** Aborts a task of this session, at once if it waits for anything: then the answer tells of the room that it leaves. */

@@ -171,7 +171,7 @@ final class IserChannel implements AutoCloseable {
         return message;
     }
 
-    /** Sends a message from {@link #nextMessage}; with the lock. Answers its turn, for who has to know its end. */
+    /** Sends a message from {@link #nextMessage}; with the lock. Answers its turn, whose end is known if it {@code tells}. */
     int send(IserMessage message, int bytes, boolean tells) throws IOException {
         return send(send, message, bytes, tells);
     }
@@ -204,11 +204,10 @@ final class IserChannel implements AutoCloseable {
         part.setLkey(messages.localKey(message.offset()));
     }
 
-    /** Sends a PDU with its data; with the lock. Answers the message. */
-    IserMessage sendPdu(Pdu pdu, ByteBuffer data) throws IOException {
+    /** Sends a PDU with its data; with the lock. */
+    void sendPdu(Pdu pdu, ByteBuffer data) throws IOException {
         IserMessage message = nextMessage();
         send(message, message.fill(pdu, data), false);
-        return message;
     }
 
     /** Waits until all is out that is being sent and tells of it: what takes data along from where it is. */

@@ -58,7 +58,17 @@ final class IserIncoming implements IncomingConnection {
         QueuePair queue = open(portal.domains(), id, IserTargetDatamover.sendRequests(),
             IserTargetDatamover.receives(slots), IserPortal.text(peer));
         taken = true;
-        portal.opened(id, queue);
+        // From the next line on the connection may end at any time.
+        queue.enter();
+        try {
+            portal.opened(id, queue);
+            return open(queue, numbering, slots);
+        } finally {
+            queue.exit();
+        }
+    }
+
+    private TargetDatamover open(QueuePair queue, TargetDatamover.Numbering numbering, int slots) throws IOException {
         IserTargetDatamover datamover = new IserTargetDatamover(queue, numbering, slots, invalidates);
         try {
             ConnectionDetails.shared().accept(id, connectionParameters(), IserPrivateData.bytes(invalidates));

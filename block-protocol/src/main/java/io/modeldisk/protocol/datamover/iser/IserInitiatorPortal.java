@@ -26,6 +26,11 @@ public record IserInitiatorPortal(IserConnector connector, InetSocketAddress add
         return false;
     }
 
+    @Override
+    public boolean needsPreparedMemory() {
+        return true;
+    }
+
     /** Why it cannot be used, in words; null if the target takes a connection. */
     public String obstacle() {
         if (!Rdma.isAvailable()) {

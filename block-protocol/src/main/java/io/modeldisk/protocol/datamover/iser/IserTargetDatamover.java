@@ -327,7 +327,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         numbering.stamp(response, true);
         puts.add(state, response.statSn());
         if (invalidates) {
-            chain.getWrMod(1).getRdmaMod().setRkey(state.readStag());
+            chain.getWrMod(1).getRdmaMod().setRkey(state.takeAdvertisedKey(state.transfer().initiatorTaskTag()));
         }
         channel.prepare(chain.getWrMod(1), message, message.fill(response, null), state, true);
     }
@@ -351,6 +351,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         try {
             IserMessage message;
             int turn;
+            boolean tells = mayBeTheLast(pdu.opcode());
             channel.lock();
             try {
                 message = channel.nextMessage();
@@ -358,16 +359,15 @@ public final class IserTargetDatamover implements TargetDatamover {
                     pdu.dataSegmentBytes(length);
                 }
                 numbering.stamp(pdu, carriesStatus);
-                int key = invalidates && pdu.opcode() == Opcode.SCSI_RESPONSE ? keyOf(pdu.initiatorTaskTag()) : 0;
+                int key = invalidates && pdu.opcode() == Opcode.SCSI_RESPONSE ? takeKeyOf(pdu.initiatorTaskTag()) : 0;
                 int bytes = message.fill(pdu, data);
-                boolean tells = mayBeTheLast(pdu.opcode());
                 turn = key == 0
                     ? channel.send(message, bytes, tells)
                     : channel.sendAndInvalidate(message, bytes, tells, key);
             } finally {
                 channel.unlock();
             }
-            if (mayBeTheLast(pdu.opcode())) {
+            if (tells) {
                 queue.awaitEnd(message, turn);
             }
         } finally {
@@ -376,9 +376,9 @@ public final class IserTargetDatamover implements TargetDatamover {
     }
 
     /** What a task advertised and its response can invalidate, one at most; 0 if there is nothing. */
-    private int keyOf(int initiatorTaskTag) {
+    private int takeKeyOf(int initiatorTaskTag) {
         for (IserTransfer transfer : transfers) {
-            int key = transfer.advertisedKey(initiatorTaskTag);
+            int key = transfer.takeAdvertisedKey(initiatorTaskTag);
             if (key != 0) {
                 return key;
             }

@@ -57,10 +57,17 @@ final class IserTransfer extends Work {
         advertisedKey = readAdvertised ? readStag : writeAdvertised ? writeStag : 0;
     }
 
-    /** A key that the task with this tag advertised; 0 if it advertised none, or this is not its transfer. Any thread. */
-    int advertisedKey(int initiatorTaskTag) {
+    /**
+     * Takes a key that the task with this tag advertised, once; 0 if it advertised none, or this is not its transfer. For the
+     * thread that may send.
+     */
+    int takeAdvertisedKey(int initiatorTaskTag) {
         int key = advertisedKey;
-        return key != 0 && taskTag == initiatorTaskTag ? key : 0;
+        if (key == 0 || taskTag != initiatorTaskTag) {
+            return 0;
+        }
+        advertisedKey = 0;
+        return key;
     }
 
     /** What is wrong with the command's data, or null: more than agreed on, or no memory for the rest of it. */
