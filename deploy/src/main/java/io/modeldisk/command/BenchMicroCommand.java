@@ -25,7 +25,8 @@ import picocli.CommandLine.Option;
             + "turns: latency from point to point, one server with many clients, and nodes that are fully connected.",
         "Servers and nodes are processes of their own. Pushes are dropped (aggregator null), pulls are checked."},
     footer = {"", "Examples:", "  modeldisk bench micro",
-        "  modeldisk bench micro --measures fan-in --clients 4,64 --plot fan-in.svg,fan-in.png"})
+        "  modeldisk bench micro --measures fan-in --clients 4,64 \\",
+        "      --plot fan-in.svg,fan-in.png"})
 final class BenchMicroCommand implements Callable<Integer> {
     private static final long LARGEST_REQUEST_BYTES = 8 << 20;
     private static final long LEAST_MODEL_BYTES = 1 << 20;

@@ -30,7 +30,8 @@ import picocli.CommandLine.Option;
             + "and greatest of the ratios.",
         "It starts a shard and the floor's other end on loopback, each a process of its own."},
     footer = {"", "Examples:", "  modeldisk bench protocol",
-        "  modeldisk bench protocol --sizes 256k --aggregators null,sgd:lr=0.1 --duration 2"})
+        "  modeldisk bench protocol --sizes 256k --duration 2 \\",
+        "      --aggregators null,sgd:lr=0.1"})
 final class BenchProtocolCommand implements Callable<Integer> {
     /** A comma after which a name stands, and no option of the name before. */
     private static final String NEXT_NAME = ",(?=[a-z0-9-]+(?::|,|$))";

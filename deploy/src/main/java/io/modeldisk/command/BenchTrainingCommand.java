@@ -22,7 +22,8 @@ import picocli.CommandLine.Option;
             + "Inception-v3 (92.90, 68.32), VGGNet-16 (512.32, 30.92), LSTM (35.93, 33.33), GRU (27.92, 30.44), FCN-5 (204.47, "
             + "4.88); ResNet-50 (102.21) and LeNet-5 (1.72) need --compute-ms."},
     footer = {"", "Examples:", "  modeldisk bench training --model LSTM --learners 2",
-        "  modeldisk bench training --model GRU --compute-ms 10 --link 250MB --exchange direct,overlap,overlap:after-push"})
+        "  modeldisk bench training --model GRU --compute-ms 10 --link 250MB \\",
+        "      --exchange direct,overlap,overlap:after-push"})
 final class BenchTrainingCommand implements Callable<Integer> {
     @Option(names = "--model", paramLabel = "NAME", defaultValue = "LSTM", description = "One of the models above.")
     private String model;

@@ -10,7 +10,8 @@ final class ServeLimits {
     private int maxSessions;
 
     @Option(names = "--max-logins", paramLabel = "N", defaultValue = "64",
-        description = "How many connections may be about to log in; more wait.")
+        description = "How many connections may be about to log in. One more waits, about a second at most, until one of the "
+            + "address that has most of them is closed.")
     private int maxLogins;
 
     @Option(names = "--login-timeout", paramLabel = "SECONDS", defaultValue = "15",

@@ -21,8 +21,9 @@ import picocli.CommandLine.Option;
         "Measures which sizes fit this machine, for each datamover that it has, and keeps them in a file that `serve` and "
             + "`mount` read: up to which size a write travels with its command, how large requests are that neighbouring "
             + "blocks go in, and how many of them are in flight.",
-        "It starts a shard, a process of its own. A built-in size is changed only for a gain of 5 %."},
-    footer = {"", "Example:", "  modeldisk tune && modeldisk mount modeldisk://127.0.0.1:3260/digits /mnt/digits"})
+        "It starts a shard, a process of its own. A built-in size is changed only for a gain of 5 %%."},
+    footer = {"", "Example:", "  modeldisk tune && \\",
+        "      modeldisk mount modeldisk://127.0.0.1:3260/digits /mnt/digits"})
 final class TuneCommand implements Callable<Integer> {
     private static final long LEAST_MODEL_BYTES = 8 << 20;
     private static final long MOST_MODEL_BYTES = 1 << 30;

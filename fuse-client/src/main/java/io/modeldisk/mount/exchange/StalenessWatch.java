@@ -3,13 +3,19 @@ package io.modeldisk.mount.exchange;
 import io.modeldisk.mount.trace.IterationTrace;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /**
  * Notes how stale the weights are that a learner uses. A thread of its own asks the shards, so that no exchange waits for the
  * answer. Thread-safe.
  */
 final class StalenessWatch implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(StalenessWatch.class);
+    private static final long CLOSE_TIMEOUT_MS = 3_000;
+
     private final VersionProbe probe;
     private final ExchangeCounters counters;
     private final IterationTrace trace;
@@ -41,8 +47,16 @@ final class StalenessWatch implements AutoCloseable {
         }
     }
 
+    /** Nothing is asked any more when this returns; bounded. */
     @Override
     public void close() {
         asker.shutdown();
+        try {
+            if (!asker.awaitTermination(CLOSE_TIMEOUT_MS, TimeUnit.MILLISECONDS)) {
+                LOG.warn("a shard does not say which version it has");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

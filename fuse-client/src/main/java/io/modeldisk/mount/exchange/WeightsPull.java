@@ -24,18 +24,20 @@ final class WeightsPull {
     private final LongSupplier nanoClock;
     // Guarded by this.
     private long next;
+    /** While one thread waits for a piece, with this one's lock, the other's ends. */
+    private final Object busy = new Object();
     private int underWay;
     private long busySinceNs;
     private long busyNs;
 
     WeightsPull(RemoteModel model, DataMemory weights, long bytes, PushProgress progress, Cancellation cancellation,
         LongSupplier nanoClock) {
-        this.nanoClock = nanoClock;
         this.model = model;
         this.weights = weights;
         this.bytes = bytes;
         this.progress = progress;
         this.cancellation = cancellation;
+        this.nanoClock = nanoClock;
     }
 
     /** Pulls; false if the push was stopped before all was pulled. Nothing is pulled any more when this returns or throws. */
@@ -44,24 +46,37 @@ final class WeightsPull {
     }
 
     /** How long anything was being pulled, in nanoseconds: without what the pull waited for the push. When it is over. */
-    synchronized long busyNs() {
-        return busyNs;
+    long busyNs() {
+        synchronized (busy) {
+            return busyNs;
+        }
     }
 
     private boolean pullBesidePush() throws IOException {
         FutureTask<Boolean> other = new FutureTask<>(() -> pullPieces(MAX_PIECE_BYTES));
         Thread.ofPlatform().name("modeldisk-pull-beside").daemon().start(other);
-        boolean pulled = false;
+        boolean pulled;
         try {
             pulled = pullPieces(MAX_PIECE_BYTES);
-        } finally {
-            if (!pulled) {
-                progress.stop();
-                cancellation.cancel();
+        } catch (IOException | RuntimeException | Error e) {
+            stop();
+            try {
+                join(other);
+            } catch (IOException | RuntimeException inOther) {
+                // Most often that it was cancelled, here.
+                e.addSuppressed(inOther);
             }
-            pulled &= join(other);
+            throw e;
         }
-        return pulled;
+        if (!pulled) {
+            stop();
+        }
+        return join(other) && pulled;
+    }
+
+    private void stop() {
+        progress.stop();
+        cancellation.cancel();
     }
 
     private static boolean join(FutureTask<Boolean> task) throws IOException {
@@ -91,8 +106,8 @@ final class WeightsPull {
                 }
                 end = Math.min(pushedTo, at + mostBytes);
                 next = end;
-                pieceBegins();
             }
+            pieceBegins();
             try {
                 model.pull(at, weights, at, end - at, cancellation);
             } finally {
@@ -102,14 +117,18 @@ final class WeightsPull {
     }
 
     private void pieceBegins() {
-        if (underWay++ == 0) {
-            busySinceNs = nanoClock.getAsLong();
+        synchronized (busy) {
+            if (underWay++ == 0) {
+                busySinceNs = nanoClock.getAsLong();
+            }
         }
     }
 
-    private synchronized void pieceEnds() {
-        if (--underWay == 0) {
-            busyNs += nanoClock.getAsLong() - busySinceNs;
+    private void pieceEnds() {
+        synchronized (busy) {
+            if (--underWay == 0) {
+                busyNs += nanoClock.getAsLong() - busySinceNs;
+            }
         }
     }
 }

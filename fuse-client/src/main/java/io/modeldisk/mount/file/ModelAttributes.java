@@ -15,6 +15,7 @@ final class ModelAttributes {
     private static final String BUBBLE = "user.modeldisk.bubble_ms";
     private static final String STALL = "user.modeldisk.stall_ms";
     private static final List<String> NAMES = List.of(VERSION, STALENESS, AGE, BUBBLE, STALL);
+    private static final List<String> NAMES_WITHOUT_VERSION = List.of(AGE, BUBBLE, STALL);
 
     private final Exchange exchange;
     private final VersionProbe probe;
@@ -24,8 +25,11 @@ final class ModelAttributes {
         this.probe = probe;
     }
 
+    /** Those that have a value: an exchange that notes no version of its weights has neither that nor a staleness. */
     List<String> names() {
-        return NAMES;
+        WeightsInUse weights = exchange.weightsInUse();
+        boolean known = weights.isLatest() || weights.version() != VersionProbe.UNKNOWN;
+        return known ? NAMES : NAMES_WITHOUT_VERSION;
     }
 
     /** Version and staleness are asked of the shards; the others are known here. */

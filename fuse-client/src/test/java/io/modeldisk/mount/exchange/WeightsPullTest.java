@@ -35,15 +35,26 @@ final class WeightsPullTest {
         WeightsPull pull = new WeightsPull(model, weights, SIZE, progress, new Cancellation(), clock::get);
         CompletableFuture<Boolean> ended = new CompletableFuture<>();
         Thread puller = Thread.ofPlatform().daemon().start(() -> ended.complete(run(pull)));
-        while (puller.getState() != Thread.State.WAITING) {
-            Thread.onSpinWait();
-        }
-        clock.addAndGet(PUSH_NS);
+        int pieces = 0;
         for (long at = progress.take(); at >= 0; at = progress.take()) {
+            awaitIdle(puller, pieces++);
+            clock.addAndGet(PUSH_NS);
             progress.pushed(at, progress.end(at) - at);
         }
         assertThat(ended.get(10, TimeUnit.SECONDS)).isTrue();
         assertThat(pull.busyNs()).isZero();
+    }
+
+    /** Waits until so many pieces have been pulled, and both threads wait for more. */
+    private void awaitIdle(Thread puller, int pieces) {
+        while (model.pulls.get() < pieces || isRunning(puller) || Thread.getAllStackTraces().keySet().stream()
+            .noneMatch(thread -> thread.getName().equals("modeldisk-pull-beside") && !isRunning(thread))) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static boolean isRunning(Thread thread) {
+        return thread.getState() != Thread.State.WAITING && thread.getState() != Thread.State.BLOCKED;
     }
 
     @Test
