@@ -35,6 +35,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
     private int ending;
     /** How many of those that are ending have left their data and status under way. */
     private int putting;
+    private long lastPut;
     private boolean connectionEnded;
     private TaskSlot taken;
     private boolean uncounted;
@@ -149,10 +150,11 @@ final class CommandWindow implements TargetDatamover.Numbering {
         return false;
     }
 
-    /** A task that is ending has left its data and status under way. */
-    synchronized void putting() {
+    /** A task that is ending has left its data and status under way; answers how many puts of the session there were. */
+    synchronized long putting() {
         putting++;
         notifyAll();
+        return ++lastPut;
     }
 
     /** Somebody ends what a task has left under way. */

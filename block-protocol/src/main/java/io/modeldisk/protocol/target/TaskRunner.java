@@ -321,8 +321,7 @@ final class TaskRunner {
                 return over;
             }
             if (!task.aborted) {
-                task.putting();
-                window.putting();
+                task.putting(window.putting());
                 return false;
             }
         }

@@ -29,17 +29,18 @@ final class TaskSet {
      */
     void awaitSlot() {
         while (window.awaitEnding()) {
-            endOnePut();
+            endOldestPut();
         }
     }
 
-    private void endOnePut() {
-        for (int i = 0; i < window.slotCount(); i++) {
+    private void endOldestPut() {
+        TaskSlot oldest = window.slot(0);
+        for (int i = 1; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);
-            if (task.takePutting()) {
-                runner.endPut(task);
-                return;
-            }
+            oldest = task.putNumber() < oldest.putNumber() ? task : oldest;
+        }
+        if (oldest.takePutting()) {
+            runner.endPut(oldest);
         }
     }
 

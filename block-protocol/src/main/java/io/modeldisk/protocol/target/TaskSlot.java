@@ -76,6 +76,7 @@ final class TaskSlot implements IoTask {
     volatile boolean ending;
     /** Whether its data and status are on their way, its memory still needed, and its pin with it. Guarded by this. */
     private boolean putting;
+    private long putNumber;
     /** Why it fails whatever comes; null if nothing is known. */
     Sense refusal;
     /** Since when it waits for data or for its logical unit, as {@link System#nanoTime()}; 0 if it does not wait. */
@@ -129,9 +130,15 @@ final class TaskSlot implements IoTask {
         residual = wantedBytes - expectedBytes;
     }
 
-    /** Its data and status were left under way. With the lock. */
-    void putting() {
+    /** Its data and status were left under way, behind those of lower numbers. With the lock. */
+    void putting(long number) {
         putting = true;
+        putNumber = number;
+    }
+
+    /** The number of the put that is under way; {@link Long#MAX_VALUE} if none is. */
+    synchronized long putNumber() {
+        return putting ? putNumber : Long.MAX_VALUE;
     }
 
     /** Takes over the end of what was left under way: answers so to one caller alone. */
