@@ -22,6 +22,7 @@ import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -50,8 +51,8 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
     /** The tag of the command that is being aborted; the reserved one if none is. */
     private volatile int aborting = Pdu.RESERVED_TAG;
     private volatile String failure;
-    /** Why a command could not be sent, for which the connection was closed. */
-    private volatile String sendFailure;
+    /** What failed first in sending is why the session ends; what comes after it only finds the connection closed. */
+    private final AtomicReference<String> sendFailure = new AtomicReference<>();
     private volatile boolean closing;
 
     private IscsiSession(SessionContext context, SessionNumbers numbers, InitiatorDatamover datamover) {
@@ -113,7 +114,7 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
                 datamover.receive(this);
             }
         } catch (ClosedChannelException e) {
-            reason = sendFailure == null ? reason : sendFailure;
+            reason = sendFailure.get() == null ? reason : sendFailure.get();
         } catch (IOException e) {
             reason = e.getMessage() == null ? e.toString() : e.getMessage();
         } catch (RuntimeException | Error e) {
@@ -231,15 +232,8 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
             throw e;
         } catch (IOException e) {
             // The receiving thread sees the broken connection too and completes every command in flight, this one included.
-            sendFailed(e);
+            sendFailure.compareAndSet(null, e.getMessage());
             datamover.close();
-        }
-    }
-
-    /** What failed first is the reason; what comes after it only finds the connection closed. */
-    private synchronized void sendFailed(IOException failed) {
-        if (sendFailure == null) {
-            sendFailure = failed.getMessage();
         }
     }
 

@@ -3,7 +3,7 @@ package io.modeldisk.protocol.initiator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
-import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.WrappedPortal;
 import io.modeldisk.protocol.datamover.tcp.TcpInitiatorPortal;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.target.MemoryTarget;
@@ -33,7 +33,8 @@ class SendFailureTest {
     void whatFailsFirstIsTheReason() throws Exception {
         try (Serving serving = new Serving(); DataMemory memory = DataMemory.allocate(Serving.BLOCK)) {
             SessionContext context = new SessionContext().portal(serving.server.localAddress())
-                .over(refusing(new TcpInitiatorPortal(serving.server.localAddress())))
+                .over(new WrappedPortal(new TcpInitiatorPortal(serving.server.localAddress()),
+                    (connection, _) -> refusing(connection)))
                 .targetName(MemoryTarget.NAME).initiator("iqn.test:initiator", 1);
             try (IscsiSession session = IscsiSession.login(context)) {
                 for (int i = 0; i < 2; i++) {
@@ -47,27 +48,7 @@ class SendFailureTest {
         }
     }
 
-    /** A way on which no command can be sent; the receiver sees so after two have been tried. */
-    private InitiatorPortal refusing(InitiatorPortal way) {
-        return new InitiatorPortal() {
-            @Override
-            public String datamover() {
-                return way.datamover();
-            }
-
-            @Override
-            public boolean needsShareableMemory() {
-                return way.needsShareableMemory();
-            }
-
-            @Override
-            public InitiatorDatamover connect(
-                InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMillis) throws IOException {
-                return refusing(way.connect(numbering, queueDepth, timeoutMillis));
-            }
-        };
-    }
-
+    /** A connection on which no command can be sent; the receiver sees so after two have been tried. */
     private InitiatorDatamover refusing(InitiatorDatamover datamover) {
         int[] tried = {0};
         InvocationHandler handler = (_, method, arguments) -> {

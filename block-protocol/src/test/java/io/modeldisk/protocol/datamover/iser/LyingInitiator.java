@@ -3,6 +3,7 @@ package io.modeldisk.protocol.datamover.iser;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
 import io.modeldisk.protocol.datamover.InitiatorTask;
+import io.modeldisk.protocol.datamover.WrappedPortal;
 import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.RequestPdu;
@@ -47,25 +48,8 @@ final class LyingInitiator implements InitiatorDatamover {
      * @param foreignTag the tag of another session's memory
      */
     static InitiatorPortal portal(InitiatorPortal way, Lie lie, DataMemory instead, int foreignTag) {
-        return new InitiatorPortal() {
-            @Override
-            public String datamover() {
-                return way.datamover();
-            }
-
-            @Override
-            public boolean needsShareableMemory() {
-                return way.needsShareableMemory();
-            }
-
-            @Override
-            public InitiatorDatamover connect(Numbering numbering, int queueDepth, long timeoutMillis)
-                throws IOException {
-                return new LyingInitiator(
-                    (IserInitiatorDatamover) way.connect(numbering, queueDepth, timeoutMillis), numbering, lie, instead,
-                    foreignTag);
-            }
-        };
+        return new WrappedPortal(way, (connection, numbering) -> new LyingInitiator(
+            (IserInitiatorDatamover) connection, numbering, lie, instead, foreignTag));
     }
 
     @Override
