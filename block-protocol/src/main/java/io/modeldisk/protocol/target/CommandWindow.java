@@ -27,7 +27,8 @@ final class CommandWindow implements TargetDatamover.Numbering {
     private final TaskSlot[] slots;
     private final int poolReserve;
     private final TaskSlot[] free;
-    private int slotCount;
+    /** Changed with the lock. */
+    private volatile int slotCount;
     private int freeCount;
     private int expCmdSn;
     private int maxCmdSn;
@@ -214,8 +215,13 @@ final class CommandWindow implements TargetDatamover.Numbering {
         pdu.numbers(carriesStatus ? statSn++ : statSn, expCmdSn, maxCmdSn);
     }
 
-    synchronized int slotCount() {
+    int slotCount() {
         return slotCount;
+    }
+
+    /** How many slots there can be. */
+    int maxSlots() {
+        return slots.length;
     }
 
     TaskSlot slot(int index) {

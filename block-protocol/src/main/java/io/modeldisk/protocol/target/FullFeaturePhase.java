@@ -102,7 +102,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         if (command.initiatorTaskTag() == Pdu.RESERVED_TAG) {
             return RejectPdu.INVALID_PDU_FIELD;
         }
-        return tasks.isActive(command.initiatorTaskTag()) ? RejectPdu.TASK_IN_PROGRESS : 0;
+        return runner.isActive(command.initiatorTaskTag()) ? RejectPdu.TASK_IN_PROGRESS : 0;
     }
 
     @Override

@@ -36,6 +36,7 @@ final class TaskRunner {
     /** How many tasks wait for data. */
     private final AtomicInteger incoming = new AtomicInteger();
 
+    private final ActiveTags active;
     private byte[] parameterData;
 
     TaskRunner(FullFeaturePhase.Setup setup) {
@@ -44,11 +45,18 @@ final class TaskRunner {
         this.window = setup.window();
         this.attentions = new UnitAttentions(setup.target());
         this.commands = new ScsiCommands(setup.target(), attentions);
+        this.active = new ActiveTags(window.maxSlots());
+    }
+
+    /** Whether a task has this tag and no status yet. */
+    boolean isActive(int initiatorTaskTag) {
+        return active.contains(initiatorTaskTag);
     }
 
     /** Decodes a command; answers where its immediate data goes. */
     DataTransfer begin(TaskSlot task, ScsiCommandPdu command) {
         task.begin(command);
+        active.add(task.transfer.slot(), command.initiatorTaskTag());
         parameterData = null;
         try {
             if (command.reads() && command.writes()) {
@@ -75,6 +83,7 @@ final class TaskRunner {
     /** The command that was begun is discarded: it was never there. */
     void discard(TaskSlot task) {
         datamover.forget(task.transfer);
+        active.remove(task.transfer.slot());
         task.end();
         window.discard(task);
     }
@@ -376,6 +385,8 @@ final class TaskRunner {
         // One that fails over its last piece ends another way.
         if (!task.ending) {
             task.ending = true;
+            // The initiator may use its tag again.
+            active.remove(task.transfer.slot());
             window.ending();
         }
     }
@@ -406,6 +417,7 @@ final class TaskRunner {
         for (long chunk = task.removeChunk(); chunk >= 0; chunk = task.removeChunk()) {
             setup.pool().give(chunk);
         }
+        active.remove(task.transfer.slot());
         task.end();
         if (statusSent) {
             window.give(task);

@@ -12,17 +12,6 @@ final class TaskSet {
         this.runner = runner;
     }
 
-    /** Whether a task has this tag and no status yet. */
-    boolean isActive(int initiatorTaskTag) {
-        for (int i = 0; i < window.slotCount(); i++) {
-            TaskSlot task = window.slot(i);
-            if (task.isActive() && !task.ending && task.transfer.initiatorTaskTag() == initiatorTaskTag) {
-                return true;
-            }
-        }
-        return false;
-    }
-
     /**
      * Waits until a command that comes finds a slot, if one is about to be free. Ends puts that are under way if need be: their
      * ends are told to nobody but the receiver, which runs this.

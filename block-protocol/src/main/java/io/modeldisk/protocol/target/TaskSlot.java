@@ -72,8 +72,8 @@ final class TaskSlot implements IoTask {
     volatile boolean expired;
     /** Another session has aborted it. */
     volatile boolean abortedByOther;
-    /** Its status goes out: the initiator may use its tag again. */
-    volatile boolean ending;
+    /** Its status goes out. */
+    boolean ending;
     /** Whether its data and status are on their way, its memory still needed, and its pin with it. Guarded by this. */
     private boolean putting;
     private long putNumber;
