@@ -53,8 +53,16 @@ public interface InitiatorDatamover extends AutoCloseable {
      */
     default void prepare(DataMemory memory) throws IOException {}
 
-    /** Sends a command with as much of its data as may go at once. */
-    void sendCommand(ScsiCommandPdu command, InitiatorTask task) throws IOException;
+    /**
+     * Sends a command with as much of its data as may go at once.
+     *
+     * @param more whether the caller sends more at once or calls {@link #flush}, before it waits for anything: then the command
+     *     may be kept back until that, or until anything else is sent
+     */
+    void sendCommand(ScsiCommandPdu command, InitiatorTask task, boolean more) throws IOException;
+
+    /** Sends what was kept back. */
+    default void flush() throws IOException {}
 
     /** Sends a PDU, with {@code data} as its data segment if that is not null. */
     void sendControl(RequestPdu pdu, ByteBuffer data) throws IOException;

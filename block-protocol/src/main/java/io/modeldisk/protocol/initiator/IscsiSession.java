@@ -163,8 +163,13 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
         IoRequest request = null;
         boolean reserved = false;
         try {
-            request = free.poll(timeoutNanos, TimeUnit.NANOSECONDS);
-            reserved = request != null && numbers.reserve(deadline - System.nanoTime());
+            request = free.poll();
+            reserved = request != null && numbers.reserve(0);
+            if (!reserved) {
+                flush();
+                request = request == null ? free.poll(timeoutNanos, TimeUnit.NANOSECONDS) : request;
+                reserved = request != null && numbers.reserve(deadline - System.nanoTime());
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while waiting for a command to end", e);
@@ -210,13 +215,20 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
         datamover.prepare(memory);
     }
 
+    /** Sends a command now; see {@link #submit(IoRequest, boolean)}. */
+    public void submit(IoRequest request) throws IOException {
+        submit(request, false);
+    }
+
     /**
      * Sends a command. Whatever happens from here on, its completion is called exactly once, unless this throws.
      *
+     * @param more whether the caller submits more at once, or calls {@link #flush}, before it waits for anything but a place:
+     *     the command may be sent with those
      * @throws IOException if the session is lost: the request is free
      * @throws IllegalArgumentException if its data lies in memory that the datamover cannot use: the request is free
      */
-    public void submit(IoRequest request) throws IOException {
+    public void submit(IoRequest request, boolean more) throws IOException {
         synchronized (request) {
             if (failure != null) {
                 release(request);
@@ -225,16 +237,29 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
             request.inFlight(true);
         }
         try {
-            datamover.sendCommand(request.command(), request);
+            datamover.sendCommand(request.command(), request, more);
         } catch (IllegalArgumentException e) {
             request.inFlight(false);
             release(request);
             throw e;
         } catch (IOException e) {
-            // The receiving thread sees the broken connection too and completes every command in flight, this one included.
-            sendFailure.compareAndSet(null, e.getMessage());
-            datamover.close();
+            sendFailed(e);
         }
+    }
+
+    /** Sends what was submitted and not sent yet, because more was to follow. */
+    public void flush() {
+        try {
+            datamover.flush();
+        } catch (IOException e) {
+            sendFailed(e);
+        }
+    }
+
+    /** The receiving thread sees the broken connection too and completes every command in flight. */
+    private void sendFailed(IOException reason) {
+        sendFailure.compareAndSet(null, reason.getMessage());
+        datamover.close();
     }
 
     private void complete(IoRequest request, String trouble) {

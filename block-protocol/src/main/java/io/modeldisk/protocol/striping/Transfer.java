@@ -81,6 +81,8 @@ final class Transfer {
     private long completions;
     private long moved;
     private String failure;
+    /** Whether commands may have been kept back. */
+    private boolean unflushed;
 
     Transfer(Striping striping, int queueDepth, Sessions source, Limits limits) {
         this.striping = striping;
@@ -143,6 +145,7 @@ final class Transfer {
                 issue(part);
                 continue;
             }
+            flush();
             if (isDone()) {
                 return;
             }
@@ -244,7 +247,8 @@ final class Transfer {
             part.tag = request.initiatorTaskTag();
         }
         try {
-            session.submit(request);
+            session.submit(request, true);
+            unflushed = true;
             return true;
         } catch (IOException e) {
             // It was not sent, and the session is lost: the next try finds another.
@@ -254,6 +258,18 @@ final class Transfer {
                 part.request = null;
             }
             return false;
+        }
+    }
+
+    /** Sends what was kept back for more: before this waits for anything. */
+    private void flush() {
+        if (unflushed) {
+            unflushed = false;
+            for (IscsiSession session : sessions) {
+                if (session != null) {
+                    session.flush();
+                }
+            }
         }
     }
 
@@ -272,6 +288,9 @@ final class Transfer {
 
     private IscsiSession session(int shard) throws IOException {
         while (true) {
+            if (sessions[shard] == null || !sessions[shard].isOpen()) {
+                flush();
+            }
             try {
                 IscsiSession session = source.session(shard, direction);
                 reconnection.succeeded();
@@ -300,9 +319,14 @@ final class Transfer {
 
     /** A place for a command; null if the session is lost. */
     private IoRequest acquire(IscsiSession session, int shard) throws IOException {
+        IoRequest request = tryAcquire(session, 0);
+        if (request != null) {
+            return request;
+        }
+        flush();
         long begun = System.nanoTime();
         while (session.isOpen()) {
-            IoRequest request = tryAcquire(session);
+            request = tryAcquire(session, TimeUnit.MILLISECONDS.toNanos(CHECK_MILLIS));
             if (request != null) {
                 return request;
             }
@@ -321,9 +345,9 @@ final class Transfer {
         return null;
     }
 
-    private static IoRequest tryAcquire(IscsiSession session) throws IOException {
+    private static IoRequest tryAcquire(IscsiSession session, long nanos) throws IOException {
         try {
-            return session.acquire(TimeUnit.MILLISECONDS.toNanos(CHECK_MILLIS));
+            return session.acquire(nanos);
         } catch (IOException e) {
             if (session.isOpen() || Thread.currentThread().isInterrupted()) {
                 throw e;
@@ -392,6 +416,7 @@ final class Transfer {
     private void finish() {
         // An interrupted thread that sends would close the connection, which serves other calls too.
         boolean interrupted = Thread.interrupted();
+        flush();
         for (int index = 0; index < inFlight.length; index++) {
             IoRequest request;
             int tag;

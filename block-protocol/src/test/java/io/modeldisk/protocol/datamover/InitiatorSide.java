@@ -46,7 +46,7 @@ final class InitiatorSide implements InitiatorDatamover.Listener, InitiatorDatam
     private void start(InitiatorDatamover datamover, ScsiCommandPdu command, Task task) throws IOException {
         command.initiatorTaskTag(task.initiatorTaskTag());
         tasks.put(task.initiatorTaskTag(), task);
-        datamover.sendCommand(command, task);
+        datamover.sendCommand(command, task, false);
     }
 
     /** The task is over, though no response has come. */

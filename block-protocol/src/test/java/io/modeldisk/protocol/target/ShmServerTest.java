@@ -29,12 +29,15 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A whole server over shared memory: sessions, their ends, and what is left of them. */
 @Timeout(120)
@@ -70,8 +73,12 @@ final class ShmServerTest {
     }
 
     private IscsiSession login(InitiatorPortal over, long isid) throws IOException {
+        return login(over, isid, 8);
+    }
+
+    private IscsiSession login(InitiatorPortal over, long isid, int depth) throws IOException {
         return IscsiSession.login(new SessionContext().portal(serving.server.localAddress()).over(over)
-            .targetName(MemoryTarget.NAME).initiator("iqn.test:shm", isid).queueDepth(8));
+            .targetName(MemoryTarget.NAME).initiator("iqn.test:shm", isid).queueDepth(depth));
     }
 
     private static String end(IscsiSession session, IoRequest request) throws Exception {
@@ -108,6 +115,50 @@ final class ShmServerTest {
         }
         assertThat(memory.segment(4 * MIB, data.length).toArray(ValueLayout.JAVA_BYTE)).isEqualTo(data);
         serving.awaitNothingLeft();
+    }
+
+    /** The target takes two commands at first: the third waits for a place of the session, or in the window. */
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3})
+    void commandThatIsKeptBackGoesOutBeforeAnybodyWaitsForAPlace(int depth) throws Exception {
+        try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1, depth)) {
+            CompletableFuture<String> end = new CompletableFuture<>();
+            session.submit(acquire(session).read(0, 0, 1, memory, 0, 4096)
+                .onCompletion(done -> end.complete(done.describeEnd())), true);
+            IoRequest unused = acquire(session);
+            assertThatThrownBy(() -> end.get(50, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
+            IoRequest next = acquire(session);
+            assertThat(next).isNotNull();
+            end.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            session.release(unused);
+            session.release(next);
+        }
+    }
+
+    @Test
+    void commandsThatAreKeptBackGoOutWhenTheyAreFlushed() throws Exception {
+        try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1)) {
+            end(session, acquire(session).read(0, 0, 1, memory, 0, 4096));
+            CompletableFuture<String> end = new CompletableFuture<>();
+            session.submit(acquire(session).read(0, 0, 1, memory, 0, 4096)
+                .onCompletion(done -> end.complete(done.isGood() ? "good" : done.describeEnd())), true);
+            session.flush();
+            assertThat(end.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isEqualTo("good");
+        }
+    }
+
+    @Test
+    void commandThatIsKeptBackCanBeAborted() throws Exception {
+        try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1)) {
+            end(session, acquire(session).read(0, 0, 1, memory, 0, 4096));
+            CompletableFuture<String> end = new CompletableFuture<>();
+            IoRequest read = acquire(session).read(0, 0, 1, memory, 0, 4096)
+                .onCompletion(done -> end.complete(done.describeEnd()));
+            int tag = read.initiatorTaskTag();
+            session.submit(read, true);
+            session.abort(read, tag);
+            assertThat(end).isCompleted();
+        }
     }
 
     @Test

@@ -79,7 +79,7 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
     }
 
     @Override
-    public void sendCommand(ScsiCommandPdu command, InitiatorTask task) throws IOException {
+    public void sendCommand(ScsiCommandPdu command, InitiatorTask task, boolean more) throws IOException {
         queue.enter();
         channel.lock();
         try {

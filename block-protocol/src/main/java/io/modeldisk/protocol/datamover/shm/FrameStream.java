@@ -25,8 +25,10 @@ final class FrameStream {
     private static final int BUFFER_BYTES = Frame.BYTES + TextParameters.MAX_TEXT_BYTES;
     private static final int WAIT_MILLIS = 200;
     private static final int MAX_DESCRIPTORS = 4;
-    /** How much is held back at most: the peer shall have something to do meanwhile. */
-    private static final int MOST_HELD_BYTES = 8 * Frame.BYTES;
+    /** How many answers are held back at most: half of what a peer with a deep queue waits for. */
+    private static final int MOST_ANSWERS_BYTES = 16 * Frame.BYTES;
+    /** How many commands are held back at most: the peer shall have something to do. */
+    private static final int MOST_COMMANDS_BYTES = 8 * Frame.BYTES;
 
     // struct msghdr, struct iovec, struct cmsghdr and struct pollfd, as every 64-bit Linux has them.
     private static final int MESSAGE_BYTES = 56;
@@ -55,6 +57,10 @@ final class FrameStream {
     private int frame;
     private int frameEnd;
     private int filled;
+    /** How many answers are held back: fewer when this side had to wait for its peer, more as long as it has not. */
+    private int answersBytes = Frame.BYTES;
+    /** Whether the reading thread has held answers back. */
+    private boolean answersHeld;
     private volatile Thread reader;
     /** What is held back, at the start of what is sent; changed with the lock. */
     private volatile int heldBytes;
@@ -126,8 +132,9 @@ final class FrameStream {
         }
         fill(Frame.BYTES + dataBytes);
         frameEnd = frame + Frame.BYTES + dataBytes;
-        receivingSinceNanos = 0;
-        lastReceivedNanos = System.nanoTime();
+        if (receivingSinceNanos != 0) {
+            receivingSinceNanos = 0;
+        }
     }
 
     /** Whether the calling thread is the one that reads, and another frame was read with this one. */
@@ -155,7 +162,8 @@ final class FrameStream {
 
     private int receive() throws IOException {
         // Before this waits for the peer, the peer gets what it may be waiting for.
-        if (heldBytes > 0) {
+        if (answersHeld) {
+            answersHeld = false;
             flush();
         }
         receiving.range(filled, BUFFER_BYTES);
@@ -169,12 +177,17 @@ final class FrameStream {
                     SocketCalls.MSG_CMSG_CLOEXEC);
                 if (count > 0) {
                     takeDescriptors();
+                    lastReceivedNanos = System.nanoTime();
+                    if (count >= answersBytes) {
+                        answersBytes = Math.min(answersBytes + Frame.BYTES, MOST_ANSWERS_BYTES);
+                    }
                     return (int) count;
                 }
                 if (count == 0 || count == -SocketCalls.ECONNRESET) {
                     throw new EOFException(peer + " closed the connection");
                 }
                 if (count == -SocketCalls.EAGAIN) {
+                    answersBytes = Math.max(answersBytes / Frame.BYTES / 2, 1) * Frame.BYTES;
                     receiving.await();
                 } else if (count != -SocketCalls.EINTR) {
                     throw new IOException("receiving from " + peer + ": " + SocketCalls.text(-count));
@@ -255,12 +268,10 @@ final class FrameStream {
     /** Begins to send: waits until no other thread does. */
     void lock() {
         sendLock.lock();
-        sendingSinceNanos = System.nanoTime();
     }
 
     /** Ends sending. */
     void unlock() {
-        sendingSinceNanos = 0;
         sendLock.unlock();
     }
 
@@ -269,16 +280,36 @@ final class FrameStream {
      * costs more than to answer it. With the lock.
      */
     void answer(Pdu pdu) throws IOException {
-        int at = heldBytes;
-        begin(at, Frame.PDU, Frame.NO_TAG, 0).put(at + Frame.BODY, pdu.header(), 0, Pdu.BHS_BYTES);
-        heldBytes = at + Frame.BYTES;
-        if (!goesOn() || heldBytes >= MOST_HELD_BYTES) {
+        hold(pdu, Frame.NO_TAG, 0);
+        if (!goesOn() || heldBytes >= answersBytes) {
+            sendHeld();
+        } else {
+            answersHeld = true;
+        }
+    }
+
+    /**
+     * Sends a command, perhaps only with those that follow if {@code more} do: they come as one message then, which costs the
+     * peer less than many. With the lock.
+     */
+    void command(Pdu pdu, int tag, long offset, boolean more) throws IOException {
+        hold(pdu, tag, offset);
+        if (!more || heldBytes >= MOST_COMMANDS_BYTES) {
             sendHeld();
         }
     }
 
+    private void hold(Pdu pdu, int tag, long offset) {
+        int at = heldBytes;
+        begin(at, Frame.PDU, tag, offset).put(at + Frame.BODY, pdu.header(), 0, Pdu.BHS_BYTES);
+        heldBytes = at + Frame.BYTES;
+    }
+
     /** Sends what was held back; without the lock. */
-    private void flush() throws IOException {
+    void flush() throws IOException {
+        if (heldBytes == 0) {
+            return;
+        }
         lock();
         try {
             sendHeld();
@@ -345,6 +376,7 @@ final class FrameStream {
             throw new ClosedChannelException();
         }
         try {
+            sendingSinceNanos = System.nanoTime();
             sending.control(0);
             if (descriptor >= 0) {
                 sending.control.set(JAVA_LONG, 0, CONTROL_DATA + Integer.BYTES);
@@ -373,6 +405,7 @@ final class FrameStream {
                 }
             }
         } finally {
+            sendingSinceNanos = 0;
             socket.leave();
         }
     }
@@ -421,7 +454,7 @@ final class FrameStream {
         return receivingSinceNanos;
     }
 
-    /** When a frame last came. */
+    /** When anything last came. */
     long lastReceivedNanos() {
         return lastReceivedNanos;
     }

@@ -46,7 +46,7 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
     }
 
     @Override
-    public void sendCommand(ScsiCommandPdu command, InitiatorTask task) throws IOException {
+    public void sendCommand(ScsiCommandPdu command, InitiatorTask task, boolean more) throws IOException {
         stream.lock();
         try {
             int tag = Frame.NO_TAG;
@@ -56,10 +56,15 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
                 offset = DataMemory.offsetInSlab(task.memoryOffset());
             }
             numbering.stamp(command);
-            stream.send(command, null, tag, offset);
+            stream.command(command, tag, offset, more);
         } finally {
             stream.unlock();
         }
+    }
+
+    @Override
+    public void flush() throws IOException {
+        stream.flush();
     }
 
     @Override

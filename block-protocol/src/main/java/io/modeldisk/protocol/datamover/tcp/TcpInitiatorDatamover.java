@@ -78,7 +78,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
     }
 
     @Override
-    public void sendCommand(ScsiCommandPdu command, InitiatorTask task) throws IOException {
+    public void sendCommand(ScsiCommandPdu command, InitiatorTask task, boolean more) throws IOException {
         int immediate = task.writes() ? parameters.immediateBytes(task.lengthBytes()) : 0;
         writer.lock();
         try {

@@ -53,9 +53,9 @@ final class LyingInitiator implements InitiatorDatamover {
     }
 
     @Override
-    public void sendCommand(ScsiCommandPdu command, InitiatorTask task) throws IOException {
+    public void sendCommand(ScsiCommandPdu command, InitiatorTask task, boolean more) throws IOException {
         if (task.lengthBytes() <= instead.bytes()) {
-            honest.sendCommand(command, task);
+            honest.sendCommand(command, task, more);
             return;
         }
         IserChannel channel = honest.channel();

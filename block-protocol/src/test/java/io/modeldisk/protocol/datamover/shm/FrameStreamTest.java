@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 final class FrameStreamTest {
     private static final int TAG_FIELD = 16;
+    private static final int MOST_HELD = 16;
     /** More than are held back at most. */
     private static final int FRAMES = 21;
 
@@ -109,5 +111,117 @@ final class FrameStreamTest {
             }
         }).get(10, TimeUnit.SECONDS);
         assertAnswers(0, 1);
+    }
+
+    private CompletableFuture<Integer> nextTag(FrameStream stream) {
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                return tagOfNext(stream);
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+    }
+
+    private static void assertNothingCame(CompletableFuture<Integer> next) {
+        assertThatThrownBy(() -> next.get(50, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
+    }
+
+    @Test
+    void moreAnswersAreHeldAsLongAsTheirSenderNeverWaits() throws Exception {
+        for (int round = 0; round < MOST_HELD; round++) {
+            ask(FRAMES);
+            for (int i = 0; i < FRAMES; i++) {
+                answerNext();
+            }
+        }
+        ask(FRAMES);
+        for (int i = 0; i < MOST_HELD * FRAMES; i++) {
+            tagOfNext(near);
+        }
+        for (int i = 0; i < MOST_HELD - 1; i++) {
+            answerNext();
+        }
+        CompletableFuture<Integer> first = nextTag(near);
+        assertNothingCame(first);
+        answerNext();
+        assertThat(first.get(10, TimeUnit.SECONDS)).isZero();
+        assertAnswers(1, MOST_HELD);
+    }
+
+    @Test
+    void afterAWaitFewerAnswersAreHeld() throws Exception {
+        for (int round = 0; round < MOST_HELD; round++) {
+            ask(FRAMES);
+            for (int i = 0; i < FRAMES; i++) {
+                answerNext();
+            }
+        }
+        CompletableFuture<Integer> waits = nextTag(far);
+        for (int i = 0; i < MOST_HELD * FRAMES; i++) {
+            tagOfNext(near);
+        }
+        assertNothingCame(waits);
+        ask(FRAMES);
+        waits.get(10, TimeUnit.SECONDS);
+        for (int i = 1; i < FRAMES; i++) {
+            answerNext();
+        }
+        ask(FRAMES);
+        for (int i = 0; i < MOST_HELD / 2; i++) {
+            answerNext();
+        }
+        // Without the wait the second half would still be held, with it at most as many as half and two more.
+        assertAnswers(1, FRAMES);
+        CompletableFuture<Integer> next = nextTag(near);
+        for (int i = 0; i < 2; i++) {
+            answerNext();
+        }
+        assertThat(next.get(10, TimeUnit.SECONDS)).isZero();
+    }
+
+    private void command(int tag, boolean more) throws IOException {
+        near.lock();
+        near.command(pdu(tag), Frame.NO_TAG, 0, more);
+        near.unlock();
+    }
+
+    @Test
+    void commandsAreHeldUntilTheyAreFlushed() throws Exception {
+        command(0, true);
+        command(1, true);
+        CompletableFuture<Integer> first = nextTag(far);
+        assertNothingCame(first);
+        near.flush();
+        assertThat(first.get(10, TimeUnit.SECONDS)).isZero();
+        assertThat(tagOfNext(far)).isEqualTo(1);
+    }
+
+    @Test
+    void commandThatNoneFollowsTakesAlongWhatWasHeld() throws IOException {
+        command(0, true);
+        command(1, false);
+        assertThat(tagOfNext(far)).isZero();
+        assertThat(tagOfNext(far)).isEqualTo(1);
+    }
+
+    @Test
+    void commandsAreHeldInOrderWithEverythingElse() throws IOException {
+        command(0, true);
+        near.lock();
+        near.send(pdu(1), null, Frame.NO_TAG, 0);
+        near.unlock();
+        assertThat(tagOfNext(far)).isZero();
+        assertThat(tagOfNext(far)).isEqualTo(1);
+    }
+
+    @Test
+    void onlySoManyCommandsAreHeld() throws IOException {
+        for (int i = 0; i < 8; i++) {
+            command(i, true);
+        }
+        for (int i = 0; i < 8; i++) {
+            assertThat(tagOfNext(far)).isEqualTo(i);
+        }
     }
 }

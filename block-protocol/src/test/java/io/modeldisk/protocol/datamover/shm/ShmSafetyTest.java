@@ -192,7 +192,7 @@ final class ShmSafetyTest {
         try (DataMemory plain = DataMemory.allocate(4096)) {
             ShmInitiatorDatamover initiator = new ShmInitiatorDatamover(near, "the target", new NoNumbers());
             ScsiCommandPdu command = new ScsiCommandPdu(Pdu.newHeader()).beginWrite(4096);
-            assertThatThrownBy(() -> initiator.sendCommand(command, new Task(plain)))
+            assertThatThrownBy(() -> initiator.sendCommand(command, new Task(plain), false))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("allocateShareable");
         }
     }
