@@ -1,6 +1,5 @@
 package io.modeldisk.command;
 
-import io.modeldisk.bench.floor.MemoryFloor;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.bench.protocol.LatencyPlan;
@@ -15,7 +14,6 @@ import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.ArgGroup;
@@ -56,6 +54,11 @@ final class BenchProtocolCommand implements Callable<Integer> {
         description = "How many requests are under way, each way; a mount has 32 on each shard.")
     private List<Integer> queueDepths;
 
+    @Option(names = "--gradient-size", paramLabel = "BYTES", defaultValue = "0",
+        description = "How much memory pushes come from, in turn, as from a learner that pushes a whole model; if it is less "
+            + "than the requests under way, as many buffers as there are of those.")
+    private ByteCount gradientSize;
+
     @Option(names = "--directions", paramLabel = "DIRECTION", split = ",", defaultValue = "push,pull,both",
         description = "Some of ${COMPLETION-CANDIDATES}.")
     private List<Direction> directions;
@@ -65,8 +68,9 @@ final class BenchProtocolCommand implements Callable<Integer> {
     private String aggregators;
 
     @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp",
-        description = "tcp, shm, or both in the same run. With shm, a memory copy and the aggregators alone are measured "
-            + "too: what shared memory could reach.")
+        description = "tcp, shm, or both in the same run. With shm the shard's work alone is measured in turn too, what "
+            + "shared memory could reach: one thread that has the aggregator fold a buffer into the weights, or copies weights "
+            + "to a buffer (a pull, and beside a push to null).")
     private List<String> datamovers;
 
     @Option(names = "--pairs", paramLabel = "N", defaultValue = "5",
@@ -112,7 +116,8 @@ final class BenchProtocolCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         ThroughputPlan throughput = measures.contains(Measure.THROUGHPUT)
-            ? new ThroughputPlan(directions, requestBytes(), queueDepths, positive("--pairs", pairs), runMillis())
+            ? new ThroughputPlan(directions, requestBytes(), queueDepths, gradientSize.bytes(),
+                positive("--pairs", pairs), runMillis())
             : null;
         LatencyPlan latency = measures.contains(Measure.LATENCY)
             ? new LatencyPlan(latencyBytes(), positive("--pairs", pairs), Math.max(1, runMillis() / pairs))
@@ -130,10 +135,6 @@ final class BenchProtocolCommand implements Callable<Integer> {
         ProtocolReport report = new ProtocolBench(context).run(throughput, latency);
         show("");
         print(report);
-        if (datamovers.contains("shm")) {
-            System.out.print(MemoryFloor.report(modelSize.bytes(), Collections.max(queueDepths),
-                aggregators.split(NEXT_NAME)));
-        }
         if (json != null) {
             JsonReport.write(report, json);
         }

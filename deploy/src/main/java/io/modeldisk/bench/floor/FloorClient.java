@@ -25,10 +25,10 @@ public final class FloorClient implements Mover {
     private final DataMemory gradients;
     private final DataMemory weights;
 
-    private FloorClient(SocketChannel channel, long modelBytes, long bufferBytes) {
+    private FloorClient(SocketChannel channel, long modelBytes, long bufferBytes, long gradientBytes) {
         this.channel = channel;
         this.modelBytes = modelBytes;
-        this.gradients = DataMemory.allocate(bufferBytes);
+        this.gradients = DataMemory.allocate(Math.max(bufferBytes, gradientBytes));
         this.weights = DataMemory.allocate(bufferBytes);
     }
 
@@ -36,15 +36,17 @@ public final class FloorClient implements Mover {
      * Connects.
      *
      * @param bufferBytes for the requests under way, each way
+     * @param gradientBytes how much memory pushes come from, if that is more
      */
-    public static FloorClient connect(InetSocketAddress portal, long bufferBytes) throws IOException {
+    public static FloorClient connect(InetSocketAddress portal, long bufferBytes, long gradientBytes)
+        throws IOException {
         SocketChannel channel = SocketChannel.open();
         try {
             channel.connect(portal);
             channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
             ByteBuffer modelBytes = ByteBuffer.allocateDirect(Long.BYTES);
             FloorRequest.readAll(channel, modelBytes);
-            return new FloorClient(channel, modelBytes.getLong(0), bufferBytes);
+            return new FloorClient(channel, modelBytes.getLong(0), bufferBytes, gradientBytes);
         } catch (IOException e) {
             channel.close();
             throw new IOException("the floor's other end at " + portal.getHostString() + ":" + portal.getPort()
@@ -105,7 +107,8 @@ public final class FloorClient implements Mover {
     }
 
     private Void push(Load load) throws IOException {
-        BufferWalk buffers = new BufferWalk(gradients, buffersBytes(load), load.requestBytes());
+        long bytes = Math.max(buffersBytes(load), (long) load.pushBuffers() * load.requestBytes());
+        BufferWalk buffers = new BufferWalk(gradients, bytes, load.requestBytes());
         for (long i = 0; i < load.requests(); i++) {
             FloorRequest.writeAll(channel, buffers.next());
         }

@@ -3,69 +3,88 @@ package io.modeldisk.bench.floor;
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.bench.load.Direction;
+import io.modeldisk.bench.load.Load;
+import io.modeldisk.bench.load.Mover;
+import io.modeldisk.bench.load.Walk;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
-import java.util.Locale;
+import org.HdrHistogram.Histogram;
 
 /**
- * What shared memory could reach: one thread that goes over a model in blocks of 256 KiB as a shard does, copies each to a
- * buffer as a pull does, or has an aggregator fold a buffer into it as a push does, and nothing else. The buffers take turns, as
- * many as a session has requests under way.
+ * What shared memory could reach: the shard's work alone. One thread goes over a model as a shard does, has an aggregator fold a
+ * buffer into it as a push does, or copies from it to a buffer as a pull does, and nothing else; a push to an aggregator that
+ * touches nothing has a copy beside it too. The buffers take turns, as many as a session has requests under way.
  */
-public final class MemoryFloor {
-    private static final int BLOCK_BYTES = 256 << 10;
-    private static final int RUNS = 7;
+public final class MemoryFloor implements Mover {
+    private static final String DROPS = "null";
 
-    private MemoryFloor() {}
+    private final DataMemory model;
+    private final DataMemory state;
+    private final DataMemory buffers;
+    private final Aggregator aggregator;
+    private final boolean aggregates;
 
-    private interface Step {
-        void run(long modelOffset, long bufferOffset);
+    /**
+     * Allocates its own model and what the aggregator keeps of it, of no more than a slab each, so that no request straddles two.
+     *
+     * @param bufferBytes for the data that goes to the model or comes from it
+     * @param specification the aggregator's, as {@link Aggregators#parse} takes it
+     */
+    public MemoryFloor(long modelBytes, long bufferBytes, String specification) {
+        this.aggregator = Aggregators.parse(specification);
+        this.aggregates = !specification.equals(DROPS);
+        int kept = aggregator.stateBytesPerWeightByte();
+        this.model = DataMemory.allocate(Math.min(modelBytes, DataMemory.SLAB_BYTES / Math.max(1, kept)));
+        this.state = DataMemory.allocate(Math.max(1, model.bytes() * kept));
+        this.buffers = DataMemory.allocate(Math.min(bufferBytes, DataMemory.SLAB_BYTES));
     }
 
-    /** Measures a copy and each aggregator over a model of this size, with so many buffers, as lines of text. */
-    public static String report(long modelBytes, int buffers, String... aggregators) {
-        long bytes = modelBytes / BLOCK_BYTES * BLOCK_BYTES;
-        StringBuilder text = new StringBuilder("\none thread, " + buffers + " buffers of 256 KiB, medians:\n");
-        try (DataMemory model = DataMemory.allocate(bytes);
-            DataMemory data = DataMemory.allocate((long) buffers * BLOCK_BYTES)) {
-            line(text, "memory copy", bytes, data.bytes(), (at, buffer) -> MemorySegment.copy(model.slab(at),
-                DataMemory.offsetInSlab(at), data.slab(buffer),
-                DataMemory.offsetInSlab(buffer), BLOCK_BYTES));
-            for (String specification : aggregators) {
-                try (Aggregator aggregator = Aggregators.parse(specification)) {
-                    MemorySegment state = MemorySegment.ofArray(
-                        new byte[BLOCK_BYTES * aggregator.stateBytesPerWeightByte()]);
-                    line(text, specification + " alone", bytes, data.bytes(),
-                        (at, buffer) -> aggregator.aggregate(new OneBlock(model.segment(at, BLOCK_BYTES), state), 0,
-                            data.slab(buffer),
-                            DataMemory.offsetInSlab(buffer), BLOCK_BYTES, 1));
-                }
-            }
-        }
-        return text.toString();
-    }
-
-    private record OneBlock(MemorySegment weights, MemorySegment state) implements BlockMemory {
+    private record Range(MemorySegment weights, MemorySegment state) implements BlockMemory {
         @Override
         public long version() {
             return 0;
         }
     }
 
-    private static void line(StringBuilder text, String what, long bytes, long bufferBytes, Step step) {
-        double[] rates = new double[RUNS];
-        for (int run = 0; run < RUNS; run++) {
-            long begun = System.nanoTime();
-            long buffer = 0;
-            for (long at = 0; at < bytes; at += BLOCK_BYTES) {
-                step.run(at, buffer);
-                buffer = buffer + BLOCK_BYTES == bufferBytes ? 0 : buffer + BLOCK_BYTES;
-            }
-            // Bytes a nanosecond are gigabytes a second.
-            rates[run] = bytes / (double) (System.nanoTime() - begun);
+    /** Moves requests that go one way. */
+    @Override
+    public long move(Load load) {
+        Walk walk = new Walk(model.bytes(), load.requestBytes(), false);
+        long inTurn = load.direction().pushes() ? load.pushBuffers() : load.queueDepth();
+        Walk buffer = new Walk(Math.min(buffers.bytes(), inTurn * load.requestBytes()), load.requestBytes(), false);
+        long begun = System.nanoTime();
+        for (long i = 0; i < load.requests(); i++) {
+            step(load.direction(), walk.next(), buffer.next(), load.requestBytes());
         }
-        Arrays.sort(rates);
-        text.append(String.format(Locale.ROOT, "%-20s %6.2f GB/s%n", what, rates[RUNS / 2]));
+        return System.nanoTime() - begun;
+    }
+
+    private void step(Direction direction, long at, long buffer, int bytes) {
+        if (direction.pushes() && aggregates) {
+            int kept = aggregator.stateBytesPerWeightByte();
+            MemorySegment keeps = kept == 0 ? MemorySegment.NULL : state.segment(at * kept, (long) bytes * kept);
+            aggregator.aggregate(new Range(model.segment(at, bytes), keeps), 0, buffers.slab(buffer),
+                DataMemory.offsetInSlab(buffer), bytes, 1);
+        } else {
+            MemorySegment.copy(model.slab(at), DataMemory.offsetInSlab(at), buffers.slab(buffer),
+                DataMemory.offsetInSlab(buffer), bytes);
+        }
+    }
+
+    @Override
+    public void pingPong(Direction direction, int requestBytes, long requests, Histogram nanoseconds) {
+        Load one = new Load(direction, requestBytes, 1, 1);
+        for (long i = 0; i < requests; i++) {
+            nanoseconds.recordValue(move(one));
+        }
+    }
+
+    @Override
+    public void close() {
+        aggregator.close();
+        model.close();
+        state.close();
+        buffers.close();
     }
 }

@@ -7,8 +7,19 @@ package io.modeldisk.bench.load;
  * @param requestBytes the size of a request
  * @param queueDepth how many requests are under way at most, each way
  * @param requests how many there are, each way
+ * @param gradientBytes how much memory pushes come from, in turn; if it is less, as many buffers as the queue is deep
  */
-public record Load(Direction direction, int requestBytes, int queueDepth, long requests) {
+public record Load(Direction direction, int requestBytes, int queueDepth, long requests, long gradientBytes) {
+    /** Pushes come from as many buffers as the queue is deep. */
+    public Load(Direction direction, int requestBytes, int queueDepth, long requests) {
+        this(direction, requestBytes, queueDepth, requests, 0);
+    }
+
+    /** How many buffers pushes come from. */
+    public int pushBuffers() {
+        return Math.toIntExact(Math.max(queueDepth, gradientBytes / requestBytes));
+    }
+
     /** How many bytes are moved, both ways together. */
     public long bytes() {
         return requests * requestBytes * direction.ways();
@@ -16,6 +27,6 @@ public record Load(Direction direction, int requestBytes, int queueDepth, long r
 
     /** The same with another number of requests. */
     public Load withRequests(long count) {
-        return new Load(direction, requestBytes, queueDepth, count);
+        return new Load(direction, requestBytes, queueDepth, count, gradientBytes);
     }
 }

@@ -5,11 +5,14 @@ import io.modeldisk.bench.load.Mover;
 import io.modeldisk.bench.report.Samples;
 import io.modeldisk.bench.report.ThroughputResult;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Throughput of the protocol beside the floor. The two are measured in turn, one soon after the other, and the order changes
- * from pair to pair, so that what disturbs the machine disturbs both.
+ * Throughput of the protocol beside the floor. They are measured in turn, one soon after the other, and the order changes from
+ * turn to turn, so that what disturbs the machine disturbs all.
  */
 final class PairedRuns {
     private static final double SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -24,32 +27,57 @@ final class PairedRuns {
     }
 
     /**
-     * Measures one kind of load.
+     * What is measured.
      *
      * @param floorWithSgd null if that is not wanted
+     * @param alone the shard's work without a protocol; null if that is not wanted
      */
-    ThroughputResult measure(String aggregator, Load kind, Mover floor, Mover floorWithSgd, Mover protocol)
-        throws IOException {
-        Load forFloor = warmUp(floor, kind);
-        Load forSgd = floorWithSgd == null ? null : warmUp(floorWithSgd, kind);
-        Load forProtocol = warmUp(protocol, kind);
-        double[] floors = new double[pairs];
-        double[] sgds = new double[pairs];
-        double[] protocols = new double[pairs];
+    record Sides(Mover floor, Mover floorWithSgd, Mover protocol, Mover alone) {}
+
+    /** One side's runs. */
+    private final class Runs {
+        private final Mover mover;
+        private final Load load;
+        private final double[] bytesPerSecond = new double[pairs];
+
+        Runs(Mover mover, Load kind) throws IOException {
+            this.mover = mover;
+            this.load = warmUp(mover, kind);
+        }
+
+        void run(int turn) throws IOException {
+            bytesPerSecond[turn] = load.bytes() * SECOND_NANOS / mover.move(load);
+        }
+
+        static Samples samples(Runs runs) {
+            return runs == null ? null : Samples.of(runs.bytesPerSecond);
+        }
+    }
+
+    /** Measures one kind of load. */
+    ThroughputResult measure(String aggregator, Load kind, Sides sides) throws IOException {
+        List<Runs> turn = new ArrayList<>();
+        Runs floorWithSgd = add(turn, sides.floorWithSgd(), kind);
+        Runs floor = add(turn, sides.floor(), kind);
+        Runs protocol = add(turn, sides.protocol(), kind);
+        Runs alone = add(turn, sides.alone(), kind);
         for (int i = 0; i < pairs; i++) {
-            if (i % 2 == 0) {
-                floors[i] = run(floor, forFloor);
-                protocols[i] = run(protocol, forProtocol);
-            } else {
-                protocols[i] = run(protocol, forProtocol);
-                floors[i] = run(floor, forFloor);
+            for (Runs runs : turn) {
+                runs.run(i);
             }
-            if (floorWithSgd != null) {
-                sgds[i] = run(floorWithSgd, forSgd);
-            }
+            Collections.reverse(turn);
         }
         return new ThroughputResult(aggregator, kind.direction(), kind.requestBytes(), kind.queueDepth(),
-            Samples.of(floors), floorWithSgd == null ? null : Samples.of(sgds), Samples.of(protocols));
+            Runs.samples(floor), Runs.samples(floorWithSgd), Runs.samples(protocol), Runs.samples(alone));
+    }
+
+    private Runs add(List<Runs> turn, Mover side, Load kind) throws IOException {
+        if (side == null) {
+            return null;
+        }
+        Runs runs = new Runs(side, kind);
+        turn.add(runs);
+        return runs;
     }
 
     /** Moves more and more until a run is about as long as it is to be; answers the load that makes it so. */
@@ -63,9 +91,5 @@ final class PairedRuns {
         }
         double fit = (double) runNanos / nanos;
         return load.withRequests(Math.max(kind.queueDepth(), (long) (load.requests() * fit)));
-    }
-
-    private static double run(Mover mover, Load load) throws IOException {
-        return load.bytes() * SECOND_NANOS / mover.move(load);
     }
 }

@@ -1,6 +1,7 @@
 package io.modeldisk.bench.protocol;
 
 import io.modeldisk.bench.floor.FloorClient;
+import io.modeldisk.bench.floor.MemoryFloor;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
 import io.modeldisk.bench.load.Pattern;
@@ -80,11 +81,14 @@ public final class ProtocolBench {
         String name = datamover == Route.Wish.TCP ? aggregator : aggregator + " over " + datamover;
         long before = shard.movedBytes();
         try (
-            FloorClient floor = FloorClient.connect(floorPortal, bufferBytes());
+            MemoryFloor alone = datamover == Route.Wish.SHM && plan != null
+                ? new MemoryFloor(context.modelBytes, Math.max(bufferBytes(), gradientBytes()), aggregator)
+                : null;
+            FloorClient floor = FloorClient.connect(floorPortal, bufferBytes(), gradientBytes());
             SessionMover protocol = new SessionMover(shard.portal(), shard.over(datamover), shard.facts(),
-                bufferBytes(), knowsWeights)) {
+                bufferBytes(), gradientBytes(), knowsWeights)) {
             if (plan != null) {
-                measureThroughput(name, floor, protocol);
+                measureThroughput(name, floor, protocol, alone);
             }
             if (latencyPlan != null && latencies.isEmpty()) {
                 measureLatency(floor, protocol);
@@ -93,19 +97,22 @@ public final class ProtocolBench {
         }
     }
 
-    private void measureThroughput(String aggregator, FloorClient floor, SessionMover protocol) throws IOException {
+    private void measureThroughput(String aggregator, FloorClient floor, SessionMover protocol, MemoryFloor alone)
+        throws IOException {
         boolean sgd = aggregator.startsWith("sgd:");
         context.progress.accept("warming up: " + aggregator);
         PairedRuns warmUp = new PairedRuns(1, WARM_UP_MILLIS);
         for (Direction direction : plan.directions()) {
-            warmUp.measure(aggregator, new Load(direction, WARM_UP_BYTES, WARM_UP_DEPTH, 1), floor,
-                sgd ? floor.withSgd() : null, protocol);
+            warmUp.measure(aggregator, new Load(direction, WARM_UP_BYTES, WARM_UP_DEPTH, 1),
+                new PairedRuns.Sides(floor, sgd ? floor.withSgd() : null, protocol,
+                    direction == Direction.BOTH ? null : alone));
         }
         PairedRuns runs = new PairedRuns(plan.pairs(), plan.runMillis());
         for (Load load : plan.loads()) {
             context.progress.accept(TextReport.describe(aggregator, load));
-            throughputs.add(runs.measure(aggregator, load, floor,
-                sgd && load.direction().pushes() ? floor.withSgd() : null, protocol));
+            throughputs.add(runs.measure(aggregator, load,
+                new PairedRuns.Sides(floor, sgd && load.direction().pushes() ? floor.withSgd() : null, protocol,
+                    load.direction() == Direction.BOTH ? null : alone)));
         }
     }
 
@@ -118,6 +125,10 @@ public final class ProtocolBench {
                 latencies.add(new LatencyResult(direction, bytes, found.getFirst(), found.getLast()));
             }
         }
+    }
+
+    private long gradientBytes() {
+        return plan == null ? 0 : plan.gradientBytes();
     }
 
     private long bufferBytes() {

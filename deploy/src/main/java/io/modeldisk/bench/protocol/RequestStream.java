@@ -61,7 +61,7 @@ final class RequestStream implements IoRequest.Completion {
     void run() throws IOException {
         for (long i = 0; i < load.requests(); i++) {
             await(alone ? 0 : 1);
-            submitNext();
+            submitNext(true);
         }
         await(alone ? Math.toIntExact(load.requests()) : load.queueDepth());
     }
@@ -70,7 +70,7 @@ final class RequestStream implements IoRequest.Completion {
     void pingPong(Histogram nanoseconds) throws IOException {
         for (long i = 0; i < load.requests(); i++) {
             long begun = System.nanoTime();
-            submitNext();
+            submitNext(false);
             await(1);
             nanoseconds.recordValue(System.nanoTime() - begun);
         }
@@ -93,7 +93,7 @@ final class RequestStream implements IoRequest.Completion {
         }
     }
 
-    private void submitNext() throws IOException {
+    private void submitNext(boolean more) throws IOException {
         IoRequest request = session.acquire(TIMEOUT_NANOS);
         if (request == null) {
             throw overdue();
@@ -101,14 +101,14 @@ final class RequestStream implements IoRequest.Completion {
         long offset = walk.next();
         if (push) {
             request.write(TRAIN_LUN, offset / BLOCK, stepBytes / BLOCK, memory, nextBuffer * stepBytes, stepBytes);
-            nextBuffer = nextBuffer + 1 == load.queueDepth() ? 0 : nextBuffer + 1;
+            nextBuffer = nextBuffer + 1 == load.pushBuffers() ? 0 : nextBuffer + 1;
         } else {
             int slot = request.slot();
             offsetOfSlot[slot] = offset;
             request.read(TRAIN_LUN, offset / BLOCK, stepBytes / BLOCK, memory, (long) slot * stepBytes,
                 load.requestBytes());
         }
-        session.submit(request.onCompletion(this));
+        session.submit(request.onCompletion(this), more);
     }
 
     @Override
@@ -121,8 +121,11 @@ final class RequestStream implements IoRequest.Completion {
 
     private void await(int permits) throws IOException {
         try {
-            if (!room.tryAcquire(permits, TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
-                throw overdue();
+            if (!room.tryAcquire(permits)) {
+                session.flush();
+                if (!room.tryAcquire(permits, TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+                    throw overdue();
+                }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -36,11 +36,16 @@ public final class SessionMover implements Mover {
     private int sessionDepth;
     private long movedBytes;
 
-    /** The only one of this process; see the other constructor. */
+    /**
+     * The only one of this process; see the other constructor.
+     *
+     * @param gradientBytes how much memory pushes come from, if that is more than the requests under way need
+     */
     public SessionMover(
-        InetSocketAddress portal, InitiatorPortal over, ModelFacts facts, long bufferBytes, boolean knowsWeights)
+        InetSocketAddress portal, InitiatorPortal over, ModelFacts facts, long bufferBytes, long gradientBytes,
+        boolean knowsWeights)
         throws IOException {
-        this(portal, over, facts, bufferBytes, knowsWeights, "");
+        this(portal, over, facts, bufferBytes, gradientBytes, knowsWeights, "");
     }
 
     /**
@@ -55,11 +60,18 @@ public final class SessionMover implements Mover {
         InetSocketAddress portal, InitiatorPortal over, ModelFacts facts, long bufferBytes, boolean knowsWeights,
         String name)
         throws IOException {
+        this(portal, over, facts, bufferBytes, 0, knowsWeights, name);
+    }
+
+    private SessionMover(
+        InetSocketAddress portal, InitiatorPortal over, ModelFacts facts, long bufferBytes, long gradientBytes,
+        boolean knowsWeights, String name)
+        throws IOException {
         this.initiator = INITIATOR + name;
         this.portal = portal;
         this.over = over;
         this.facts = facts;
-        this.gradients = allocate(over, bufferBytes);
+        this.gradients = allocate(over, Math.max(bufferBytes, gradientBytes));
         this.weights = allocate(over, bufferBytes);
         this.knowsWeights = knowsWeights;
     }

@@ -11,18 +11,20 @@ import java.util.List;
  * @param directions which way data goes
  * @param requestBytes the sizes of requests
  * @param queueDepths how many are under way
+ * @param gradientBytes how much memory pushes come from, in turn; 0 for as many buffers as requests are under way
  * @param pairs how often each is measured, over bare sockets and over the protocol in turn
  * @param runMillis how long a run takes, about
  */
 public record ThroughputPlan(
-    List<Direction> directions, List<Integer> requestBytes, List<Integer> queueDepths, int pairs, long runMillis) {
+    List<Direction> directions, List<Integer> requestBytes, List<Integer> queueDepths, long gradientBytes, int pairs,
+    long runMillis) {
     /** One request of each kind. */
     List<Load> loads() {
         List<Load> loads = new ArrayList<>();
         for (Direction direction : directions) {
             for (int depth : queueDepths) {
                 for (int bytes : requestBytes) {
-                    loads.add(new Load(direction, bytes, depth, 1));
+                    loads.add(new Load(direction, bytes, depth, 1, gradientBytes));
                 }
             }
         }

@@ -82,6 +82,10 @@ public final class JsonReport {
         }
         put(node, "protocolBytesPerSecond", result.protocol());
         put(node, "ratio", result.ratio());
+        if (result.alone() != null) {
+            put(node, "aloneBytesPerSecond", result.alone());
+            put(node, "ratioToAlone", result.ratioToAlone());
+        }
         return node;
     }
 

@@ -29,8 +29,10 @@ public final class TextReport {
     /** Throughput beside the floor. */
     public static String throughput(List<ThroughputResult> results) {
         boolean withSgd = results.stream().anyMatch(result -> result.floorWithSgd() != null);
+        boolean withAlone = results.stream().anyMatch(result -> result.alone() != null);
         Table table = new Table(2, "aggregator", "direction", "request", "depth", "floor GB/s", "protocol GB/s",
-            "of the floor", withSgd ? "floor with sgd" : "");
+            "of the floor", withSgd ? "floor with sgd" : "", withAlone ? "alone GB/s" : "",
+            withAlone ? "of alone" : "");
         ThroughputResult before = null;
         for (ThroughputResult result : results) {
             if (before != null && !result.aggregator().equals(before.aggregator())) {
@@ -40,7 +42,9 @@ public final class TextReport {
                 Units.size(result.requestBytes()), Integer.toString(result.queueDepth()),
                 Units.throughput(result.floor().median()), Units.throughput(result.protocol().median()),
                 Units.ratio(result.ratio()),
-                result.floorWithSgd() == null ? "" : Units.throughput(result.floorWithSgd().median()));
+                result.floorWithSgd() == null ? "" : Units.throughput(result.floorWithSgd().median()),
+                result.alone() == null ? "" : Units.throughput(result.alone().median()),
+                result.alone() == null ? "" : Units.ratio(result.ratioToAlone()));
             before = result;
         }
         return table.toString();

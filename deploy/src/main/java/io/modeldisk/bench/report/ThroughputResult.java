@@ -12,6 +12,7 @@ import io.modeldisk.bench.load.Direction;
  * @param floor over bare sockets
  * @param floorWithSgd the same with sgd on each buffer; null if the aggregator does no such work
  * @param protocol over the protocol, each run beside one over bare sockets
+ * @param alone the shard's work alone, by one thread in its own memory; null if data does not go through shared memory
  */
 public record ThroughputResult(
     String aggregator,
@@ -20,9 +21,15 @@ public record ThroughputResult(
     int queueDepth,
     Samples floor,
     Samples floorWithSgd,
-    Samples protocol) {
+    Samples protocol,
+    Samples alone) {
     /** How much of the floor's throughput the protocol reaches, pair by pair. */
     public Samples ratio() {
         return protocol.over(floor);
+    }
+
+    /** How much of the throughput of the shard's work alone the protocol reaches, turn by turn; null if there is none. */
+    public Samples ratioToAlone() {
+        return alone == null ? null : protocol.over(alone);
     }
 }

@@ -38,4 +38,23 @@ final class TextReportTest {
     void withoutSuchARequestThereIsNoFootnote() {
         assertThat(TextReport.latency(latencies(4096, 8192))).doesNotContain(FOOTNOTE, "*");
     }
+
+    private static ThroughputResult throughput(Samples alone) {
+        return new ThroughputResult("sgd:lr=0.1 over shm", Direction.PUSH, 4096, 32, Samples.of(4e9, 5e9), null,
+            Samples.of(16e9, 20e9), alone);
+    }
+
+    @Test
+    void throughputStandsBesideTheShardsWorkAloneTurnByTurn() {
+        List<String> lines = TextReport.throughput(List.of(throughput(Samples.of(20e9, 40e9)))).lines().toList();
+        assertThat(lines.get(0)).endsWith("alone GB/s          of alone");
+        assertThat(lines.get(1))
+            .matches("sgd:lr=0.1 over shm  push +4 KiB +32 +4\\.50 +18\\.00 +4\\.00 \\(4\\.00-4\\.00\\)"
+                + " +30\\.00  0\\.65 \\(0\\.50-0\\.80\\)");
+    }
+
+    @Test
+    void withoutSharedMemoryThereIsNothingOfItsWorkAlone() {
+        assertThat(TextReport.throughput(List.of(throughput(null)))).doesNotContain("alone");
+    }
 }

@@ -1,0 +1,28 @@
+package io.modeldisk.bench.floor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.bench.load.Direction;
+import io.modeldisk.bench.load.Load;
+import org.HdrHistogram.Histogram;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class MemoryFloorTest {
+    private static final int MODEL_BYTES = 1 << 20;
+    private static final int BUFFER_BYTES = 1 << 18;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"null", "sgd:lr=0.1", "sum"})
+    void goesRoundItsModelAndItsBuffersHoweverLittleTheyFitTheRequests(String aggregator) {
+        try (MemoryFloor floor = new MemoryFloor(MODEL_BYTES, BUFFER_BYTES, aggregator)) {
+            for (Direction direction : new Direction[]{Direction.PUSH, Direction.PULL}) {
+                // 12 KiB divide neither the model nor the buffers.
+                assertThat(floor.move(new Load(direction, 12 << 10, 8, 300, BUFFER_BYTES))).isPositive();
+            }
+            Histogram nanoseconds = new Histogram(3);
+            floor.pingPong(Direction.PUSH, 4096, 10, nanoseconds);
+            assertThat(nanoseconds.getTotalCount()).isEqualTo(10);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package io.modeldisk.bench.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.offset;
+
+import io.modeldisk.bench.load.Direction;
+import io.modeldisk.bench.load.Load;
+import io.modeldisk.bench.load.Mover;
+import io.modeldisk.bench.report.ThroughputResult;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.HdrHistogram.Histogram;
+import org.junit.jupiter.api.Test;
+
+final class PairedRunsTest {
+    private static final int BYTES = 4096;
+
+    private final List<String> log = new ArrayList<>();
+
+    /** Moves so many bytes a nanosecond. */
+    private final class Fixed implements Mover {
+        private final String name;
+        private final int speed;
+
+        Fixed(String name, int speed) {
+            this.name = name;
+            this.speed = speed;
+        }
+
+        @Override
+        public long move(Load load) {
+            log.add(name);
+            return load.bytes() / speed;
+        }
+
+        @Override
+        public void pingPong(Direction direction, int requestBytes, long requests, Histogram nanoseconds) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private ThroughputResult measure(int pairs, Mover alone) throws IOException {
+        return new PairedRuns(pairs, 1).measure("sgd", new Load(Direction.PUSH, BYTES, 8, 1),
+            new PairedRuns.Sides(new Fixed("floor", 2), null, new Fixed("protocol", 4), alone));
+    }
+
+    @Test
+    void theOrderChangesFromTurnToTurn() throws IOException {
+        measure(3, new Fixed("alone", 8));
+        assertThat(log.subList(log.size() - 9, log.size())).containsExactly("floor", "protocol", "alone", "alone",
+            "protocol", "floor", "floor", "protocol", "alone");
+    }
+
+    @Test
+    void eachSideIsComparedWithTheProtocol() throws IOException {
+        ThroughputResult result = measure(2, new Fixed("alone", 8));
+        assertThat(result.ratio().median()).isCloseTo(2, offset(0.01));
+        assertThat(result.ratioToAlone().median()).isCloseTo(0.5, offset(0.01));
+        assertThat(result.floorWithSgd()).isNull();
+    }
+
+    @Test
+    void whatIsNotMeasuredHasNoRatio() throws IOException {
+        assertThat(measure(1, null).ratioToAlone()).isNull();
+    }
+}

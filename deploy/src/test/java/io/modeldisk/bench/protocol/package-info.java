@@ -1,0 +1,2 @@
+/** How sides are measured in turn. */
+package io.modeldisk.bench.protocol;
