@@ -15,7 +15,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+// A frame that never comes is waited for whatever interrupts: the test goes on without its thread.
+@Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class FrameStreamTest {
     private static final int TAG_FIELD = 16;
     private static final int MOST_HELD = 16;
