@@ -10,6 +10,7 @@ import io.modeldisk.bench.report.Plot;
 import io.modeldisk.bench.report.ProtocolReport;
 import io.modeldisk.bench.report.TextReport;
 import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -55,8 +56,8 @@ final class BenchProtocolCommand implements Callable<Integer> {
     private List<Integer> queueDepths;
 
     @Option(names = "--gradient-size", paramLabel = "BYTES", defaultValue = "0",
-        description = "How much memory pushes come from, in turn, as from a learner that pushes a whole model; if it is less "
-            + "than the requests under way, as many buffers as there are of those.")
+        description = "How much memory pushes come from, in turn, as from a learner that pushes a whole model: up to 1 GiB. If "
+            + "it is less than the requests under way, as many buffers as there are of those.")
     private ByteCount gradientSize;
 
     @Option(names = "--directions", paramLabel = "DIRECTION", split = ",", defaultValue = "push,pull,both",
@@ -116,7 +117,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         ThroughputPlan throughput = measures.contains(Measure.THROUGHPUT)
-            ? new ThroughputPlan(directions, requestBytes(), queueDepths, gradientSize.bytes(),
+            ? new ThroughputPlan(directions, requestBytes(), queueDepths, gradientBytes(),
                 positive("--pairs", pairs), runMillis())
             : null;
         LatencyPlan latency = measures.contains(Measure.LATENCY)
@@ -195,6 +196,14 @@ final class BenchProtocolCommand implements Callable<Integer> {
             checked.add((int) bytes);
         }
         return checked;
+    }
+
+    /** The memory that pushes come from, checked: no request may straddle two slabs. */
+    long gradientBytes() {
+        if (gradientSize.bytes() > DataMemory.SLAB_BYTES) {
+            throw new IllegalArgumentException("--gradient-size " + gradientSize.bytes() + " must be at most 1 GiB");
+        }
+        return gradientSize.bytes();
     }
 
     private long runMillis() {

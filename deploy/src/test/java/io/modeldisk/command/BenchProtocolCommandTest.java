@@ -52,6 +52,15 @@ final class BenchProtocolCommandTest {
     }
 
     @Test
+    void gradientsComeFromOneGiBAtMost() {
+        assertThat(parse().gradientBytes()).isZero();
+        assertThat(parse("--gradient-size", "1GiB").gradientBytes()).isEqualTo(1L << 30);
+        BenchProtocolCommand command = parse("--gradient-size", "1048577k");
+        assertThatThrownBy(command::gradientBytes).isInstanceOf(IllegalArgumentException.class)
+            .hasMessage("--gradient-size 1073742848 must be at most 1 GiB");
+    }
+
+    @Test
     void aCommaBetweenTheOptionsOfAnAggregatorBeginsNoOther() {
         assertThat(parse("--aggregators", "null,mine:lr=0.1,beta=0.9,sgd:lr=0.1").aggregatorList())
             .containsExactly("null", "mine:lr=0.1,beta=0.9", "sgd:lr=0.1");

@@ -4,6 +4,7 @@ import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
 import io.modeldisk.bench.load.Mover;
 import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.bench.load.Requester;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,7 +20,7 @@ import org.HdrHistogram.Histogram;
  * The learner's end of the floor. Nothing bounds how many requests are under way but the sockets; the queue depth says how many
  * buffers are gone round, as those of the protocol's requests are.
  */
-public final class FloorClient implements Mover {
+public final class FloorClient implements Mover, Requester {
     private final SocketChannel channel;
     private final long modelBytes;
     private final DataMemory gradients;
@@ -56,23 +57,7 @@ public final class FloorClient implements Mover {
 
     /** The same floor, whose other end folds each buffer into its weights while that is in the cache, as sgd does it. */
     public Mover withSgd() {
-        return new Mover() {
-            @Override
-            public long move(Load load) throws IOException {
-                return FloorClient.this.move(load, true);
-            }
-
-            @Override
-            public void pingPong(Direction direction, int requestBytes, long requests, Histogram nanoseconds)
-                throws IOException {
-                FloorClient.this.pingPong(direction, requestBytes, requests, nanoseconds);
-            }
-
-            @Override
-            public void close() {
-                FloorClient.this.close();
-            }
-        };
+        return load -> move(load, true);
     }
 
     @Override

@@ -9,14 +9,13 @@ import io.modeldisk.bench.load.Mover;
 import io.modeldisk.bench.load.Walk;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.lang.foreign.MemorySegment;
-import org.HdrHistogram.Histogram;
 
 /**
  * What shared memory could reach: the shard's work alone. One thread goes over a model as a shard does, has an aggregator fold a
  * buffer into it as a push does, or copies from it to a buffer as a pull does, and nothing else; a push to an aggregator that
  * touches nothing has a copy beside it too. The buffers take turns, as many as a session has requests under way.
  */
-public final class MemoryFloor implements Mover {
+public final class MemoryFloor implements Mover, AutoCloseable {
     private static final String DROPS = "null";
 
     private final DataMemory model;
@@ -69,14 +68,6 @@ public final class MemoryFloor implements Mover {
         } else {
             MemorySegment.copy(model.slab(at), DataMemory.offsetInSlab(at), buffers.slab(buffer),
                 DataMemory.offsetInSlab(buffer), bytes);
-        }
-    }
-
-    @Override
-    public void pingPong(Direction direction, int requestBytes, long requests, Histogram nanoseconds) {
-        Load one = new Load(direction, requestBytes, 1, 1);
-        for (long i = 0; i < requests; i++) {
-            nanoseconds.recordValue(move(one));
         }
     }
 

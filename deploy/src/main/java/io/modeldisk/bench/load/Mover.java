@@ -3,7 +3,8 @@ package io.modeldisk.bench.load;
 import java.io.IOException;
 
 /** Moves data between a learner and a shard, one load after the other. Not thread-safe. */
-public interface Mover extends Requester {
+@FunctionalInterface
+public interface Mover {
     /**
      * Moves a load.
      *

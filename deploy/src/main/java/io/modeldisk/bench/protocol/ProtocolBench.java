@@ -81,7 +81,7 @@ public final class ProtocolBench {
         String name = datamover == Route.Wish.TCP ? aggregator : aggregator + " over " + datamover;
         long before = shard.movedBytes();
         try (
-            MemoryFloor alone = datamover == Route.Wish.SHM && plan != null
+            MemoryFloor alone = datamover == Route.Wish.SHM && shard.isOwn() && plan != null
                 ? new MemoryFloor(context.modelBytes, Math.max(bufferBytes(), gradientBytes()), aggregator)
                 : null;
             FloorClient floor = FloorClient.connect(floorPortal, bufferBytes(), gradientBytes());

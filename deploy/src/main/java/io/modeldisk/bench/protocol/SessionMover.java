@@ -4,6 +4,7 @@ import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
 import io.modeldisk.bench.load.Mover;
 import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.bench.load.Requester;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.SessionContext;
@@ -19,7 +20,7 @@ import org.HdrHistogram.Histogram;
  * The protocol at work: one session with one shard, on LUN 0. A pull lands in the memory of its place in the queue; pushes go
  * round as many buffers of zeros, so the weights stay what they are.
  */
-public final class SessionMover implements Mover {
+public final class SessionMover implements Mover, Requester {
     private static final String INITIATOR = "iqn.2026-11.io.modeldisk:bench";
     private static final long ISID = 0x800000020000L;
     private static final long READY_NANOS = TimeUnit.SECONDS.toNanos(60);

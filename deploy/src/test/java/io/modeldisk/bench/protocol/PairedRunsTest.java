@@ -10,7 +10,6 @@ import io.modeldisk.bench.report.ThroughputResult;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 
 final class PairedRunsTest {
@@ -19,45 +18,28 @@ final class PairedRunsTest {
     private final List<String> log = new ArrayList<>();
 
     /** Moves so many bytes a nanosecond. */
-    private final class Fixed implements Mover {
-        private final String name;
-        private final int speed;
-
-        Fixed(String name, int speed) {
-            this.name = name;
-            this.speed = speed;
-        }
-
-        @Override
-        public long move(Load load) {
+    private Mover fixed(String name, int speed) {
+        return load -> {
             log.add(name);
             return load.bytes() / speed;
-        }
-
-        @Override
-        public void pingPong(Direction direction, int requestBytes, long requests, Histogram nanoseconds) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void close() {}
+        };
     }
 
     private ThroughputResult measure(int pairs, Mover alone) throws IOException {
         return new PairedRuns(pairs, 1).measure("sgd", new Load(Direction.PUSH, BYTES, 8, 1),
-            new PairedRuns.Sides(new Fixed("floor", 2), null, new Fixed("protocol", 4), alone));
+            new PairedRuns.Sides(fixed("floor", 2), null, fixed("protocol", 4), alone));
     }
 
     @Test
     void theOrderChangesFromTurnToTurn() throws IOException {
-        measure(3, new Fixed("alone", 8));
+        measure(3, fixed("alone", 8));
         assertThat(log.subList(log.size() - 9, log.size())).containsExactly("floor", "protocol", "alone", "alone",
             "protocol", "floor", "floor", "protocol", "alone");
     }
 
     @Test
     void eachSideIsComparedWithTheProtocol() throws IOException {
-        ThroughputResult result = measure(2, new Fixed("alone", 8));
+        ThroughputResult result = measure(2, fixed("alone", 8));
         assertThat(result.ratio().median()).isCloseTo(2, offset(0.01));
         assertThat(result.ratioToAlone().median()).isCloseTo(0.5, offset(0.01));
         assertThat(result.floorWithSgd()).isNull();

@@ -26,9 +26,9 @@ final class FrameStream {
     private static final int WAIT_MILLIS = 200;
     private static final int MAX_DESCRIPTORS = 4;
     /** How many answers are held back at most: half of what a peer with a deep queue waits for. */
-    private static final int MOST_ANSWERS_BYTES = 16 * Frame.BYTES;
+    private static final int MOST_ANSWERS = 16;
     /** How many commands are held back at most: the peer shall have something to do. */
-    private static final int MOST_COMMANDS_BYTES = 8 * Frame.BYTES;
+    private static final int MOST_COMMANDS = 8;
 
     // struct msghdr, struct iovec, struct cmsghdr and struct pollfd, as every 64-bit Linux has them.
     private static final int MESSAGE_BYTES = 56;
@@ -57,8 +57,8 @@ final class FrameStream {
     private int frame;
     private int frameEnd;
     private int filled;
-    /** How many answers are held back: fewer when this side had to wait for its peer, more as long as it has not. */
-    private int answersBytes = Frame.BYTES;
+    /** How many answers are held back now: fewer when this side had to wait for its peer, more as long as it has not. */
+    private int mostAnswers = 1;
     /** Whether the reading thread has held answers back. */
     private boolean answersHeld;
     private volatile Thread reader;
@@ -132,9 +132,7 @@ final class FrameStream {
         }
         fill(Frame.BYTES + dataBytes);
         frameEnd = frame + Frame.BYTES + dataBytes;
-        if (receivingSinceNanos != 0) {
-            receivingSinceNanos = 0;
-        }
+        receivingSinceNanos = 0;
     }
 
     /** Whether the calling thread is the one that reads, and another frame was read with this one. */
@@ -178,8 +176,8 @@ final class FrameStream {
                 if (count > 0) {
                     takeDescriptors();
                     lastReceivedNanos = System.nanoTime();
-                    if (count >= answersBytes) {
-                        answersBytes = Math.min(answersBytes + Frame.BYTES, MOST_ANSWERS_BYTES);
+                    if (count >= mostAnswers * Frame.BYTES) {
+                        mostAnswers = Math.min(mostAnswers + 1, MOST_ANSWERS);
                     }
                     return (int) count;
                 }
@@ -187,7 +185,7 @@ final class FrameStream {
                     throw new EOFException(peer + " closed the connection");
                 }
                 if (count == -SocketCalls.EAGAIN) {
-                    answersBytes = Math.max(answersBytes / Frame.BYTES / 2, 1) * Frame.BYTES;
+                    mostAnswers = Math.max(mostAnswers / 2, 1);
                     receiving.await();
                 } else if (count != -SocketCalls.EINTR) {
                     throw new IOException("receiving from " + peer + ": " + SocketCalls.text(-count));
@@ -281,7 +279,7 @@ final class FrameStream {
      */
     void answer(Pdu pdu) throws IOException {
         hold(pdu, Frame.NO_TAG, 0);
-        if (!goesOn() || heldBytes >= answersBytes) {
+        if (!goesOn() || heldBytes >= mostAnswers * Frame.BYTES) {
             sendHeld();
         } else {
             answersHeld = true;
@@ -294,7 +292,7 @@ final class FrameStream {
      */
     void command(Pdu pdu, int tag, long offset, boolean more) throws IOException {
         hold(pdu, tag, offset);
-        if (!more || heldBytes >= MOST_COMMANDS_BYTES) {
+        if (!more || heldBytes >= MOST_COMMANDS * Frame.BYTES) {
             sendHeld();
         }
     }

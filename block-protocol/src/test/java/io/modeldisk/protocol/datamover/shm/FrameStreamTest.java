@@ -114,6 +114,16 @@ final class FrameStreamTest {
         assertAnswers(0, 1);
     }
 
+    /** Answers so often without a wait that as many are held as ever. */
+    private void answerWithoutWaiting() throws IOException {
+        for (int round = 0; round < MOST_HELD; round++) {
+            ask(FRAMES);
+            for (int i = 0; i < FRAMES; i++) {
+                answerNext();
+            }
+        }
+    }
+
     private CompletableFuture<Integer> nextTag(FrameStream stream) {
         return CompletableFuture.supplyAsync(() -> {
             try {
@@ -130,12 +140,7 @@ final class FrameStreamTest {
 
     @Test
     void moreAnswersAreHeldAsLongAsTheirSenderNeverWaits() throws Exception {
-        for (int round = 0; round < MOST_HELD; round++) {
-            ask(FRAMES);
-            for (int i = 0; i < FRAMES; i++) {
-                answerNext();
-            }
-        }
+        answerWithoutWaiting();
         ask(FRAMES);
         for (int i = 0; i < MOST_HELD * FRAMES; i++) {
             tagOfNext(near);
@@ -152,12 +157,7 @@ final class FrameStreamTest {
 
     @Test
     void afterAWaitFewerAnswersAreHeld() throws Exception {
-        for (int round = 0; round < MOST_HELD; round++) {
-            ask(FRAMES);
-            for (int i = 0; i < FRAMES; i++) {
-                answerNext();
-            }
-        }
+        answerWithoutWaiting();
         CompletableFuture<Integer> waits = nextTag(far);
         for (int i = 0; i < MOST_HELD * FRAMES; i++) {
             tagOfNext(near);
