@@ -2,7 +2,7 @@ package io.modeldisk.server;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.fault.membership.Membership;
-import io.modeldisk.protocol.target.Nexus;
+import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.consistency.Asp;
 import io.modeldisk.server.consistency.Bsp;

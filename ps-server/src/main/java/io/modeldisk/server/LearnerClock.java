@@ -1,7 +1,7 @@
 package io.modeldisk.server;
 
 import io.modeldisk.fault.membership.Member;
-import io.modeldisk.protocol.target.Nexus;
+import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.server.consistency.LearnerProgress;
 import io.modeldisk.server.consistency.RoundMarks;
 import java.util.List;

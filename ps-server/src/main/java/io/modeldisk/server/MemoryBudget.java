@@ -1,6 +1,6 @@
 package io.modeldisk.server;
 
-import io.modeldisk.protocol.striping.ModelFacts;
+import io.modeldisk.protocol.dialect.ModelFacts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

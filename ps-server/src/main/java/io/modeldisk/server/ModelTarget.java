@@ -1,10 +1,10 @@
 package io.modeldisk.server;
 
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.engine.LogicalUnit;
+import io.modeldisk.protocol.engine.Nexus;
+import io.modeldisk.protocol.engine.Target;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.striping.ModelFacts;
-import io.modeldisk.protocol.target.LogicalUnit;
-import io.modeldisk.protocol.target.Nexus;
-import io.modeldisk.protocol.target.Target;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 

@@ -2,13 +2,12 @@ package io.modeldisk.server;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.protocol.access.AccessPolicy;
-import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.datamover.TargetPortal;
 import io.modeldisk.protocol.datamover.shm.ShmPortal;
-import io.modeldisk.protocol.striping.ModelAddress;
-import io.modeldisk.protocol.striping.ModelFacts;
-import io.modeldisk.protocol.target.Portals;
-import io.modeldisk.protocol.target.TargetServer;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.engine.Portals;
+import io.modeldisk.protocol.engine.TargetServer;
+import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.server.model.ModelSource;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -260,7 +259,7 @@ public final class ParameterServer implements AutoCloseable {
         public Context conclude() throws IOException {
             if (settings == null) {
                 validateNumbers();
-                check(model != null && ModelAddress.MODEL_NAME.matcher(model).matches(),
+                check(model != null && ModelFacts.MODEL_NAME.matcher(model).matches(),
                     "model=%s must be 1 to 64 of a-z, 0-9, dots and hyphens, a letter or digit first", model);
                 check(listen != null && !listen.isUnresolved(), "listen=%s must be an address of this machine", listen);
                 access.checkListen(listen);

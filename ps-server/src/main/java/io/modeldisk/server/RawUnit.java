@@ -1,7 +1,7 @@
 package io.modeldisk.server;
 
-import io.modeldisk.protocol.target.DiskUnit;
-import io.modeldisk.protocol.target.IoTask;
+import io.modeldisk.protocol.engine.DiskUnit;
+import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.PieceVisitor;

@@ -1,7 +1,7 @@
 package io.modeldisk.server;
 
 import io.modeldisk.aggregator.Aggregator;
-import io.modeldisk.protocol.striping.ModelFacts;
+import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.server.model.ModelSource;
 import java.time.Duration;
 

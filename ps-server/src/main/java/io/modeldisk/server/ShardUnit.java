@@ -1,10 +1,10 @@
 package io.modeldisk.server;
 
-import io.modeldisk.protocol.striping.ModelFacts;
-import io.modeldisk.protocol.target.IoTask;
-import io.modeldisk.protocol.target.LogicalUnit;
-import io.modeldisk.protocol.target.LogicalUnitIdentity;
-import io.modeldisk.protocol.target.Pin;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.engine.IoTask;
+import io.modeldisk.protocol.engine.LogicalUnit;
+import io.modeldisk.protocol.engine.LogicalUnitIdentity;
+import io.modeldisk.protocol.engine.Pin;
 
 /** What both logical units of a shard have in common: its blocks, and the pages that tell of it. */
 abstract class ShardUnit implements LogicalUnit {

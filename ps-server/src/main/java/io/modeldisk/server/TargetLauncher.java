@@ -1,6 +1,6 @@
 package io.modeldisk.server;
 
-import io.modeldisk.protocol.target.Target;
+import io.modeldisk.protocol.engine.Target;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 

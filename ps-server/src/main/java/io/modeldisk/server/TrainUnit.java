@@ -1,13 +1,13 @@
 package io.modeldisk.server;
 
 import io.modeldisk.fault.membership.Member;
+import io.modeldisk.protocol.dialect.JoinCommand;
+import io.modeldisk.protocol.dialect.RoundCdb;
+import io.modeldisk.protocol.engine.IoTask;
+import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
-import io.modeldisk.protocol.scsi.RoundCdb;
 import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.protocol.striping.JoinCommand;
-import io.modeldisk.protocol.target.IoTask;
-import io.modeldisk.protocol.target.Nexus;
 import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.LearnerProgress;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.modeldisk.server;
 
-import io.modeldisk.protocol.target.LogicalUnitIdentity;
+import io.modeldisk.protocol.engine.LogicalUnitIdentity;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;

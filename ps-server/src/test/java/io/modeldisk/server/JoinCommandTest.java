@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import io.modeldisk.protocol.dialect.JoinCommand;
+import io.modeldisk.protocol.dialect.RoundCdb;
+import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.scsi.Cdb;
-import io.modeldisk.protocol.scsi.RoundCdb;
 import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.protocol.striping.JoinCommand;
-import io.modeldisk.protocol.target.LogicalUnit;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import java.nio.ByteBuffer;

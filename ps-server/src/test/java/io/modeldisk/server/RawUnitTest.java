@@ -2,10 +2,10 @@ package io.modeldisk.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.modeldisk.protocol.engine.DiskUnit;
+import io.modeldisk.protocol.engine.LogicalUnit;
+import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.target.DiskUnit;
-import io.modeldisk.protocol.target.LogicalUnit;
-import io.modeldisk.protocol.target.Pin;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import java.lang.foreign.MemorySegment;

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.modeldisk.protocol.striping.ModelFacts;
-import io.modeldisk.protocol.target.LogicalUnit;
-import io.modeldisk.protocol.target.Nexus;
-import io.modeldisk.protocol.target.Pin;
-import io.modeldisk.protocol.target.Target;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.engine.LogicalUnit;
+import io.modeldisk.protocol.engine.Nexus;
+import io.modeldisk.protocol.engine.Pin;
+import io.modeldisk.protocol.engine.Target;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.server.fake.Weights;

@@ -1,8 +1,8 @@
 package io.modeldisk.server.block;
 
+import io.modeldisk.protocol.engine.IoTask;
+import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.target.IoTask;
-import io.modeldisk.protocol.target.Pin;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.Semaphore;
 

@@ -1,6 +1,6 @@
 package io.modeldisk.server.block;
 
-import io.modeldisk.protocol.target.IoTask;
+import io.modeldisk.protocol.engine.IoTask;
 import java.lang.foreign.MemorySegment;
 
 /**

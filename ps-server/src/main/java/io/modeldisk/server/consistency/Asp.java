@@ -2,9 +2,9 @@ package io.modeldisk.server.consistency;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.fault.membership.Membership;
+import io.modeldisk.protocol.engine.IoTask;
+import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.protocol.target.IoTask;
-import io.modeldisk.protocol.target.Nexus;
 import io.modeldisk.server.block.BlockStore;
 
 /** Asynchronous: a push is applied at once ({@link ImmediatePushes}), a pull returns the latest weights, and nothing waits. */

@@ -1,7 +1,7 @@
 package io.modeldisk.server.consistency;
 
+import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.protocol.target.IoTask;
 
 /**
  * What a push does to the weights, and which weights a pull may see. Called by many threads at once.

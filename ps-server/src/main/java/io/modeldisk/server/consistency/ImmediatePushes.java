@@ -4,8 +4,8 @@ import static io.modeldisk.server.block.BlockLayout.LOGICAL_BLOCK_BYTES;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.fault.membership.Membership;
-import io.modeldisk.protocol.target.IoTask;
-import io.modeldisk.protocol.target.Nexus;
+import io.modeldisk.protocol.engine.IoTask;
+import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.block.PieceVisitor;

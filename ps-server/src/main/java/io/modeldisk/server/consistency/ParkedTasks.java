@@ -1,6 +1,6 @@
 package io.modeldisk.server.consistency;
 
-import io.modeldisk.protocol.target.IoTask;
+import io.modeldisk.protocol.engine.IoTask;
 
 /** The tasks that wait at one block, in the order they came. Guarded by the block's lock. */
 final class ParkedTasks {

@@ -1,6 +1,6 @@
 package io.modeldisk.server.consistency;
 
-import io.modeldisk.protocol.target.IoTask;
+import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.server.block.Block;
 import java.util.concurrent.atomic.AtomicInteger;
 

@@ -1,6 +1,6 @@
 package io.modeldisk.server.consistency;
 
-import io.modeldisk.protocol.target.IoTask;
+import io.modeldisk.protocol.engine.IoTask;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -2,11 +2,11 @@ package io.modeldisk.server.consistency;
 
 import io.modeldisk.fault.membership.Member;
 import io.modeldisk.fault.membership.Membership;
-import io.modeldisk.protocol.scsi.RoundSense;
+import io.modeldisk.protocol.dialect.RoundSense;
+import io.modeldisk.protocol.engine.IoTask;
+import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
-import io.modeldisk.protocol.target.IoTask;
-import io.modeldisk.protocol.target.Nexus;
 
 /** Which pushes and pulls are refused for their round, and with what sense. PROTOCOL.md tells initiators. */
 final class RoundRules {

@@ -1,6 +1,6 @@
 package io.modeldisk.server.consistency;
 
-import io.modeldisk.protocol.target.IoTask;
+import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.server.block.Block;
 
 /** The pulls that wait at a block for learners that are behind. Guarded by the block's lock. */

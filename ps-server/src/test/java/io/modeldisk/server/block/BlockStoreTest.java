@@ -2,9 +2,9 @@ package io.modeldisk.server.block;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.modeldisk.protocol.target.IoTask;
-import io.modeldisk.protocol.target.Nexus;
-import io.modeldisk.protocol.target.Pin;
+import io.modeldisk.protocol.engine.IoTask;
+import io.modeldisk.protocol.engine.Nexus;
+import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.server.fake.Weights;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.fault.membership.Membership;
+import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.protocol.target.Nexus;
 import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.fake.FakeTask;

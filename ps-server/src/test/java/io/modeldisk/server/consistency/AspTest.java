@@ -3,7 +3,7 @@ package io.modeldisk.server.consistency;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.fault.membership.Membership;
-import io.modeldisk.protocol.target.Nexus;
+import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.fake.FakeTask;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.aggregator.Aggregator;
-import io.modeldisk.protocol.target.Nexus;
+import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.server.fake.FakeTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;

@@ -4,8 +4,8 @@ import static io.modeldisk.server.consistency.RoundsFixture.SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.protocol.target.Nexus;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;

@@ -5,8 +5,8 @@ import static io.modeldisk.server.consistency.RoundsFixture.SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.fault.membership.Member;
+import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.protocol.target.Nexus;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import java.util.ArrayList;

@@ -4,9 +4,9 @@ import static io.modeldisk.server.consistency.RoundsFixture.PAGE;
 import static io.modeldisk.server.consistency.RoundsFixture.SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.modeldisk.protocol.engine.Nexus;
+import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.protocol.target.Nexus;
-import io.modeldisk.protocol.target.Pin;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.Weights;
 import java.util.ArrayList;

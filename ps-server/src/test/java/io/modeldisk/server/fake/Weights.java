@@ -1,6 +1,6 @@
 package io.modeldisk.server.fake;
 
-import io.modeldisk.protocol.target.Pin;
+import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.server.block.BlockStore;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

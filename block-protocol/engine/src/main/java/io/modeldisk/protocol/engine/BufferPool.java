@@ -1,0 +1,112 @@
+package io.modeldisk.protocol.engine;
+
+import io.modeldisk.protocol.memory.DataMemory;
+
+/**
+ * The memory for data on its way in: chunks of one size, allocated once. A session owns a chunk for each command that it may
+ * have in flight; a write that needs more waits in line for all it needs, and asks its initiator for data only then.
+ *
+ * <p>Thread-safe.
+ */
+final class BufferPool implements AutoCloseable {
+    /** The size of a chunk: the default block, and the most that travels with a command. */
+    static final int CHUNK_BYTES = 256 * 1024;
+
+    private final DataMemory memory;
+    private final int[] free;
+    private int freeCount;
+    private TaskSlot firstWaiting;
+    private TaskSlot lastWaiting;
+
+    BufferPool(long bytes) {
+        int chunks = Math.toIntExact(bytes / CHUNK_BYTES);
+        memory = DataMemory.allocate((long) chunks * CHUNK_BYTES);
+        free = new int[chunks];
+        for (int i = 0; i < chunks; i++) {
+            free[i] = chunks - 1 - i;
+        }
+        freeCount = chunks;
+    }
+
+    DataMemory memory() {
+        return memory;
+    }
+
+    /** Takes a chunk if more than {@code spare} are free; answers its offset or -1. */
+    synchronized long take(int spare) {
+        if (freeCount <= spare) {
+            return -1;
+        }
+        return (long) free[--freeCount] * CHUNK_BYTES;
+    }
+
+    /**
+     * Takes all the chunks that a task still needs, or lets it wait in line; its connection hears when it has them. A task that
+     * needs none never waits: its data may come unasked and end it, and what is in line must stay what it is.
+     */
+    synchronized boolean takeOrWait(TaskSlot task) {
+        if (task.extraChunksWanted() <= 0 || firstWaiting == null && fill(task)) {
+            return true;
+        }
+        task.nextWaiting = null;
+        if (firstWaiting == null) {
+            firstWaiting = task;
+        } else {
+            lastWaiting.nextWaiting = task;
+        }
+        lastWaiting = task;
+        return false;
+    }
+
+    private boolean fill(TaskSlot task) {
+        int wanted = task.extraChunksWanted();
+        if (wanted > freeCount) {
+            return false;
+        }
+        for (int i = 0; i < wanted; i++) {
+            task.addChunk((long) free[--freeCount] * CHUNK_BYTES);
+        }
+        return true;
+    }
+
+    /** Takes a task out of the line, if it is in it. */
+    synchronized boolean stopWaiting(TaskSlot task) {
+        TaskSlot before = null;
+        for (TaskSlot waiting = firstWaiting; waiting != null; before = waiting, waiting = waiting.nextWaiting) {
+            if (waiting == task) {
+                if (before == null) {
+                    firstWaiting = task.nextWaiting;
+                } else {
+                    before.nextWaiting = task.nextWaiting;
+                }
+                if (lastWaiting == task) {
+                    lastWaiting = before;
+                }
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Gives a chunk back, and serves those who wait. */
+    synchronized void give(long offset) {
+        free[freeCount++] = (int) (offset / CHUNK_BYTES);
+        while (firstWaiting != null && fill(firstWaiting)) {
+            TaskSlot served = firstWaiting;
+            firstWaiting = served.nextWaiting;
+            if (firstWaiting == null) {
+                lastWaiting = null;
+            }
+            served.chunksGranted();
+        }
+    }
+
+    synchronized int freeChunks() {
+        return freeCount;
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+    }
+}

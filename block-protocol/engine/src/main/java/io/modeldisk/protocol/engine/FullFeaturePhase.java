@@ -1,0 +1,297 @@
+package io.modeldisk.protocol.engine;
+
+import io.modeldisk.protocol.datamover.DataError;
+import io.modeldisk.protocol.datamover.DataTransfer;
+import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.datamover.TargetDatamover;
+import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.pdu.LogoutRequestPdu;
+import io.modeldisk.protocol.pdu.LogoutResponsePdu;
+import io.modeldisk.protocol.pdu.NopInPdu;
+import io.modeldisk.protocol.pdu.NopOutPdu;
+import io.modeldisk.protocol.pdu.Opcode;
+import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.pdu.RejectPdu;
+import io.modeldisk.protocol.pdu.RequestPdu;
+import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import io.modeldisk.protocol.pdu.TaskManagementRequestPdu;
+import io.modeldisk.protocol.pdu.TaskManagementResponsePdu;
+import io.modeldisk.protocol.pdu.TextRequestPdu;
+import io.modeldisk.protocol.pdu.TextResponsePdu;
+import io.modeldisk.protocol.scsi.ScsiStatus;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * The full-feature phase of a session (RFC 7143 section 4): dispatches PDUs; commands go to {@link TaskRunner}. Its methods are
+ * called by the connection's receiver but for {@link #goOn}, the responder's, and {@link #tick}, the watchdog's.
+ */
+final class FullFeaturePhase implements TargetDatamover.Listener {
+    /** The target transfer tag of the target's own pings. */
+    static final int PING_TAG = 0x50494E47;
+
+    /** A command that is to be dropped as if it had not come. */
+    private static final int SILENTLY = -1;
+
+    private static final Logger LOG = LogManager.getLogger(FullFeaturePhase.class);
+
+    /** What the login has left. */
+    record Setup(
+        Target target,
+        TargetDatamover datamover,
+        CommandWindow window,
+        BufferPool pool,
+        OperationalParameters parameters,
+        boolean discovery,
+        List<String> targetAddresses,
+        int cid) {}
+
+    private final Setup setup;
+    private final TargetConnection connection;
+    private final TaskRunner runner;
+    private final TaskSet tasks;
+    private final ByteBuffer text = ByteBuffer.allocateDirect(OperationalParameters.DEFAULTS.peerDataSegmentBytes());
+    private final NopInPdu nopIn = new NopInPdu(Pdu.newHeader());
+    private final TextResponsePdu textResponse = new TextResponsePdu(Pdu.newHeader());
+    private final LogoutResponsePdu logoutResponse = new LogoutResponsePdu(Pdu.newHeader());
+    private final TaskManagementResponsePdu managementResponse = new TaskManagementResponsePdu(Pdu.newHeader());
+    private final RejectPdu reject = new RejectPdu(Pdu.newHeader());
+    private final TextExchange exchange;
+    private volatile boolean loggedOut;
+    private TaskSlot arriving;
+    private int discardReason;
+
+    FullFeaturePhase(Setup setup, TargetConnection connection) {
+        this.setup = setup;
+        this.connection = connection;
+        this.runner = new TaskRunner(setup);
+        this.tasks = new TaskSet(setup.window(), setup.pool(), runner);
+        this.exchange = new TextExchange(
+            data -> TargetDirectory.answer(setup.target(), setup.targetAddresses(), setup.discovery(), data));
+    }
+
+    boolean isLoggedOut() {
+        return loggedOut;
+    }
+
+    boolean isDiscovery() {
+        return setup.discovery();
+    }
+
+    @Override
+    public DataTransfer placeImmediateData(ScsiCommandPdu command) throws IOException {
+        arriving = null;
+        tasks.awaitSlot();
+        discardReason = setup.discovery() ? RejectPdu.PROTOCOL_ERROR : inOrder(command, true) ? 0 : SILENTLY;
+        if (discardReason != 0) {
+            return null;
+        }
+        arriving = setup.window().taken();
+        discardReason = reasonToReject(command);
+        if (discardReason != 0 && arriving != null) {
+            setup.window().discard(arriving);
+            arriving = null;
+        }
+        return arriving == null ? null : runner.begin(arriving, command);
+    }
+
+    private int reasonToReject(ScsiCommandPdu command) {
+        if (command.initiatorTaskTag() == Pdu.RESERVED_TAG) {
+            return RejectPdu.INVALID_PDU_FIELD;
+        }
+        return runner.isActive(command.initiatorTaskTag()) ? RejectPdu.TASK_IN_PROGRESS : 0;
+    }
+
+    @Override
+    public void controlNotify(Pdu pdu, ByteBuffer data) throws IOException {
+        switch (pdu.opcode()) {
+            case Opcode.SCSI_COMMAND -> commandArrived((ScsiCommandPdu) pdu);
+            case Opcode.NOP_OUT -> nopOut(new NopOutPdu(pdu.header()), data);
+            case Opcode.TEXT_REQUEST -> textRequest(new TextRequestPdu(pdu.header()), data);
+            case Opcode.LOGOUT_REQUEST -> logout(new LogoutRequestPdu(pdu.header()));
+            case Opcode.TASK_MANAGEMENT_REQUEST -> manage(new TaskManagementRequestPdu(pdu.header()));
+            case Opcode.SNACK_REQUEST -> reject(pdu, RejectPdu.SNACK_REJECT);
+            case Opcode.LOGIN_REQUEST -> throw new ProtocolException("a Login Request in full-feature phase");
+            default -> unknown(pdu);
+        }
+    }
+
+    private void commandArrived(ScsiCommandPdu command) throws IOException {
+        TaskSlot task = arriving;
+        arriving = null;
+        if (discardReason > 0) {
+            reject(command, discardReason);
+            return;
+        }
+        if (discardReason == SILENTLY) {
+            return;
+        }
+        setup.window().count();
+        if (task == null) {
+            runner.refuse(command, ScsiStatus.TASK_SET_FULL);
+        } else {
+            runner.start(task, command.isFinal() || !command.writes());
+        }
+    }
+
+    /** Whether a request is the next in order, or outside of the order. */
+    private boolean inOrder(RequestPdu received, boolean needsSlot) throws ProtocolException {
+        CommandWindow.Order order = setup.window().arrived(received, needsSlot);
+        if (order == CommandWindow.Order.GAP) {
+            throw new ProtocolException("CmdSN " + received.cmdSn() + " is ahead of its turn");
+        }
+        return order == CommandWindow.Order.TAKE;
+    }
+
+    private void unknown(Pdu pdu) throws IOException {
+        LOG.warn("opcode {} is rejected", "%02Xh".formatted(pdu.opcode()));
+        reject(pdu, RejectPdu.COMMAND_NOT_SUPPORTED);
+    }
+
+    private void reject(Pdu pdu, int reason) throws IOException {
+        text.clear().put(0, pdu.header(), 0, Pdu.BHS_BYTES).limit(Pdu.BHS_BYTES);
+        setup.datamover().sendControl(reject.begin(reason), text, true);
+    }
+
+    /** Says that the connection ends for a protocol error, if anybody still listens. */
+    void rejectQuietly() {
+        try {
+            reject(setup.datamover().received(), RejectPdu.PROTOCOL_ERROR);
+        } catch (IOException e) {
+            LOG.debug("nobody hears of the protocol error: {}", e.toString());
+        }
+    }
+
+    private void nopOut(NopOutPdu ping, ByteBuffer data) throws IOException {
+        if (!inOrder(ping, false)) {
+            return;
+        }
+        boolean answer = ping.initiatorTaskTag() == Pdu.RESERVED_TAG;
+        if (ping.targetTransferTag() != Pdu.RESERVED_TAG && !(answer && ping.targetTransferTag() == PING_TAG)) {
+            reject(ping, RejectPdu.INVALID_PDU_FIELD);
+            return;
+        }
+        setup.window().count();
+        if (answer) {
+            return;
+        }
+        int limit = Math.min(data.remaining(), setup.parameters().peerDataSegmentBytes());
+        nopIn.begin(ping.initiatorTaskTag(), Pdu.RESERVED_TAG, ping.lunField());
+        setup.datamover().sendControl(nopIn, data.limit(data.position() + limit), true);
+    }
+
+    private void textRequest(TextRequestPdu received, ByteBuffer data) throws IOException {
+        if (!inOrder(received, false)) {
+            return;
+        }
+        int reason = exchange.take(received, data);
+        if (reason != 0) {
+            reject(received, reason);
+            return;
+        }
+        setup.window().count();
+        text.clear().limit(Math.min(text.capacity(), setup.parameters().peerDataSegmentBytes()));
+        exchange.respond(textResponse, text);
+        setup.datamover().sendControl(textResponse, text.flip(), true);
+    }
+
+    private void logout(LogoutRequestPdu received) throws IOException {
+        if (!inOrder(received, false)) {
+            return;
+        }
+        int response;
+        switch (received.reason()) {
+            case LogoutRequestPdu.CLOSE_SESSION -> response = LogoutResponsePdu.SUCCESS;
+            case LogoutRequestPdu.CLOSE_CONNECTION -> response = received.cid() == setup.cid()
+                ? LogoutResponsePdu.SUCCESS
+                : LogoutResponsePdu.CID_NOT_FOUND;
+            case LogoutRequestPdu.RECOVER_CONNECTION -> response = LogoutResponsePdu.RECOVERY_NOT_SUPPORTED;
+            default -> {
+                reject(received, RejectPdu.INVALID_PDU_FIELD);
+                return;
+            }
+        }
+        setup.window().count();
+        loggedOut = response == LogoutResponsePdu.SUCCESS;
+        setup.datamover().sendControl(logoutResponse.begin(received.initiatorTaskTag(), response), null, true);
+    }
+
+    private void manage(TaskManagementRequestPdu received) throws IOException {
+        if (!inOrder(received, false)) {
+            return;
+        }
+        if (setup.discovery()) {
+            reject(received, RejectPdu.PROTOCOL_ERROR);
+            return;
+        }
+        setup.window().count();
+        int response = TaskManagement.perform(received, setup.target(), this, tasks, connection);
+        if (response == TaskManagementResponsePdu.TASK_DOES_NOT_EXIST
+            && setup.window().plug(received.refCmdSn(), received.cmdSn())) {
+            response = TaskManagementResponsePdu.FUNCTION_COMPLETE;
+        }
+        setup.datamover().sendControl(
+            managementResponse.begin(received.initiatorTaskTag(), response), null, true);
+    }
+
+    @Override
+    public void dataCompletionNotify(DataTransfer transfer) throws IOException {
+        runner.run(setup.window().slot(transfer.slot()));
+    }
+
+    @Override
+    public void putCompletionNotify(DataTransfer transfer) {
+        runner.putEnded(setup.window().slot(transfer.slot()));
+    }
+
+    @Override
+    public void dataErrorNotify(DataTransfer transfer, DataError error) throws IOException {
+        TaskSlot task = setup.window().slot(transfer.slot());
+        if (task == arriving) {
+            runner.refuse(task, error);
+        } else {
+            runner.failData(task, error);
+        }
+    }
+
+    @Override
+    public void discardNotify(Pdu pdu, int reason) throws IOException {
+        LOG.warn("a PDU from {} is rejected for reason {}, opcode {}", setup.datamover().peer(),
+            "%02Xh".formatted(reason), "%02Xh".formatted(pdu.opcode()));
+        if (pdu.opcode() == Opcode.SCSI_COMMAND && arriving != null) {
+            runner.discard(arriving);
+            arriving = null;
+        }
+        reject(pdu, reason);
+    }
+
+    /** A task that waited may go on. */
+    void goOn(TaskSlot task) throws IOException {
+        runner.goOn(task);
+    }
+
+    /** Ends this session's tasks on a unit, or on all units if {@code unit} is null, for another session. */
+    void abortForOther(LogicalUnit unit) {
+        tasks.abortForOther(unit);
+    }
+
+    /** A unit, or all if {@code unit} is null, was reset. */
+    void tellOfReset(LogicalUnit unit) {
+        runner.tellOfReset(unit);
+    }
+
+    /** Bounds every wait. */
+    void tick(long now, long dataLimitNanos, long waitLimitNanos) {
+        if (tasks.tick(now, dataLimitNanos, waitLimitNanos)) {
+            connection.closeFor("it did not send the data that it announced");
+        }
+    }
+
+    /** The connection is closed and no thread serves it any more: lets go of every task. */
+    void abandonAll() {
+        tasks.abandonAll();
+    }
+}

@@ -1,0 +1,122 @@
+package io.modeldisk.protocol.engine;
+
+import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.InquiryData;
+import io.modeldisk.protocol.scsi.ModePages;
+import io.modeldisk.protocol.scsi.ScsiCommand;
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.scsi.Sense;
+import io.modeldisk.protocol.scsi.SupportedOperations;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.List;
+
+/** The commands that return parameter data, which is cut to the allocation length. Thread-safe. */
+final class ParameterCommands {
+    private static final int BLOCK = LogicalUnit.LOGICAL_BLOCK_BYTES;
+
+    private final Target target;
+    private final UnitAttentions attentions;
+
+    ParameterCommands(Target target, UnitAttentions attentions) {
+        this.target = target;
+        this.attentions = attentions;
+    }
+
+    /** Makes the data. The CDB has been checked; the unit is there but for INQUIRY, REPORT LUNS and REQUEST SENSE. */
+    byte[] data(ScsiCommand command, TaskSlot task) throws ScsiException {
+        Cdb cdb = task.cdb;
+        return switch (command) {
+            case INQUIRY -> cut(inquiry(task), cdb.u16(3));
+            case REPORT_LUNS -> cut(reportLuns(cdb), cdb.u32(6));
+            case REQUEST_SENSE -> cut(requestSense(task), cdb.u8(4));
+            case MODE_SENSE_6 -> cut(modeSense(task), cdb.u8(4));
+            case MODE_SENSE_10 -> cut(modeSense(task), cdb.u16(7));
+            case READ_CAPACITY_10 -> readCapacity10(task.unit);
+            case READ_CAPACITY_16 -> cut(readCapacity16(task.unit), cdb.u32(10));
+            case REPORT_SUPPORTED_OPERATION_CODES -> cut(
+                new SupportedOperations(task.unit instanceof DiskUnit, task.unit.vendorCommands()).operationCodes(cdb),
+                cdb.u32(6));
+            case REPORT_SUPPORTED_TASK_MANAGEMENT_FUNCTIONS -> cut(
+                SupportedOperations.taskManagementFunctions(cdb), cdb.u32(6));
+            default -> throw new IllegalStateException(command + " returns no parameter data");
+        };
+    }
+
+    private static byte[] cut(byte[] data, long allocationLength) {
+        return data.length <= allocationLength ? data : Arrays.copyOf(data, (int) allocationLength);
+    }
+
+    private byte[] inquiry(TaskSlot task) throws ScsiException {
+        Cdb cdb = task.cdb;
+        boolean vital = (cdb.u8(1) & 1) != 0;
+        int page = cdb.u8(2);
+        if (!vital && page != 0) {
+            throw new ScsiException(Sense.invalidFieldInCdb(2), "page code %02Xh without EVPD".formatted(page));
+        }
+        if (task.unit == null) {
+            if (vital) {
+                throw new ScsiException(Sense.LUN_NOT_SUPPORTED, "no logical unit " + task.lun);
+            }
+            return InquiryData.noUnit();
+        }
+        LogicalUnitIdentity identity = task.unit.identity();
+        return vital ? vitalPage(task.unit, identity, page) : InquiryData.standard(identity.product());
+    }
+
+    private byte[] vitalPage(LogicalUnit unit, LogicalUnitIdentity identity, int page) throws ScsiException {
+        return switch (page) {
+            case InquiryData.SUPPORTED_PAGES -> InquiryData.supportedPages(unit.vendorPageCodes());
+            case InquiryData.UNIT_SERIAL_NUMBER -> InquiryData.serialNumber(identity.serialNumber());
+            case InquiryData.DEVICE_IDENTIFICATION -> InquiryData.deviceIdentification(
+                identity.product(), identity.serialNumber(), identity.eui64(), target.name());
+            case InquiryData.BLOCK_LIMITS -> {
+                int optimal = unit.optimalTransferBytes() / BLOCK;
+                int maxSame = unit instanceof DiskUnit ? DiskCommands.MAX_SAME_BLOCKS : 0;
+                yield InquiryData.blockLimits(optimal, ScsiCommands.MAX_TRANSFER_BLOCKS, optimal, maxSame);
+            }
+            case InquiryData.BLOCK_DEVICE_CHARACTERISTICS -> InquiryData.blockDeviceCharacteristics();
+            default -> {
+                if (Arrays.stream(unit.vendorPageCodes()).noneMatch(code -> code == page)) {
+                    throw new ScsiException(Sense.invalidFieldInCdb(2), "no VPD page %02Xh".formatted(page));
+                }
+                yield InquiryData.page(page, unit.vendorPage(page));
+            }
+        };
+    }
+
+    private byte[] reportLuns(Cdb cdb) throws ScsiException {
+        int select = cdb.u8(2);
+        if (select > 2) {
+            throw new ScsiException(Sense.invalidFieldInCdb(2), "SELECT REPORT %02Xh".formatted(select));
+        }
+        if (cdb.u32(6) < 16) {
+            throw new ScsiException(Sense.invalidFieldInCdb(6), "an allocation length below 16");
+        }
+        List<LogicalUnit> units = select == 1 ? List.of() : target.units();
+        ByteBuffer data = ByteBuffer.allocate(8 + 8 * units.size()).putInt(0, 8 * units.size());
+        for (int i = 0; i < units.size(); i++) {
+            data.put(8 + 8 * i + 1, (byte) units.get(i).identity().lun());
+        }
+        return data.array();
+    }
+
+    private byte[] requestSense(TaskSlot task) {
+        Sense attention = task.unit == null ? Sense.LUN_NOT_SUPPORTED : attentions.take(task.unit);
+        Sense sense = attention == null ? Sense.NONE : attention;
+        return (task.cdb.u8(1) & 1) != 0 ? sense.encodeDescriptors() : sense.encode();
+    }
+
+    private static byte[] modeSense(TaskSlot task) throws ScsiException {
+        return ModePages.sense(task.cdb, task.unit.sizeBytes() / BLOCK, BLOCK);
+    }
+
+    private static byte[] readCapacity10(LogicalUnit unit) {
+        long last = Math.min(unit.sizeBytes() / BLOCK - 1, 0xFFFFFFFFL);
+        return ByteBuffer.allocate(8).putInt((int) last).putInt(BLOCK).array();
+    }
+
+    private static byte[] readCapacity16(LogicalUnit unit) {
+        return ByteBuffer.allocate(32).putLong(unit.sizeBytes() / BLOCK - 1).putInt(BLOCK).array();
+    }
+}

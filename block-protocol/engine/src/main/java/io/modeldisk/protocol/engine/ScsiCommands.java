@@ -1,0 +1,148 @@
+package io.modeldisk.protocol.engine;
+
+import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.CdbUsage;
+import io.modeldisk.protocol.scsi.ScsiCommand;
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.scsi.ScsiStatus;
+import io.modeldisk.protocol.scsi.Sense;
+import java.util.List;
+
+/**
+ * The SCSI side of a task: decodes a CDB into what is to be moved, or into parameter data. Everything that is not about the
+ * medium ends here. Thread-safe.
+ */
+final class ScsiCommands {
+    /** The longest transfer of one command, in logical blocks. */
+    static final int MAX_TRANSFER_BLOCKS = TaskSlot.MAX_CHUNKS * BufferPool.CHUNK_BYTES
+        / LogicalUnit.LOGICAL_BLOCK_BYTES;
+
+    private static final int BLOCK = LogicalUnit.LOGICAL_BLOCK_BYTES;
+    private static final byte[] NOTHING = {};
+
+    private final Target target;
+    private final UnitAttentions attentions;
+    private final ParameterCommands parameters;
+
+    ScsiCommands(Target target, UnitAttentions attentions) {
+        this.target = target;
+        this.attentions = attentions;
+        this.parameters = new ParameterCommands(target, attentions);
+    }
+
+    /**
+     * Decodes the task's CDB: sets its unit, its kind and what it moves.
+     *
+     * @return the parameter data to return, or null for a command on the medium
+     */
+    byte[] decode(TaskSlot task, int lun) throws ScsiException {
+        task.lun = lun;
+        task.unit = unit(lun);
+        Cdb cdb = task.cdb;
+        ScsiCommand command = ScsiCommand.find(cdb);
+        if (command == ScsiCommand.INQUIRY || command == ScsiCommand.REPORT_LUNS
+            || command == ScsiCommand.REQUEST_SENSE) {
+            // These work without a unit, and in spite of a unit attention.
+            command.check(cdb);
+            return parameters.data(command, task);
+        }
+        if (task.unit == null) {
+            throw new ScsiException(Sense.LUN_NOT_SUPPORTED, "no logical unit " + lun);
+        }
+        Sense attention = attentions.take(task.unit);
+        if (attention != null) {
+            throw new ScsiException(attention, "a unit attention");
+        }
+        if (command == null || command.needsDisk() && !(task.unit instanceof DiskUnit)) {
+            return vendorCommand(task);
+        }
+        command.check(cdb);
+        return decode(task, command);
+    }
+
+    private LogicalUnit unit(int lun) {
+        List<LogicalUnit> units = target.units();
+        for (int i = 0; i < units.size(); i++) {
+            if (units.get(i).identity().lun() == lun) {
+                return units.get(i);
+            }
+        }
+        return null;
+    }
+
+    private byte[] decode(TaskSlot task, ScsiCommand command) throws ScsiException {
+        switch (command) {
+            case READ_6, READ_10, READ_12, READ_16 -> {
+                task.kind = TaskSlot.Kind.READ;
+                long bytes = rangeBytes(task, MAX_TRANSFER_BLOCKS);
+                task.move(bytes, Math.min(bytes, task.expectedBytes));
+            }
+            case WRITE_6, WRITE_10, WRITE_12, WRITE_16 -> {
+                task.kind = TaskSlot.Kind.WRITE;
+                moveOut(task, rangeBytes(task, MAX_TRANSFER_BLOCKS));
+            }
+            case SYNCHRONIZE_CACHE_10, SYNCHRONIZE_CACHE_16 -> {
+                task.kind = TaskSlot.Kind.SYNCHRONIZE;
+                rangeBytes(task, Long.MAX_VALUE);
+                task.move(0, 0);
+            }
+            case VERIFY_10, VERIFY_12, VERIFY_16 -> DiskCommands.decodeVerify(task);
+            case WRITE_AND_VERIFY_10, WRITE_AND_VERIFY_12, WRITE_AND_VERIFY_16 ->
+                DiskCommands.decodeWriteAndVerify(task);
+            case WRITE_SAME_10, WRITE_SAME_16 -> DiskCommands.decodeWriteSame(task);
+            case PRE_FETCH_10, PRE_FETCH_16 -> {
+                rangeBytes(task, Long.MAX_VALUE);
+                // All of it is in memory, and stays there.
+                task.goodStatus = ScsiStatus.CONDITION_MET;
+                return NOTHING;
+            }
+            case TEST_UNIT_READY -> {
+                return NOTHING;
+            }
+            default -> {
+                return parameters.data(command, task);
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Checks the range of a command on the medium against the unit and a limit, and sets where it starts.
+     *
+     * @return how long the range is
+     */
+    static long rangeBytes(TaskSlot task, long maxBlocks) throws ScsiException {
+        Cdb cdb = task.cdb;
+        long blocks = cdb.blocks();
+        if (blocks > maxBlocks) {
+            throw new ScsiException(Sense.invalidFieldInCdb(cdb.blocksField()),
+                blocks + " blocks, the limit is " + maxBlocks);
+        }
+        long capacity = task.unit.sizeBytes() / BLOCK;
+        long lba = cdb.lba();
+        if (lba < 0 || lba > capacity || lba == capacity && blocks > 0 || blocks > capacity - lba) {
+            throw new ScsiException(Sense.LBA_OUT_OF_RANGE.at(cdb.lbaField()),
+                "blocks " + Long.toUnsignedString(lba) + " to +" + blocks + " of a unit of " + capacity);
+        }
+        task.offset = lba * BLOCK;
+        return blocks * BLOCK;
+    }
+
+    /** The command takes this much data. Of what the initiator cuts short only whole logical blocks can be taken. */
+    static void moveOut(TaskSlot task, long bytes) {
+        task.move(bytes, Math.min(bytes, task.expectedBytes / BLOCK * BLOCK));
+    }
+
+    private static byte[] vendorCommand(TaskSlot task) throws ScsiException {
+        Cdb cdb = task.cdb;
+        List<CdbUsage> commands = task.unit.vendorCommands();
+        for (int i = 0; i < commands.size(); i++) {
+            CdbUsage usage = commands.get(i);
+            if (usage.opcode() == cdb.opcode()) {
+                usage.check(cdb);
+                return RoundCommands.decode(task, usage) ? null : task.unit.vendorCommand(task.nexus(), cdb);
+            }
+        }
+        throw new ScsiException(Sense.INVALID_OPCODE, "operation code %02Xh".formatted(cdb.opcode()));
+    }
+}

@@ -1,0 +1,141 @@
+package io.modeldisk.protocol.engine;
+
+import io.modeldisk.protocol.login.LoginException;
+import io.modeldisk.protocol.pdu.LoginStatus;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * The sessions that have logged in: one at most of a nexus, in which a new one replaces the old (RFC 7143 section 6.3.5), and a
+ * bounded number in all. Tells the target of their coming and going. Thread-safe.
+ */
+final class SessionTable {
+    private static final Logger LOG = LogManager.getLogger(SessionTable.class);
+    private static final long END_TIMEOUT_MILLIS = 10_000;
+    private static final int MAX_TSIH = 0xFFFF;
+
+    private final Target target;
+    private final int limit;
+    private final Map<Nexus, Session> ofNexus = new HashMap<>();
+    private final Set<Session> sessions = new HashSet<>();
+    private final Set<Session> announced = new HashSet<>();
+    private int lastTsih;
+
+    SessionTable(Target target, int limit) {
+        this.target = target;
+        this.limit = limit;
+    }
+
+    /**
+     * Takes in a session whose login is about to succeed; returns when the one that it replaces has ended.
+     *
+     * @param wanted its {@code tsih} as the initiator gave it: 0 for a new session
+     * @return the session with its own handle
+     * @throws LoginException if it may not be: there are too many, the nexus is another user's, or the handle is no session's
+     */
+    Session establish(Session wanted) throws IOException {
+        Session old;
+        Session session;
+        synchronized (this) {
+            old = wanted.discovery() ? null : ofNexus.get(wanted.nexus());
+            session = wanted.withTsih(checkHandle(wanted, old) ? old.tsih() : newTsih());
+            checkOwner(wanted, old);
+            if (old == null && sessions.size() >= limit) {
+                throw new LoginException(LoginStatus.OUT_OF_RESOURCES, "there are " + limit + " sessions already");
+            }
+            sessions.add(session);
+            if (!session.discovery()) {
+                ofNexus.put(session.nexus(), session);
+            }
+        }
+        try {
+            if (old != null) {
+                LOG.info("the session of {} is replaced by a new one", old.connection());
+                old.connection().close();
+                awaitEnd(old.connection());
+            }
+            announce(session);
+            return session;
+        } catch (IOException | RuntimeException e) {
+            ended(session, false);
+            throw e;
+        }
+    }
+
+    /** Whether the connection takes the place of the old session's one; false for a new session (RFC 7143 section 6.3.1). */
+    private static boolean checkHandle(Session wanted, Session old) throws LoginException {
+        if (wanted.tsih() == 0) {
+            return false;
+        }
+        if (old == null || old.tsih() != wanted.tsih()) {
+            throw new LoginException(LoginStatus.SESSION_DOES_NOT_EXIST,
+                "TSIH " + wanted.tsih() + " is no session of this initiator and ISID");
+        }
+        if (old.cid() != wanted.cid()) {
+            throw new LoginException(LoginStatus.TOO_MANY_CONNECTIONS,
+                "CID " + wanted.cid() + " would be a second connection, a session has one");
+        }
+        return true;
+    }
+
+    private static void checkOwner(Session wanted, Session old) throws LoginException {
+        if (old != null && !Objects.equals(old.user(), wanted.user())) {
+            throw new LoginException(LoginStatus.AUTHORIZATION_FAILURE, "user " + wanted.user()
+                + " would replace the session of user " + old.user() + " with the same initiator name and ISID");
+        }
+    }
+
+    private int newTsih() {
+        do {
+            lastTsih = lastTsih % MAX_TSIH + 1;
+        } while (sessions.stream().anyMatch(session -> session.tsih() == lastTsih));
+        return lastTsih;
+    }
+
+    private void announce(Session session) throws IOException {
+        if (session.discovery()) {
+            return;
+        }
+        synchronized (this) {
+            announced.add(session);
+        }
+        target.nexusEstablished(session.nexus());
+    }
+
+    /** A session's connection has ended. */
+    void ended(Session session, boolean loggedOut) {
+        boolean wasAnnounced;
+        synchronized (this) {
+            if (!sessions.remove(session)) {
+                return;
+            }
+            ofNexus.remove(session.nexus(), session);
+            wasAnnounced = announced.remove(session);
+        }
+        if (wasAnnounced) {
+            target.nexusLost(session.nexus(), loggedOut);
+        }
+    }
+
+    synchronized int count() {
+        return sessions.size();
+    }
+
+    /** Waits until nothing of a connection is left. */
+    static void awaitEnd(TargetConnection connection) throws IOException {
+        try {
+            if (!connection.awaitEnd(END_TIMEOUT_MILLIS)) {
+                throw new IOException("the old session of " + connection + " does not end");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+    }
+}

@@ -1,0 +1,267 @@
+package io.modeldisk.protocol.engine;
+
+import io.modeldisk.protocol.datamover.DataError;
+import io.modeldisk.protocol.datamover.DataTransfer;
+import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.datamover.TargetDatamover;
+import io.modeldisk.protocol.login.IscsiName;
+import io.modeldisk.protocol.login.Key;
+import io.modeldisk.protocol.login.LoginException;
+import io.modeldisk.protocol.login.OperationalNegotiation;
+import io.modeldisk.protocol.login.OperationalParameters;
+import io.modeldisk.protocol.login.TextParameters;
+import io.modeldisk.protocol.pdu.LoginRequestPdu;
+import io.modeldisk.protocol.pdu.LoginResponsePdu;
+import io.modeldisk.protocol.pdu.LoginStatus;
+import io.modeldisk.protocol.pdu.Opcode;
+import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The login phase of one connection, from the target's side (RFC 7143 section 6.3): stages, names, negotiation. One
+ * connection a session; sessions are normal or for discovery. Until it succeeds it holds no more than its text.
+ */
+final class TargetLogin implements TargetDatamover.Listener {
+    private static final int STAGE_SECURITY = 0;
+    private static final int STAGE_OPERATIONAL = 1;
+    private static final int STAGE_FULL_FEATURE = 3;
+    private static final int MAX_EXCHANGES = 32;
+    private static final Set<String> REPEATABLE = Set.of(Key.INITIATOR_NAME, Key.TARGET_NAME, Key.SESSION_TYPE,
+        Key.MAX_RECV_DATA_SEGMENT_LENGTH);
+
+    private final TargetDatamover datamover;
+    private final CommandWindow window;
+    private final Target target;
+    private final TargetConnection connection;
+    private final TargetServer.Context context;
+    private final TargetSecurity security;
+    private final OperationalNegotiation negotiation;
+    private final LoginResponsePdu response = new LoginResponsePdu(Pdu.newHeader());
+    private final ByteArrayOutputStream gathered = new ByteArrayOutputStream();
+    /** What came before: a key is negotiated once in a login (RFC 7143 section 6.3). */
+    private final Map<String, String> settled = new HashMap<>();
+
+    private boolean begun;
+    private boolean identified;
+    private boolean done;
+    private int stage;
+    private long isid;
+    private String initiatorName;
+    private String targetName;
+    private boolean discovery;
+    private Session session;
+
+    TargetLogin(
+        TargetConnection connection, TargetDatamover datamover, CommandWindow window, TargetServer.Context context,
+        OperationalParameters wishes) {
+        this.connection = connection;
+        this.datamover = datamover;
+        this.window = window;
+        this.context = context;
+        this.target = context.target();
+        this.security = new TargetSecurity(context.access(), context.random());
+        this.negotiation = new OperationalNegotiation(datamover.limited(wishes), datamover.isRdma());
+    }
+
+    /** Runs the login to its end. A login that fails is answered with its status before this throws. */
+    void run() throws IOException {
+        for (int exchange = 0; !done; exchange++) {
+            if (exchange == MAX_EXCHANGES) {
+                throw new ProtocolException("a login of more than " + MAX_EXCHANGES + " exchanges");
+            }
+            datamover.receive(this);
+        }
+    }
+
+    OperationalParameters result() {
+        return negotiation.result();
+    }
+
+    /** The session that has logged in. */
+    Session session() {
+        return session;
+    }
+
+    @Override
+    public DataTransfer placeImmediateData(ScsiCommandPdu command) throws IOException {
+        throw new ProtocolException("a SCSI command before the login");
+    }
+
+    @Override
+    public void dataCompletionNotify(DataTransfer transfer) {
+        throw new IllegalStateException("no transfer during login");
+    }
+
+    @Override
+    public void putCompletionNotify(DataTransfer transfer) {
+        throw new IllegalStateException("no data is put during a login");
+    }
+
+    @Override
+    public void discardNotify(Pdu pdu, int reason) {
+        throw new IllegalStateException("neither digests nor transfers during login");
+    }
+
+    @Override
+    public void dataErrorNotify(DataTransfer transfer, DataError error) {
+        throw new IllegalStateException("no transfer during login");
+    }
+
+    @Override
+    public void controlNotify(Pdu pdu, ByteBuffer data) throws IOException {
+        if (pdu.opcode() != Opcode.LOGIN_REQUEST) {
+            throw new ProtocolException("opcode %02Xh before the login".formatted(pdu.opcode()));
+        }
+        LoginRequestPdu request = new LoginRequestPdu(pdu.header());
+        try {
+            answer(request, data);
+        } catch (LoginException e) {
+            if (e.status() == LoginStatus.AUTHENTICATION_FAILURE) {
+                connection.delayRefusal();
+            }
+            fail(request, e.status());
+            throw e;
+        }
+    }
+
+    /** Tells the initiator that its login has failed. */
+    void fail(LoginRequestPdu request, int status) throws IOException {
+        response.begin(request.initiatorTaskTag(), request.currentStage(), 0, false).session(request.isid(), 0)
+            .status(status);
+        datamover.sendControl(response, null, true);
+    }
+
+    private void answer(LoginRequestPdu request, ByteBuffer data) throws IOException {
+        if (!begun) {
+            begin(request);
+            begun = true;
+        } else if (request.currentStage() != stage) {
+            throw new LoginException(LoginStatus.INVALID_DURING_LOGIN,
+                "stage " + request.currentStage() + " in stage " + stage);
+        }
+        if (data.remaining() > TextParameters.MAX_TEXT_BYTES - gathered.size()) {
+            throw new LoginException("login text of more than " + TextParameters.MAX_TEXT_BYTES + " bytes");
+        }
+        byte[] part = new byte[data.remaining()];
+        data.get(part);
+        gathered.writeBytes(part);
+        TextParameters answers = new TextParameters();
+        if (request.continues()) {
+            if (request.transit()) {
+                throw new LoginException("text that goes on, and a transit to the next stage");
+            }
+            send(request, answers, false);
+            return;
+        }
+        TextParameters offered = TextParameters.parse(ByteBuffer.wrap(gathered.toByteArray()));
+        gathered.reset();
+        settle(offered.asMap());
+        if (!identified) {
+            identify(offered);
+            identified = true;
+            if (!discovery) {
+                answers.put(Key.TARGET_PORTAL_GROUP_TAG, context.portals().ownTag());
+            }
+        }
+        security.exchange(offered.asMap(), answers);
+        if (stage != STAGE_SECURITY || request.transit()) {
+            security.requireBegun();
+        }
+        negotiation.answer(offered.asMap(), answers, stage == STAGE_OPERATIONAL);
+        if (security.isDone()) {
+            authorize();
+        }
+        send(request, answers, request.transit() && security.isDone());
+    }
+
+    /** Names and the like may be repeated as they were; nothing else may come twice. */
+    private void settle(Map<String, String> offered) throws LoginException {
+        for (Map.Entry<String, String> pair : offered.entrySet()) {
+            String before = settled.putIfAbsent(pair.getKey(), pair.getValue());
+            boolean repeatable = REPEATABLE.contains(pair.getKey());
+            if (before != null && !(repeatable && before.equals(pair.getValue()))) {
+                throw new LoginException("key " + pair.getKey() + " was negotiated before");
+            }
+        }
+    }
+
+    private void begin(LoginRequestPdu request) throws LoginException {
+        if (request.versionMin() > 0) {
+            throw new LoginException(LoginStatus.UNSUPPORTED_VERSION, "version " + request.versionMin());
+        }
+        stage = request.currentStage();
+        if (stage != STAGE_SECURITY && stage != STAGE_OPERATIONAL) {
+            throw new LoginException("a login that starts in stage " + stage);
+        }
+        isid = request.isid();
+        window.start(request.cmdSn(), 1);
+    }
+
+    private void identify(TextParameters offered) throws LoginException {
+        String name = offered.value(Key.INITIATOR_NAME);
+        if (name == null) {
+            throw new LoginException(LoginStatus.MISSING_PARAMETER, "no InitiatorName");
+        }
+        initiatorName = IscsiName.normalized(name);
+        if (initiatorName == null) {
+            throw new LoginException("an InitiatorName that is no iSCSI name of at most 223 bytes");
+        }
+        String type = offered.value(Key.SESSION_TYPE, "Normal");
+        discovery = type.equals("Discovery");
+        if (!discovery && !type.equals("Normal")) {
+            throw new LoginException(LoginStatus.SESSION_TYPE_NOT_SUPPORTED, "SessionType=" + type);
+        }
+        if (discovery) {
+            return;
+        }
+        targetName = offered.value(Key.TARGET_NAME);
+        if (targetName == null) {
+            throw new LoginException(LoginStatus.MISSING_PARAMETER, "a normal session without TargetName");
+        }
+    }
+
+    /** What is said only to those who have authenticated: whether they are allowed, and whether the target is here. */
+    private void authorize() throws LoginException {
+        security.authorize(initiatorName);
+        if (!discovery && !target.name().equals(IscsiName.normalized(targetName))) {
+            throw new LoginException(LoginStatus.TARGET_NOT_FOUND, "a target that is not " + target.name());
+        }
+    }
+
+    /** The login has succeeded: only now does it take a session's memory. */
+    private void establish(LoginRequestPdu request) throws IOException {
+        String label = negotiation.learner() == null ? initiatorName : negotiation.learner();
+        Nexus nexus = new Nexus(initiatorName, isid, target.name(), label);
+        session = connection.establish(
+            new Session(nexus, security.user(), discovery, request.tsih(), request.cid(), connection));
+        if (!window.open(context.initialCommands())) {
+            throw new LoginException(LoginStatus.OUT_OF_RESOURCES, "no memory for another session");
+        }
+    }
+
+    private void send(LoginRequestPdu request, TextParameters answers, boolean transit) throws IOException {
+        int next = request.nextStage();
+        if (transit && (next <= stage || next == 2)) {
+            throw new LoginException("a transit from stage " + stage + " to " + next);
+        }
+        ByteBuffer text = ByteBuffer.wrap(answers.encode());
+        if (text.remaining() > OperationalParameters.DEFAULTS.peerDataSegmentBytes()) {
+            throw new LoginException("answers of more than 8192 bytes: too many unknown keys");
+        }
+        done = transit && next == STAGE_FULL_FEATURE;
+        if (done) {
+            establish(request);
+        }
+        response.begin(request.initiatorTaskTag(), stage, next, transit).session(isid, done ? session.tsih() : 0);
+        datamover.sendControl(response, text, true);
+        if (transit) {
+            stage = next;
+        }
+    }
+}

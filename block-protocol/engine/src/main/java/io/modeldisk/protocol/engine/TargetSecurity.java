@@ -1,0 +1,72 @@
+package io.modeldisk.protocol.engine;
+
+import io.modeldisk.protocol.access.AccessPolicy;
+import io.modeldisk.protocol.login.Key;
+import io.modeldisk.protocol.login.LoginException;
+import io.modeldisk.protocol.login.TextParameters;
+import io.modeldisk.protocol.login.chap.TargetChap;
+import io.modeldisk.protocol.pdu.LoginStatus;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.Map;
+
+/** The security stage of a login (RFC 7143 section 6.3.2): CHAP if the policy has secrets, None otherwise. */
+final class TargetSecurity {
+    private final AccessPolicy policy;
+    private final SecureRandom random;
+    private TargetChap chap;
+
+    TargetSecurity(AccessPolicy policy, SecureRandom random) {
+        this.policy = policy;
+        this.random = random;
+    }
+
+    /** Takes the keys of one exchange of this stage. */
+    void exchange(Map<String, String> offered, TextParameters answers) throws LoginException {
+        String methods = offered.get(Key.AUTH_METHOD);
+        if (methods != null && chap == null) {
+            choose(methods, answers);
+        } else if (chap != null) {
+            chap.exchange(offered, answers);
+        }
+    }
+
+    private void choose(String methods, TextParameters answers) throws LoginException {
+        String required = policy.secrets() == null ? Key.NONE : Key.CHAP;
+        if (!List.of(methods.split(",", -1)).contains(required)) {
+            throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE,
+                "AuthMethod=" + methods + ", here is " + required);
+        }
+        answers.put(Key.AUTH_METHOD, required);
+        if (policy.secrets() != null) {
+            chap = new TargetChap(policy.secrets(), random);
+        }
+    }
+
+    /** Whether the stage may end. */
+    boolean isDone() {
+        return policy.secrets() == null || chap != null && chap.isDone();
+    }
+
+    /** Makes sure that it is not left out: for a login that leaves the stage, or begins behind it. */
+    void requireBegun() throws LoginException {
+        if (policy.secrets() != null && chap == null) {
+            throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE,
+                "a login without authentication, here is AuthMethod=CHAP");
+        }
+    }
+
+    /** Makes sure that who has authenticated may log in as this initiator. */
+    void authorize(String initiatorName) throws LoginException {
+        boolean own = chap == null || chap.mayBe(initiatorName);
+        if (!own || !policy.admits(initiatorName)) {
+            throw new LoginException(LoginStatus.AUTHORIZATION_FAILURE, "InitiatorName=" + initiatorName
+                + (own ? " is not among --allow-initiator" : " is not one of those of user " + chap.user()));
+        }
+    }
+
+    /** The name of CHAP that has authenticated; null if none had to. */
+    String user() {
+        return chap == null ? null : chap.user();
+    }
+}

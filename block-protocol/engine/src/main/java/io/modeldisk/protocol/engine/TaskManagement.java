@@ -1,0 +1,60 @@
+package io.modeldisk.protocol.engine;
+
+import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.pdu.TaskManagementRequestPdu;
+import io.modeldisk.protocol.pdu.TaskManagementResponsePdu;
+
+/** Task management functions (SAM-5 7, RFC 7143 section 11.5). */
+final class TaskManagement {
+    private TaskManagement() {}
+
+    /** Does what is asked for; answers the response code. */
+    static int perform(
+        TaskManagementRequestPdu request, Target target, FullFeaturePhase phase, TaskSet tasks,
+        TargetConnection connection) {
+        int function = request.function();
+        LogicalUnit unit = unit(target, request);
+        boolean onUnit = function <= TaskManagementRequestPdu.LOGICAL_UNIT_RESET;
+        if (onUnit && unit == null) {
+            return TaskManagementResponsePdu.LUN_DOES_NOT_EXIST;
+        }
+        switch (function) {
+            case TaskManagementRequestPdu.ABORT_TASK -> {
+                return tasks.abort(request.referencedTaskTag())
+                    ? TaskManagementResponsePdu.FUNCTION_COMPLETE
+                    : TaskManagementResponsePdu.TASK_DOES_NOT_EXIST;
+            }
+            case TaskManagementRequestPdu.ABORT_TASK_SET -> tasks.abort(unit);
+            case TaskManagementRequestPdu.CLEAR_TASK_SET -> {
+                tasks.abort(unit);
+                connection.forOtherSessions(other -> other.abortForOther(unit));
+            }
+            case TaskManagementRequestPdu.LOGICAL_UNIT_RESET -> reset(unit, phase, tasks, connection);
+            case TaskManagementRequestPdu.TARGET_WARM_RESET -> reset(null, phase, tasks, connection);
+            case TaskManagementRequestPdu.TASK_REASSIGN -> {
+                return TaskManagementResponsePdu.REASSIGN_NOT_SUPPORTED;
+            }
+            default -> {
+                // CLEAR ACA: there is none, NORMACA is 0. TARGET COLD RESET, optional: one initiator must not end all sessions.
+                return TaskManagementResponsePdu.FUNCTION_NOT_SUPPORTED;
+            }
+        }
+        return TaskManagementResponsePdu.FUNCTION_COMPLETE;
+    }
+
+    /** Resets a unit, or all if {@code unit} is null (SAM-5 6.3.3): aborts all tasks, and tells every nexus of it. */
+    private static void reset(
+        LogicalUnit unit, FullFeaturePhase phase, TaskSet tasks, TargetConnection connection) {
+        tasks.abort(unit);
+        phase.tellOfReset(unit);
+        connection.forOtherSessions(other -> {
+            other.abortForOther(unit);
+            other.tellOfReset(unit);
+        });
+    }
+
+    private static LogicalUnit unit(Target target, TaskManagementRequestPdu request) {
+        int lun = Pdu.decodeLun(request.lunField());
+        return target.units().stream().filter(unit -> unit.identity().lun() == lun).findFirst().orElse(null);
+    }
+}

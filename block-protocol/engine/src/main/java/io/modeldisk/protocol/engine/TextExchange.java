@@ -1,0 +1,103 @@
+package io.modeldisk.protocol.engine;
+
+import io.modeldisk.protocol.login.LoginException;
+import io.modeldisk.protocol.login.TextParameters;
+import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.pdu.RejectPdu;
+import io.modeldisk.protocol.pdu.TextRequestPdu;
+import io.modeldisk.protocol.pdu.TextResponsePdu;
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+
+/**
+ * A session's text exchange in full-feature phase (RFC 7143 sections 6.4 and 11.10): gathers requests that go on over several
+ * PDUs and hands the answer out in pieces that the initiator takes. One at a time, as the RFC has it; for the receiver.
+ */
+final class TextExchange {
+    /** Makes the answer to text that is whole. */
+    interface Directory {
+        byte[] answer(ByteBuffer text) throws LoginException;
+    }
+
+    private static final int NO_REASON = 0;
+
+    private final Directory directory;
+    private ByteArrayOutputStream gathered = new ByteArrayOutputStream();
+    private byte[] answer = {};
+    private int answered;
+    private int initiatorTaskTag = Pdu.RESERVED_TAG;
+    private int targetTransferTag;
+    private boolean last;
+
+    TextExchange(Directory directory) {
+        this.directory = directory;
+    }
+
+    /** Takes a request; answers the reason for which it is to be rejected, or 0 if {@link #respond} has something to say. */
+    int take(TextRequestPdu request, ByteBuffer text) {
+        if (request.targetTransferTag() == Pdu.RESERVED_TAG) {
+            begin(request.initiatorTaskTag());
+        } else if (request.targetTransferTag() != targetTransferTag
+            || request.initiatorTaskTag() != initiatorTaskTag) {
+            return RejectPdu.INVALID_PDU_FIELD;
+        }
+        if (request.initiatorTaskTag() == Pdu.RESERVED_TAG || request.continues() && request.isFinal()) {
+            return RejectPdu.INVALID_PDU_FIELD;
+        }
+        if (answered < answer.length && text.hasRemaining()) {
+            return RejectPdu.PROTOCOL_ERROR;
+        }
+        if (gathered.size() + text.remaining() > TextParameters.MAX_TEXT_BYTES) {
+            end();
+            return RejectPdu.LONG_OPERATION;
+        }
+        byte[] part = new byte[text.remaining()];
+        text.get(part);
+        gathered.writeBytes(part);
+        last = request.isFinal();
+        return request.continues() ? NO_REASON : understand();
+    }
+
+    private int understand() {
+        if (gathered.size() == 0) {
+            return NO_REASON;
+        }
+        try {
+            answer = directory.answer(ByteBuffer.wrap(gathered.toByteArray()));
+            answered = 0;
+            gathered.reset();
+            return NO_REASON;
+        } catch (LoginException e) {
+            end();
+            return RejectPdu.PROTOCOL_ERROR;
+        }
+    }
+
+    /** Begins the response, and writes as much of the answer to {@code text} as there is room. */
+    void respond(TextResponsePdu response, ByteBuffer text) {
+        int part = Math.min(answer.length - answered, text.remaining());
+        text.put(answer, answered, part);
+        answered += part;
+        boolean continues = answered < answer.length;
+        if (last && !continues) {
+            response.beginFinal(initiatorTaskTag);
+            end();
+        } else {
+            response.beginPart(initiatorTaskTag, targetTransferTag, continues);
+        }
+    }
+
+    private void begin(int tag) {
+        end();
+        initiatorTaskTag = tag;
+    }
+
+    /** The tags of what is over are no longer good. */
+    private void end() {
+        gathered = new ByteArrayOutputStream();
+        answer = new byte[0];
+        answered = 0;
+        initiatorTaskTag = Pdu.RESERVED_TAG;
+        targetTransferTag = targetTransferTag + 1 & Integer.MAX_VALUE;
+    }
+}

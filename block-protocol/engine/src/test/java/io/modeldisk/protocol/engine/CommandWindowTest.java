@@ -1,0 +1,135 @@
+package io.modeldisk.protocol.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.protocol.pdu.NopInPdu;
+import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The arithmetic of ExpCmdSN and MaxCmdSN (RFC 7143 section 4.2.2.1). */
+@Timeout(60)
+class CommandWindowTest {
+    private static final int START = 0xFFFFFFFE;
+
+    private final BufferPool pool = new BufferPool(16L * BufferPool.CHUNK_BYTES);
+    private final CommandWindow window = new CommandWindow(null, pool, 8, 10);
+    private final NopInPdu response = new NopInPdu(Pdu.newHeader());
+
+    @BeforeEach
+    void open() {
+        window.open(2);
+        window.start(START, 1);
+    }
+
+    @AfterEach
+    void close() {
+        window.close();
+        assertThat(pool.freeChunks()).as("all chunks come back").isEqualTo(16);
+        pool.close();
+    }
+
+    private CommandWindow.Order arrives(int cmdSn, boolean immediate) {
+        ScsiCommandPdu command = new ScsiCommandPdu(Pdu.newHeader()).beginWithoutData();
+        if (immediate) {
+            command.setImmediate();
+        }
+        command.numbers(cmdSn, 0);
+        CommandWindow.Order order = window.arrived(command, true);
+        window.count();
+        return order;
+    }
+
+    private int roomTold() {
+        window.stamp(response, false);
+        return response.maxCmdSn() - response.expCmdSn() + 1;
+    }
+
+    @Test
+    void roomIsOneCommandASlot() {
+        assertThat(roomTold()).isEqualTo(2);
+    }
+
+    @Test
+    void numbersWrapAround() {
+        for (int i = 0; i < 4; i++) {
+            roomTold();
+            assertThat(arrives(START + i, false)).isEqualTo(CommandWindow.Order.TAKE);
+            window.ending();
+            window.give(window.taken());
+        }
+    }
+
+    @Test
+    void commandInFlightTakesRoom() {
+        roomTold();
+        arrives(START, false);
+        assertThat(roomTold()).isEqualTo(1);
+        window.giveAborted(window.slot(1));
+    }
+
+    @Test
+    void roomCountsAsFreeWhenTheStatusGoesOut() {
+        roomTold();
+        arrives(START, false);
+        TaskSlot slot = window.taken();
+        window.ending();
+        assertThat(roomTold()).isEqualTo(2);
+        window.give(slot);
+    }
+
+    @Test
+    void windowGrowsWhileThePoolHasPlenty() {
+        for (int i = 0; i < 12; i++) {
+            roomTold();
+            arrives(START + i, false);
+            window.ending();
+            window.give(window.taken());
+        }
+        assertThat(roomTold()).as("the pool keeps its reserve of ten").isEqualTo(6);
+    }
+
+    @Test
+    void windowNeverShrinks() {
+        roomTold();
+        int before = response.maxCmdSn();
+        arrives(START, true);
+        TaskSlot slot = window.taken();
+        roomTold();
+        assertThat(response.maxCmdSn()).isEqualTo(before);
+        window.giveAborted(slot);
+    }
+
+    @Test
+    void commandBeyondWhatWasToldIsIgnored() {
+        roomTold();
+        assertThat(arrives(START + 2, false)).isEqualTo(CommandWindow.Order.IGNORE);
+    }
+
+    @Test
+    void commandAheadOfItsTurnIsAGap() {
+        roomTold();
+        assertThat(arrives(START + 1, false)).isEqualTo(CommandWindow.Order.GAP);
+    }
+
+    @Test
+    void waitForAnEndingTaskEndsWithTheConnection() throws Exception {
+        roomTold();
+        arrives(START, false);
+        TaskSlot first = window.taken();
+        arrives(START + 1, false);
+        TaskSlot second = window.taken();
+        window.ending();
+        CompletableFuture<CommandWindow.Order> order = CompletableFuture.supplyAsync(() -> arrives(START + 1, true));
+        window.connectionEnds();
+        order.get(10, TimeUnit.SECONDS);
+        assertThat(window.taken()).isNull();
+        window.give(first);
+        window.giveAborted(second);
+    }
+}

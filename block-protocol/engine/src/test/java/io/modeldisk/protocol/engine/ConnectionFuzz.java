@@ -1,0 +1,142 @@
+package io.modeldisk.protocol.engine;
+
+import static io.modeldisk.protocol.engine.RawInitiator.EMPTY;
+import static io.modeldisk.test.Await.await;
+import static io.modeldisk.test.RandomBytes.random;
+
+import io.modeldisk.protocol.engine.RawInitiator.End;
+import io.modeldisk.test.ErrorLog;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.SocketException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Sends what the fuzzer makes up to a target, on a connection of its own. No input may end the process, make a thread fail, keep
+ * memory, or be felt by the session of somebody else.
+ *
+ * <p>The first byte of an input chooses what the connection is; the rest goes over it.
+ */
+public final class ConnectionFuzz {
+    static final int LOG_IN = 1;
+    static final int DISCOVERY = 2;
+    static final int HEADER_DIGEST = 4;
+    static final int DATA_DIGEST = 8;
+    /** PDUs get the right number, length and digests, so that what is in them is looked at. */
+    static final int MEND = 16;
+
+    private static final ConnectionFuzz INSTANCE = new ConnectionFuzz();
+
+    private final ErrorLog errors = new ErrorLog();
+    private final Serving serving;
+    private final RawInitiator innocent;
+    private final long freeBytes;
+    private int round;
+
+    private ConnectionFuzz() {
+        try {
+            serving = new Serving(context -> context.maxConnections(4).maxCommands(8)
+                .bufferBytes(80L * BufferPool.CHUNK_BYTES));
+            innocent = serving.loginAs("iqn.test:innocent", "InitialR2T=No", "ImmediateData=Yes");
+            for (int i = 0; i < 20; i++) {
+                good(RawInitiator.READ, RawInitiator.read(0, 1), EMPTY);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        freeBytes = serving.server.freeBufferBytes();
+    }
+
+    /** The fuzzer's entry. */
+    public static void fuzzerTestOneInput(byte[] input) {
+        if (input.length > 0) {
+            INSTANCE.tryOut(input);
+        }
+    }
+
+    private void tryOut(byte[] input) {
+        try {
+            converse(input[0], Arrays.copyOfRange(input, 1, input.length));
+            await("the connection ends", () -> serving.server.connectionCount() == 1);
+            await("its memory comes back", () -> serving.server.freeBufferBytes() == freeBytes);
+            checkInnocent();
+        } catch (IOException e) {
+            throw new AssertionError("the innocent session is hurt, or the connection hangs", e);
+        }
+        errors.check();
+    }
+
+    private void converse(int mode, byte[] bytes) throws IOException {
+        try (RawInitiator raw = new RawInitiator(serving.server.localAddress())) {
+            if ((mode & LOG_IN) != 0) {
+                logIn(raw, mode);
+            }
+            raw.sendBytes((mode & MEND) != 0 ? mended(raw, bytes) : bytes);
+            raw.socket.shutdownOutput();
+            InputStream answers = raw.socket.getInputStream();
+            byte[] buffer = new byte[65536];
+            while (answers.read(buffer) >= 0) {
+                // What the answers are does not matter here, only that they end.
+            }
+        } catch (SocketException e) {
+            // The target has closed the connection before all was sent: it may.
+        }
+    }
+
+    private static void logIn(RawInitiator raw, int mode) throws IOException {
+        List<String> keys = new ArrayList<>(List.of("InitiatorName=iqn.test:fuzz", "InitialR2T=No", "ImmediateData=Yes",
+            "FirstBurstLength=8192", "MaxRecvDataSegmentLength=8192",
+            "HeaderDigest=" + ((mode & HEADER_DIGEST) != 0 ? "CRC32C" : "None"),
+            "DataDigest=" + ((mode & DATA_DIGEST) != 0 ? "CRC32C" : "None")));
+        keys.add((mode & DISCOVERY) != 0 ? "SessionType=Discovery" : "TargetName=" + MemoryTarget.NAME);
+        raw.login(1, 3, keys.toArray(String[]::new));
+        raw.headerDigests = (mode & HEADER_DIGEST) != 0;
+        raw.dataDigests = (mode & DATA_DIGEST) != 0;
+    }
+
+    /** Cuts bytes into PDUs and mends each. */
+    private static byte[] mended(RawInitiator raw, byte[] bytes) {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        int at = 0;
+        while (at + 48 <= bytes.length) {
+            ByteBuffer header = ByteBuffer.wrap(Arrays.copyOfRange(bytes, at, at + 48));
+            at += 48;
+            int length = Math.min(header.getInt(4) & 0x3FFF, bytes.length - at);
+            header.putInt(4, length);
+            int opcode = header.get(0) & 0x3F;
+            if (opcode != 0x05 && opcode != 0x10) {
+                boolean immediate = (header.get(0) & 0x40) != 0;
+                header.putInt(24, immediate ? raw.cmdSn : raw.cmdSn++);
+            }
+            all.writeBytes(raw.encode(header, Arrays.copyOfRange(bytes, at, at + length)));
+            at += length;
+        }
+        all.write(bytes, at, bytes.length - at);
+        return all.toByteArray();
+    }
+
+    private void checkInnocent() throws IOException {
+        byte[] data = random(Serving.BLOCK, round++);
+        good(RawInitiator.WRITE, RawInitiator.write(7, 1), data);
+        if (!Arrays.equals(good(RawInitiator.READ, RawInitiator.read(7, 1), EMPTY).data(), data)) {
+            throw new AssertionError("the innocent session reads what it has not written");
+        }
+    }
+
+    private End good(int flags, byte[] cdb, byte[] data) throws IOException {
+        End end = innocent.run(flags, cdb, Serving.BLOCK, data);
+        if (end.status() == 2 && end.senseCode() >>> 16 == 6) {
+            // Somebody has reset the unit, which may be felt.
+            end = innocent.run(flags, cdb, Serving.BLOCK, data);
+        }
+        if (end.status() != 0) {
+            throw new AssertionError("a command of the innocent session ends with status " + end.status());
+        }
+        return end;
+    }
+}

@@ -1,0 +1,78 @@
+package io.modeldisk.protocol.engine;
+
+import static io.modeldisk.protocol.engine.RawInitiator.EMPTY;
+import static io.modeldisk.protocol.engine.RawInitiator.READ;
+import static io.modeldisk.protocol.engine.RawInitiator.WRITE;
+import static io.modeldisk.test.Await.await;
+import static io.modeldisk.test.RandomBytes.random;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.protocol.engine.RawInitiator.Reply;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Both directions of a connection at once. */
+@Timeout(60)
+class FullDuplexTest {
+    private static final int RESPONSE = 0x21;
+    private static final int DATA_IN = 0x25;
+    private static final int R2T = 0x31;
+    private static final int BLOCK = Serving.BLOCK;
+    private static final int MIB = 1 << 20;
+    private static final int WRITE_BYTES = 256 << 10;
+    private static final int READ_BYTES = 7 * MIB;
+    /** Together more than sockets keep. */
+    private static final int READS = 4;
+
+    @Test
+    void writeGoesOnWhileNobodyTakesWhatIsRead() throws IOException {
+        try (Serving serving = new Serving(context -> context.bufferBytes(256L * BufferPool.CHUNK_BYTES));
+            RawInitiator raw = serving.login("MaxRecvDataSegmentLength=262144")) {
+            for (int i = 0; i < 4 * READS; i++) {
+                raw.run(RawInitiator.NO_DATA, new byte[16], 0, EMPTY);
+            }
+            byte[] before = serving.fill(1);
+            byte[] data = random(WRITE_BYTES, 2);
+            int write = raw.command(WRITE, RawInitiator.write(0, WRITE_BYTES / BLOCK), WRITE_BYTES, EMPTY);
+            Reply r2t = raw.receive();
+            assertThat(r2t.opcode()).isEqualTo(R2T);
+            List<Integer> reads = new ArrayList<>();
+            for (int i = 0; i < READS; i++) {
+                reads.add(raw.command(READ, RawInitiator.read(MIB / BLOCK, READ_BYTES / BLOCK), READ_BYTES,
+                    EMPTY));
+            }
+            raw.dataOut(write, r2t.u32(20), 0, 0, data, true);
+            await("the write", () -> Arrays.equals(serving.contents(0, WRITE_BYTES), data));
+            Map<Integer, ByteArrayOutputStream> ended = receiveEnds(raw, READS + 1);
+            assertThat(ended).containsKey(write);
+            for (int read : reads) {
+                assertThat(ended.get(read).toByteArray())
+                    .isEqualTo(Arrays.copyOfRange(before, MIB, MIB + READ_BYTES));
+            }
+        }
+    }
+
+    /** The data of commands that end well, by their tags. */
+    private static Map<Integer, ByteArrayOutputStream> receiveEnds(RawInitiator raw, int commands) throws IOException {
+        Map<Integer, ByteArrayOutputStream> data = new HashMap<>();
+        for (int ended = 0; ended < commands;) {
+            Reply reply = raw.receive();
+            data.computeIfAbsent(reply.tag(), _ -> new ByteArrayOutputStream());
+            if (reply.opcode() == DATA_IN) {
+                data.get(reply.tag()).writeBytes(reply.data());
+            }
+            if (reply.opcode() == RESPONSE || (reply.flags() & 1) != 0) {
+                assertThat(reply.u8(3)).as("status").isZero();
+                ended++;
+            }
+        }
+        return data;
+    }
+}

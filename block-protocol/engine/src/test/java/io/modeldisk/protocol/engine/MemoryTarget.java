@@ -1,0 +1,249 @@
+package io.modeldisk.protocol.engine;
+
+import io.modeldisk.protocol.dialect.RoundCdb;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.CdbUsage;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/** A target whose one unit is plain memory, to test the protocol alone. It can be told to park what comes. */
+public final class MemoryTarget implements Target, AutoCloseable {
+    public static final String NAME = "iqn.2026-11.io.modeldisk:memory";
+
+    public final MemoryUnit unit;
+    public final List<String> nexusEvents = new CopyOnWriteArrayList<>();
+    /** How long a nexus may be silent. */
+    public volatile long silenceBoundNanos = Long.MAX_VALUE;
+    private final DataMemory memory;
+
+    public MemoryTarget(long bytes) {
+        memory = DataMemory.allocate(bytes);
+        unit = new MemoryUnit(memory);
+    }
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public List<DataMemory> memories() {
+        return List.of(memory);
+    }
+
+    @Override
+    public List<LogicalUnit> units() {
+        return List.of(unit);
+    }
+
+    @Override
+    public long silenceBoundNanos(Nexus nexus) {
+        return silenceBoundNanos;
+    }
+
+    @Override
+    public void nexusSilent(Nexus nexus, long silentNanos) {
+        nexusEvents.add("silent " + nexus.learner());
+    }
+
+    @Override
+    public void nexusEstablished(Nexus nexus) {
+        nexusEvents.add("established " + nexus.learner());
+    }
+
+    @Override
+    public void nexusLost(Nexus nexus, boolean loggedOut) {
+        nexusEvents.add((loggedOut ? "logged out " : "lost ") + nexus.learner());
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+    }
+
+    /** The unit. Writes are as torn as concurrent copies make them: a test that minds uses one writer. */
+    public static final class MemoryUnit implements DiskUnit {
+        private static final CdbUsage ECHO = CdbUsage.parse("C0 00 FF 00 00 00");
+
+        private final DataMemory memory;
+        public final List<IoTask> parked = new CopyOnWriteArrayList<>();
+        public volatile boolean parking;
+        /** Whether PUSH and PULL are commands of it, and the round of the last command. */
+        public volatile boolean keepsRounds;
+        public volatile long round;
+        /** The longest piece of a read that is in one piece; and how many of these were pinned at once, at most. */
+        public volatile int longestPinBytes = Integer.MAX_VALUE;
+        public final AtomicInteger mostPinned = new AtomicInteger();
+        private final AtomicInteger pinned = new AtomicInteger();
+        /** Runs before a piece of a read is pinned. */
+        public volatile Consumer<IoTask> pinning = _ -> {};
+        /** Runs before each block that a WRITE SAME fills. */
+        public volatile Runnable filling = () -> {};
+
+        MemoryUnit(DataMemory memory) {
+            this.memory = memory;
+        }
+
+        public DataMemory memory() {
+            return memory;
+        }
+
+        @Override
+        public LogicalUnitIdentity identity() {
+            return new LogicalUnitIdentity(0, "memory", "memory-0", 0x0123456789ABCDEFL);
+        }
+
+        @Override
+        public long sizeBytes() {
+            return memory.bytes();
+        }
+
+        @Override
+        public int optimalTransferBytes() {
+            return 256 * 1024;
+        }
+
+        private boolean admit(IoTask task) {
+            round = task.round();
+            if (parking) {
+                parked.add(task);
+                return false;
+            }
+            return true;
+        }
+
+        @Override
+        public boolean admitRead(IoTask task) {
+            return admit(task);
+        }
+
+        @Override
+        public void pin(IoTask task, int dataOffset, Pin pin) {
+            pinning.accept(task);
+            long offset = task.offset() + dataOffset;
+            int length = Math.min(Math.min(task.lengthBytes() - dataOffset, longestPinBytes),
+                memory.bytesLeftInSlab(offset));
+            pin.set(memory, offset, length, null, 0);
+            mostPinned.accumulateAndGet(pinned.incrementAndGet(), Math::max);
+        }
+
+        @Override
+        public void unpin(Pin pin) {
+            pinned.decrementAndGet();
+        }
+
+        /** Whether an abort of this task has come. */
+        public static boolean isAborted(IoTask task) {
+            return ((TaskSlot) task).aborted;
+        }
+
+        /** How many pieces are pinned now. */
+        public int pinned() {
+            return pinned.get();
+        }
+
+        @Override
+        public boolean write(IoTask task) {
+            if (!admit(task)) {
+                return false;
+            }
+            long offset = task.offset();
+            for (int i = 0; i < task.pieceCount(); i++) {
+                int length = task.pieceLengthBytes(i);
+                MemorySegment from = task.memory().segment(task.pieceOffset(i), length);
+                MemorySegment.copy(from, 0, memory.slab(offset), DataMemory.offsetInSlab(offset), length);
+                offset += length;
+            }
+            return true;
+        }
+
+        @Override
+        public long firstDifference(IoTask task) {
+            long offset = task.offset();
+            for (int i = 0; i < task.pieceCount(); i++) {
+                int length = task.pieceLengthBytes(i);
+                MemorySegment data = task.memory().segment(task.pieceOffset(i), length);
+                long difference = data.mismatch(memory.segment(offset, length));
+                if (difference >= 0) {
+                    return offset + difference - task.offset();
+                }
+                offset += length;
+            }
+            return -1;
+        }
+
+        @Override
+        public long firstDifference(long offset, int lengthBytes, MemorySegment block) {
+            for (int at = 0; at < lengthBytes; at += LOGICAL_BLOCK_BYTES) {
+                MemorySegment here = memory.segment(offset + at, LOGICAL_BLOCK_BYTES);
+                long difference = here.mismatch(block.asSlice(0, LOGICAL_BLOCK_BYTES));
+                if (difference >= 0) {
+                    return at + difference;
+                }
+            }
+            return -1;
+        }
+
+        @Override
+        public void fill(long offset, int lengthBytes, MemorySegment block) {
+            filling.run();
+            for (int at = 0; at < lengthBytes; at += LOGICAL_BLOCK_BYTES) {
+                MemorySegment here = memory.segment(offset + at, LOGICAL_BLOCK_BYTES);
+                if (block == null) {
+                    here.fill((byte) 0);
+                } else {
+                    here.copyFrom(block.asSlice(0, LOGICAL_BLOCK_BYTES));
+                }
+            }
+        }
+
+        @Override
+        public boolean synchronizeCache(IoTask task) {
+            return true;
+        }
+
+        @Override
+        public void forget(IoTask task) {
+            parked.remove(task);
+        }
+
+        @Override
+        public List<CdbUsage> vendorCommands() {
+            return keepsRounds ? List.of(ECHO, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE) : List.of(ECHO);
+        }
+
+        /** Echoes byte 2 of its CDB. */
+        @Override
+        public byte[] vendorCommand(Nexus nexus, Cdb cdb) {
+            return new byte[]{(byte) cdb.u8(2)};
+        }
+
+        @Override
+        public int[] vendorPageCodes() {
+            return new int[]{0xC0};
+        }
+
+        @Override
+        public byte[] vendorPage(int code) {
+            return "{}".getBytes(StandardCharsets.US_ASCII);
+        }
+    }
+
+    /** Serves {@code args[0]} megabytes on port {@code args[1]} until it is killed, for measurements by hand. */
+    public static void main(String[] args) throws Exception {
+        MemoryTarget target = new MemoryTarget(Long.parseLong(args[0]) << 20);
+        TargetServer.Context context = new TargetServer.Context()
+            .listen(new InetSocketAddress("127.0.0.1", Integer.parseInt(args[1]))).target(target);
+        if (args.length > 2 && args[2].equals("virtual")) {
+            context.threadFactory(Thread.ofVirtual().factory());
+        }
+        TargetServer.launch(context);
+        Thread.currentThread().join();
+    }
+}

@@ -1,0 +1,304 @@
+package io.modeldisk.protocol.engine;
+
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** An initiator that puts every byte where it is told, so that it can send what a good one never would. */
+public final class RawInitiator implements AutoCloseable {
+    static final int READ = 0xC0;
+    static final int WRITE = 0xA0;
+    static final int WRITE_MORE_FOLLOWS = 0x20;
+    static final int NO_DATA = 0x80;
+    public static final int NONE = 0xFFFFFFFF;
+    static final byte[] EMPTY = {};
+
+    private static final int PATIENCE_MILLIS = 10_000;
+
+    final Socket socket = new Socket();
+    int cmdSn = 1;
+    int expStatSn;
+    int maxCmdSn;
+    /** Whether headers and data have digests, once {@link #loggedIn} has agreed on them. */
+    boolean headerDigests;
+    boolean dataDigests;
+    private int nextTag = 100;
+    private final DataInputStream in;
+
+    /** A PDU from the target. */
+    public record Reply(ByteBuffer header, byte[] data) {
+        int opcode() {
+            return header.get(0) & 0x3F;
+        }
+
+        int flags() {
+            return header.get(1) & 0xFF;
+        }
+
+        int u8(int at) {
+            return header.get(at) & 0xFF;
+        }
+
+        int u32(int at) {
+            return header.getInt(at);
+        }
+
+        int tag() {
+            return u32(16);
+        }
+
+        int loginStatus() {
+            return header.getShort(36) & 0xFFFF;
+        }
+
+        Map<String, String> text() {
+            Map<String, String> keys = new LinkedHashMap<>();
+            for (String pair : new String(data, StandardCharsets.UTF_8).split("\0")) {
+                if (!pair.isEmpty()) {
+                    keys.put(pair.substring(0, pair.indexOf('=')), pair.substring(pair.indexOf('=') + 1));
+                }
+            }
+            return keys;
+        }
+    }
+
+    /** How a SCSI command ended. */
+    record End(int status, byte[] data, int residual, boolean overflow, boolean underflow, byte[] sense, Reply last) {
+        /** Sense key, additional sense code and qualifier, as 0x52400. */
+        int senseCode() {
+            return (sense[4] & 0xF) << 16 | (sense[14] & 0xFF) << 8 | sense[15] & 0xFF;
+        }
+
+        /** The sense-key specific bytes: what is wrong with the CDB, as 0xCF0002 for bit 7 of byte 2. */
+        int fieldPointer() {
+            return ByteBuffer.wrap(sense).getInt(2 + 14) & 0xFFFFFF;
+        }
+
+        /** The INFORMATION field, if it is valid; -1 if it is not. */
+        int information() {
+            return (sense[2] & 0x80) == 0 ? -1 : ByteBuffer.wrap(sense).getInt(2 + 3);
+        }
+    }
+
+    public RawInitiator(InetSocketAddress address) throws IOException {
+        socket.setTcpNoDelay(true);
+        socket.connect(address, PATIENCE_MILLIS);
+        socket.setSoTimeout(PATIENCE_MILLIS);
+        in = new DataInputStream(socket.getInputStream());
+    }
+
+    /** One that is in full-feature phase, with these keys beyond the names, and knows of LUN 0 that it is new. */
+    static RawInitiator loggedIn(TargetServer server, String name, String... keys) throws IOException {
+        RawInitiator initiator = justLoggedIn(server, name, keys);
+        End attention = initiator.run(NO_DATA, cdb(0), 0, EMPTY);
+        if (attention.status() != 2 || attention.senseCode() != 0x62900) {
+            throw new IOException("no unit attention after the login: " + attention);
+        }
+        return initiator;
+    }
+
+    /** One that is in full-feature phase and has sent nothing yet. */
+    static RawInitiator justLoggedIn(TargetServer server, String name, String... keys) throws IOException {
+        RawInitiator initiator = new RawInitiator(server.localAddress());
+        String[] all = new String[keys.length + 3];
+        all[0] = "InitiatorName=" + name;
+        all[1] = "TargetName=" + MemoryTarget.NAME;
+        all[2] = "SessionType=Normal";
+        System.arraycopy(keys, 0, all, 3, keys.length);
+        Reply reply = initiator.login(1, 3, all);
+        if (reply.loginStatus() != 0 || (reply.flags() & 0x83) != 0x83) {
+            throw new IOException("login failed: %04Xh".formatted(reply.loginStatus()));
+        }
+        initiator.headerDigests = "CRC32C".equals(reply.text().get("HeaderDigest"));
+        initiator.dataDigests = "CRC32C".equals(reply.text().get("DataDigest"));
+        return initiator;
+    }
+
+    static byte[] text(String... pairs) {
+        return pairs.length == 0 ? EMPTY : (String.join("\0", pairs) + "\0").getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Sends a Login Request and answers the response; a transit to {@code next} unless that is negative. */
+    public Reply login(int stage, int next, String... pairs) throws IOException {
+        send(loginHeader(stage, next), text(pairs));
+        return receive();
+    }
+
+    ByteBuffer loginHeader(int stage, int next) {
+        ByteBuffer header = header(0x43, stage << 2 | (next < 0 ? 0 : 0x80 | next));
+        return header.putLong(8, 0x800000000001L << 16).putInt(24, cmdSn).putInt(28, expStatSn);
+    }
+
+    static ByteBuffer header(int opcode, int flags) {
+        return ByteBuffer.allocate(48).put(0, (byte) opcode).put(1, (byte) flags);
+    }
+
+    /** A header with the next command number. */
+    ByteBuffer request(int opcode, int flags, int tag) {
+        int number = (opcode & 0x40) == 0 ? cmdSn++ : cmdSn;
+        return header(opcode, flags).putInt(16, tag).putInt(24, number).putInt(28, expStatSn);
+    }
+
+    int newTag() {
+        return nextTag++;
+    }
+
+    void send(ByteBuffer header, byte[] data) throws IOException {
+        header.putInt(4, header.getInt(4) & 0xFF000000 | data.length);
+        sendBytes(encode(header, data));
+    }
+
+    /** A PDU's bytes, with the digests that were agreed on. */
+    byte[] encode(ByteBuffer header, byte[] data) {
+        int padded = data.length + 3 & -4;
+        ByteBuffer all = ByteBuffer.allocate(header.capacity() + 4 + padded + 4).put(header.array());
+        if (headerDigests) {
+            all.put(Crc32c.digest(header.array()));
+        }
+        all.put(data).put(new byte[padded - data.length]);
+        if (dataDigests && data.length > 0) {
+            all.put(Crc32c.digest(Arrays.copyOf(data, padded)));
+        }
+        return Arrays.copyOf(all.array(), all.position());
+    }
+
+    void sendBytes(byte[] bytes) throws IOException {
+        socket.getOutputStream().write(bytes);
+    }
+
+    /** Sends a SCSI command to LUN 0; answers its tag. */
+    int command(int flags, byte[] cdb, int expectedBytes, byte[] immediateData) throws IOException {
+        return command(0x01, flags, 0, cdb, expectedBytes, immediateData);
+    }
+
+    int command(int opcode, int flags, long lun, byte[] cdb, int expectedBytes, byte[] immediateData)
+        throws IOException {
+        int tag = newTag();
+        ByteBuffer header = request(opcode, flags | 1, tag).putLong(8, lun << 48).putInt(20, expectedBytes);
+        header.put(32, cdb);
+        send(header, immediateData);
+        return tag;
+    }
+
+    void dataOut(int tag, int transferTag, int dataSn, int offset, byte[] data, boolean last) throws IOException {
+        send(header(0x05, last ? 0x80 : 0).putInt(16, tag).putInt(20, transferTag).putInt(28, expStatSn)
+            .putInt(36, dataSn).putInt(40, offset), data);
+    }
+
+    /** Sends a task management function, immediate; answers its response code. */
+    public int manage(int function, int referencedTag) throws IOException {
+        int tag = newTag();
+        send(request(0x42, 0x80 | function, tag).putInt(20, referencedTag), EMPTY);
+        Reply reply = receive();
+        while (reply.opcode() != 0x22) {
+            reply = receive();
+        }
+        return reply.u8(2);
+    }
+
+    /** A ping that is answered after everything before it has been handled. */
+    Reply ping(byte[] data) throws IOException {
+        send(request(0x40, 0x80, newTag()).putInt(20, NONE), data);
+        return receive();
+    }
+
+    Reply receive() throws IOException {
+        byte[] header = new byte[48];
+        in.readFully(header);
+        ByteBuffer bhs = ByteBuffer.wrap(header);
+        checkDigest(headerDigests, header);
+        int length = bhs.getInt(4) & 0xFFFFFF;
+        byte[] padded = new byte[length + 3 & -4];
+        in.readFully(padded);
+        checkDigest(dataDigests && length > 0, padded);
+        byte[] data = Arrays.copyOf(padded, length);
+        Reply reply = new Reply(bhs, data);
+        boolean carriesStatus = reply.opcode() != 0x31 && (reply.opcode() != 0x25 || (reply.flags() & 1) != 0)
+            && (reply.opcode() != 0x20 || reply.tag() != NONE);
+        if (carriesStatus) {
+            expStatSn = reply.u32(24) + 1;
+        }
+        maxCmdSn = reply.u32(32);
+        return reply;
+    }
+
+    private void checkDigest(boolean agreed, byte[] bytes) throws IOException {
+        if (agreed && !Arrays.equals(in.readNBytes(4), Crc32c.digest(bytes))) {
+            throw new IOException("a wrong digest from the target");
+        }
+    }
+
+    /** Receives up to the end of a command, putting Data-In together. */
+    End end(int tag) throws IOException {
+        ByteArrayOutputStream data = new ByteArrayOutputStream();
+        while (true) {
+            Reply reply = receive();
+            if (reply.tag() != tag) {
+                throw new IOException("opcode %02Xh for tag %d, expected %d"
+                    .formatted(reply.opcode(), reply.tag(), tag));
+            }
+            if (reply.opcode() == 0x25) {
+                if (reply.u32(40) != data.size()) {
+                    throw new IOException("Data-In at " + reply.u32(40) + ", expected at " + data.size());
+                }
+                data.writeBytes(reply.data());
+            }
+            if (reply.opcode() == 0x21 || reply.opcode() == 0x25 && (reply.flags() & 1) != 0) {
+                return new End(reply.u8(3), data.toByteArray(), reply.u32(44), (reply.flags() & 4) != 0,
+                    (reply.flags() & 2) != 0, reply.opcode() == 0x21 ? reply.data() : EMPTY, reply);
+            }
+        }
+    }
+
+    End run(int flags, byte[] cdb, int expectedBytes, byte[] immediateData) throws IOException {
+        return end(command(flags, cdb, expectedBytes, immediateData));
+    }
+
+    /** Whether the target closes the connection, after whatever it still sends. */
+    boolean isClosedByTarget() throws IOException {
+        try {
+            while (true) {
+                receive();
+            }
+        } catch (EOFException | SocketException e) {
+            return true;
+        } catch (SocketTimeoutException e) {
+            return false;
+        }
+    }
+
+    static byte[] cdb16(int opcode, long lba, int blocks) {
+        return ByteBuffer.allocate(16).put(0, (byte) opcode).putLong(2, lba).putInt(10, blocks).array();
+    }
+
+    static byte[] write(long lba, int blocks) {
+        return cdb16(0x8A, lba, blocks);
+    }
+
+    static byte[] read(long lba, int blocks) {
+        return cdb16(0x88, lba, blocks);
+    }
+
+    static byte[] cdb(int... bytes) {
+        byte[] cdb = new byte[16];
+        for (int i = 0; i < bytes.length; i++) {
+            cdb[i] = (byte) bytes[i];
+        }
+        return cdb;
+    }
+
+    @Override
+    public void close() throws IOException {
+        socket.close();
+    }
+}

@@ -1,0 +1,275 @@
+package io.modeldisk.protocol.engine;
+
+import static io.modeldisk.protocol.engine.RawInitiator.EMPTY;
+import static io.modeldisk.protocol.engine.RawInitiator.NONE;
+import static io.modeldisk.protocol.engine.RawInitiator.NO_DATA;
+import static io.modeldisk.protocol.engine.RawInitiator.READ;
+import static io.modeldisk.protocol.engine.RawInitiator.WRITE;
+import static io.modeldisk.test.RandomBytes.random;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.protocol.engine.RawInitiator.End;
+import io.modeldisk.protocol.engine.RawInitiator.Reply;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is rejected, for which reason, and that the session goes on (RFC 7143 sections 7.3 and 11.17). */
+@Timeout(60)
+class RejectTest {
+    private static final int BLOCK = Serving.BLOCK;
+    private static final byte[] TEST_UNIT_READY = RawInitiator.cdb(0);
+
+    private static final int SNACK_REJECT = 0x03;
+    private static final int PROTOCOL_ERROR = 0x04;
+    private static final int COMMAND_NOT_SUPPORTED = 0x05;
+    private static final int TASK_IN_PROGRESS = 0x07;
+    private static final int INVALID_PDU_FIELD = 0x09;
+    private static final int LONG_OPERATION = 0x0A;
+
+    private Serving serving;
+    private RawInitiator raw;
+
+    @BeforeEach
+    void serve() throws IOException {
+        serving = new Serving();
+        raw = serving.login();
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        raw.close();
+        serving.awaitNothingLeft();
+        serving.close();
+    }
+
+    private static void assertReject(Reply reply, int reason, ByteBuffer header) {
+        assertThat(reply.opcode()).as("opcode").isEqualTo(0x3F);
+        assertThat(reply.u8(2)).as("reason").isEqualTo(reason);
+        assertThat(reply.tag()).isEqualTo(NONE);
+        assertThat(reply.data()).as("the header that is rejected").isEqualTo(header.array());
+    }
+
+    /** Sends a PDU that is rejected; what is rejected does not count, so its number is used again. */
+    private void assertRejected(int reason, ByteBuffer header, byte[] data) throws IOException {
+        raw.send(header, data);
+        assertReject(raw.receive(), reason, header);
+        raw.cmdSn = (header.get(0) & 0x40) == 0 && header.getInt(24) != 0 ? header.getInt(24) : raw.cmdSn;
+        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).as("the session goes on").isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0x07, 0x0F, 0x11, 0x1C, 0x1D, 0x1F, 0x20, 0x25, 0x31, 0x3F})
+    void opcodeThatNoInitiatorSendsIsNotSupported(int opcode) throws IOException {
+        assertRejected(COMMAND_NOT_SUPPORTED, RawInitiator.header(opcode, 0x80).putInt(16, 77), new byte[33]);
+    }
+
+    @Test
+    void requestForWhatIsLostIsRefusedAtErrorRecoveryLevelZero() throws IOException {
+        assertRejected(SNACK_REJECT, RawInitiator.header(0x10, 0x81).putInt(16, NONE).putInt(20, NONE), EMPTY);
+    }
+
+    @Test
+    void answerToAPingThatWasNeverSentIsInvalid() throws IOException {
+        assertRejected(INVALID_PDU_FIELD, raw.request(0x40, 0x80, NONE).putInt(20, 0x1234), EMPTY);
+    }
+
+    @Test
+    void pingWithATransferTagOfItsOwnIsInvalidAndTakesNoNumber() throws IOException {
+        assertRejected(INVALID_PDU_FIELD, raw.request(0x00, 0x80, 7).putInt(20, 0x1234), EMPTY);
+    }
+
+    @Test
+    void pingThatWantsNoAnswerGetsNone() throws IOException {
+        raw.send(raw.request(0x40, 0x80, NONE).putInt(20, NONE), EMPTY);
+        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
+    }
+
+    @Test
+    void commandWithTheReservedTagIsInvalid() throws IOException {
+        assertRejected(INVALID_PDU_FIELD, raw.request(0x01, NO_DATA | 1, NONE), EMPTY);
+    }
+
+    @Test
+    void commandWithTheTagOfOneInFlightIsRejectedAndLeavesThatAlone() throws IOException {
+        byte[] data = random(BLOCK, 1);
+        int tag = raw.command(WRITE, RawInitiator.write(0, 1), BLOCK, EMPTY);
+        Reply r2t = raw.receive();
+        ByteBuffer again = raw.request(0x01, WRITE | 1, tag).putInt(20, BLOCK).put(32, RawInitiator.write(5, 1));
+        assertRejected(TASK_IN_PROGRESS, again, new byte[BLOCK]);
+        raw.dataOut(tag, r2t.u32(20), 0, 0, data, true);
+        assertThat(raw.end(tag).status()).isZero();
+        assertThat(serving.contents(0, BLOCK)).isEqualTo(data);
+    }
+
+    @Test
+    void tagMayBeUsedAgainAsSoonAsItsStatusIsHere() throws IOException {
+        for (int i = 0; i < 500; i++) {
+            raw.send(raw.request(0x01, READ | 1, 5).putInt(20, BLOCK).put(32, RawInitiator.read(0, 1)), EMPTY);
+            assertThat(raw.end(5).status()).isZero();
+        }
+    }
+
+    @Test
+    void commandThatReadsAndWritesIsNotSupported() throws IOException {
+        End end = raw.run(READ | WRITE, RawInitiator.read(0, 1), BLOCK, EMPTY);
+        assertThat(end.senseCode()).as("invalid command operation code").isEqualTo(0x52000);
+    }
+
+    @Test
+    void commandWithAnExtendedCdbOfVariableLengthIsNotSupported() throws IOException {
+        ByteBuffer header = raw.request(0x01, NO_DATA | 1, 9).put(4, (byte) 5).put(32, RawInitiator.cdb(0x7F));
+        byte[] additional = ByteBuffer.allocate(20).putShort((short) 17).put((byte) 1).array();
+        raw.sendBytes(ByteBuffer.allocate(68).put(header.array()).put(additional).array());
+        assertThat(raw.end(9).senseCode()).isEqualTo(0x52000);
+    }
+
+    @Test
+    void connectionThatEndsForAProtocolErrorIsToldOfWhat() throws IOException {
+        raw.cmdSn++;
+        ByteBuffer header = raw.request(0x01, NO_DATA | 1, 9);
+        raw.send(header, EMPTY);
+        assertReject(raw.receive(), PROTOCOL_ERROR, header);
+        assertThat(raw.isClosedByTarget()).isTrue();
+    }
+
+    @Test
+    void segmentOfMoreThanWasAgreedOnIsToldOf() throws IOException {
+        ByteBuffer header = raw.request(0x40, 0x80, 9).putInt(20, NONE).putInt(4, (1 << 20) + 1);
+        raw.sendBytes(header.array());
+        assertReject(raw.receive(), PROTOCOL_ERROR, header);
+        assertThat(raw.isClosedByTarget()).isTrue();
+    }
+
+    @Test
+    void discoverySessionMayNotManageTasks() throws IOException {
+        try (RawInitiator finder = new RawInitiator(serving.server.localAddress())) {
+            finder.login(1, 3, "InitiatorName=iqn.test:finder", "SessionType=Discovery");
+            ByteBuffer reset = finder.request(0x42, 0x86, 5);
+            finder.send(reset, EMPTY);
+            assertReject(finder.receive(), PROTOCOL_ERROR, reset);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0, 0", "0, 77, 0", "1, 0, 0", "1, 77, 1", "2, 0, 2"})
+    void logoutIsAnsweredByItsReason(int reason, int cid, int response) throws IOException {
+        raw.send(raw.request(0x46, 0x80 | reason, 5).putShort(20, (short) cid), EMPTY);
+        Reply reply = raw.receive();
+        assertThat(reply.opcode()).isEqualTo(0x26);
+        assertThat(reply.u8(2)).isEqualTo(response);
+        if (response == 0) {
+            assertThat(raw.isClosedByTarget()).isTrue();
+        } else {
+            assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
+        }
+    }
+
+    @Test
+    void logoutForAReasonThatIsNoneIsInvalid() throws IOException {
+        assertRejected(INVALID_PDU_FIELD, raw.request(0x46, 0x80 | 3, 5), EMPTY);
+    }
+
+    @Test
+    void abortOfACommandThatNeverCameTakesItsNumber() throws IOException {
+        int lost = raw.cmdSn++;
+        raw.send(raw.request(0x42, 0x81, 50).putInt(20, 999).putInt(32, lost), EMPTY);
+        Reply reply = raw.receive();
+        assertThat(reply.u8(2)).as("function complete").isZero();
+        assertThat(reply.u32(28)).as("ExpCmdSN").isEqualTo(lost + 1);
+        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 0, 1, 1000})
+    void abortOfACommandWithAnImpossibleNumberFindsNoTask(int ahead) throws IOException {
+        raw.send(raw.request(0x42, 0x81, 50).putInt(20, 999).putInt(32, raw.cmdSn + ahead), EMPTY);
+        assertThat(raw.receive().u8(2)).as("task does not exist").isEqualTo(1);
+        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
+    }
+
+    private Reply text(int flags, int transferTag, byte[] data) throws IOException {
+        raw.send(raw.request(0x04, flags, 60).putInt(20, transferTag), data);
+        return raw.receive();
+    }
+
+    @Test
+    void textMayGoOnOverSeveralRequests() throws IOException {
+        byte[] whole = RawInitiator.text("X-colour=blue", "SendTargets=");
+        Reply first = text(0x40, NONE, Arrays.copyOf(whole, 9));
+        assertThat(first.opcode()).isEqualTo(0x24);
+        assertThat(first.data()).isEmpty();
+        assertThat(first.flags()).as("neither final nor to be continued").isZero();
+        Reply second = text(0x80, first.u32(20), Arrays.copyOfRange(whole, 9, whole.length));
+        assertThat(second.flags()).isEqualTo(0x80);
+        assertThat(second.u32(20)).isEqualTo(NONE);
+        assertThat(second.text()).containsEntry("X-colour", "NotUnderstood").containsEntry("TargetName",
+            MemoryTarget.NAME);
+    }
+
+    @Test
+    void longAnswerComesInPiecesThatTheInitiatorTakes() throws IOException {
+        String[] keys = new String[100];
+        Arrays.setAll(keys, i -> "X-key-with-a-long-name-" + i + "=1");
+        try (RawInitiator small = serving.loginAs("iqn.test:small", "MaxRecvDataSegmentLength=512")) {
+            ByteArrayOutputStream answer = new ByteArrayOutputStream();
+            small.send(small.request(0x04, 0x80, 60).putInt(20, NONE), RawInitiator.text(keys));
+            Reply reply = small.receive();
+            answer.writeBytes(reply.data());
+            while ((reply.flags() & 0x80) == 0) {
+                assertThat(reply.flags()).as("to be continued").isEqualTo(0x40);
+                assertThat(reply.data()).hasSize(512);
+                small.send(small.request(0x04, 0x80, 60).putInt(20, reply.u32(20)), EMPTY);
+                reply = small.receive();
+                answer.writeBytes(reply.data());
+            }
+            assertThat(answer.toString(StandardCharsets.UTF_8).split("\0")).hasSize(100)
+                .allMatch(pair -> pair.endsWith("=NotUnderstood"));
+        }
+    }
+
+    @Test
+    void exchangeThatIsOverCannotGoOn() throws IOException {
+        Reply first = text(0x40, NONE, new byte[0]);
+        text(0x80, first.u32(20), RawInitiator.text("SendTargets="));
+        assertRejected(INVALID_PDU_FIELD, raw.request(0x04, 0x80, 60).putInt(20, first.u32(20)), EMPTY);
+    }
+
+    @Test
+    void textThatIsFinalAndGoesOnIsInvalid() throws IOException {
+        assertRejected(INVALID_PDU_FIELD, raw.request(0x04, 0xC0, 60).putInt(20, NONE), EMPTY);
+    }
+
+    @Test
+    void textThatIsNoTextIsAProtocolError() throws IOException {
+        assertRejected(PROTOCOL_ERROR, raw.request(0x04, 0x80, 60).putInt(20, NONE), new byte[]{'a', 'b', 0});
+    }
+
+    @Test
+    void textWithoutEndIsTooLong() throws IOException {
+        byte[] part = new byte[8192];
+        Arrays.fill(part, (byte) 'x');
+        Reply reply = text(0x40, NONE, part);
+        for (int i = 0; i < 7; i++) {
+            reply = text(0x40, reply.u32(20), part);
+        }
+        assertRejected(LONG_OPERATION, raw.request(0x04, 0x40, 60).putInt(20, reply.u32(20)), part);
+    }
+
+    @Test
+    void statusNumbersThatMakeNoSenseDoNoHarm() throws IOException {
+        for (int nonsense : new int[]{0, -1, Integer.MIN_VALUE, 0x7FFFFFFF}) {
+            raw.expStatSn = nonsense;
+            assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
+        }
+    }
+}

@@ -1,0 +1,127 @@
+package io.modeldisk.protocol.engine;
+
+import static io.modeldisk.protocol.engine.RawInitiator.EMPTY;
+import static io.modeldisk.protocol.engine.RawInitiator.READ;
+import static io.modeldisk.protocol.engine.RawInitiator.WRITE;
+import static io.modeldisk.test.RandomBytes.random;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.protocol.engine.RawInitiator.End;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** PUSH and PULL as PROTOCOL.md lays their bytes out, over the wire. */
+@Timeout(60)
+class RoundCommandsTest {
+    private static final int BLOCK = Serving.BLOCK;
+    private static final int BLOCKS = 2048;
+    private static final int PUSH = 0xC1;
+    private static final int PULL = 0xC2;
+    private static final int INVALID_OPCODE = 0x52000;
+    private static final int LBA_OUT_OF_RANGE = 0x52100;
+    private static final int INVALID_FIELD = 0x52400;
+
+    private final Serving serving;
+    private final RawInitiator raw;
+
+    RoundCommandsTest() throws IOException {
+        serving = new Serving();
+        raw = serving.login();
+    }
+
+    @BeforeEach
+    void keepRounds() {
+        serving.target.unit.keepsRounds = true;
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        raw.close();
+        serving.awaitNothingLeft();
+        serving.close();
+    }
+
+    private static byte[] cdb(int opcode, long lba, int blocks, long round) {
+        return ByteBuffer.allocate(16).put(0, (byte) opcode).putInt(2, (int) lba)
+            .putLong(6, (long) blocks << 48 | round).array();
+    }
+
+    private static int fieldPointer(End end) {
+        // Behind the two bytes of its length.
+        return ByteBuffer.wrap(end.sense()).getShort(2 + 16);
+    }
+
+    @Test
+    void pushIsAWriteThatNamesItsRound() throws IOException {
+        byte[] data = random(2 * BLOCK, 1);
+        End end = raw.run(WRITE, cdb(PUSH, 3, 2, 0xABCDEF012345L), data.length, data);
+        assertThat(end.status()).isZero();
+        assertThat(serving.target.unit.round).isEqualTo(0xABCDEF012345L);
+        assertThat(serving.contents(3 * BLOCK, data.length)).isEqualTo(data);
+    }
+
+    @Test
+    void pullIsAReadThatNamesItsRound() throws IOException {
+        serving.fill(2);
+        End end = raw.run(READ, cdb(PULL, 5, 4, 0), 4 * BLOCK, EMPTY);
+        assertThat(end.status()).isZero();
+        assertThat(serving.target.unit.round).isZero();
+        assertThat(end.data()).isEqualTo(serving.contents(5 * BLOCK, 4 * BLOCK));
+    }
+
+    @Test
+    void readsAndWritesNameNone() throws IOException {
+        raw.run(READ, RawInitiator.read(0, 1), BLOCK, EMPTY);
+        assertThat(serving.target.unit.round).isEqualTo(IoTask.IMPLIED_ROUND);
+        raw.run(WRITE, cdb(PUSH, 0, 1, 7), BLOCK, new byte[BLOCK]);
+        raw.run(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]);
+        assertThat(serving.target.unit.round).isEqualTo(IoTask.IMPLIED_ROUND);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 14, 15})
+    void reservedBytesAreRefusedWhereTheyAre(int at) throws IOException {
+        byte[] cdb = cdb(PULL, 0, 1, 1);
+        cdb[at] = 4;
+        End end = raw.run(READ, cdb, BLOCK, EMPTY);
+        assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
+        assertThat(fieldPointer(end)).isEqualTo(at);
+    }
+
+    @Test
+    void pushOfRoundZeroIsRefused() throws IOException {
+        End end = raw.run(WRITE, cdb(PUSH, 0, 1, 0), BLOCK, new byte[BLOCK]);
+        assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
+        assertThat(fieldPointer(end)).isEqualTo(8);
+    }
+
+    @Test
+    void longerTransferThanTheLimitIsRefused() throws IOException {
+        End end = raw.run(READ, cdb(PULL, 0, 2049, 0), BLOCK, EMPTY);
+        assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
+        assertThat(fieldPointer(end)).isEqualTo(6);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2047, 2", "2048, 1", "2049, 0", "4294967295, 1"})
+    void rangeBeyondTheUnitIsRefused(long lba, int blocks) throws IOException {
+        assertThat(serving.target.unit.sizeBytes()).isEqualTo((long) BLOCKS * BLOCK);
+        End end = raw.run(READ, cdb(PULL, lba, blocks, 0), BLOCK, EMPTY);
+        assertThat(end.senseCode()).isEqualTo(LBA_OUT_OF_RANGE);
+        assertThat(fieldPointer(end)).isEqualTo(2);
+    }
+
+    @Test
+    void unitWithoutRoundsKnowsNeither() throws IOException {
+        serving.target.unit.keepsRounds = false;
+        assertThat(raw.run(READ, cdb(PULL, 0, 1, 0), BLOCK, EMPTY).senseCode()).isEqualTo(INVALID_OPCODE);
+        assertThat(raw.run(WRITE, cdb(PUSH, 0, 1, 1), BLOCK, new byte[BLOCK]).senseCode()).isEqualTo(INVALID_OPCODE);
+    }
+}

@@ -1,0 +1,273 @@
+package io.modeldisk.protocol.engine;
+
+import static io.modeldisk.protocol.engine.RawInitiator.EMPTY;
+import static io.modeldisk.protocol.engine.RawInitiator.NO_DATA;
+import static io.modeldisk.protocol.engine.RawInitiator.READ;
+import static io.modeldisk.protocol.engine.RawInitiator.WRITE;
+import static io.modeldisk.protocol.engine.RawInitiator.cdb;
+import static io.modeldisk.test.RandomBytes.random;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.protocol.engine.RawInitiator.End;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What each SCSI command answers (SPC-4, SBC-3), over the wire. */
+@Timeout(60)
+class ScsiCommandsTest {
+    private static final int BLOCK = Serving.BLOCK;
+    private static final int BLOCKS = 2048;
+    private static final int LBA_OUT_OF_RANGE = 0x52100;
+    private static final int INVALID_FIELD = 0x52400;
+
+    private static Serving serving;
+    private static RawInitiator raw;
+
+    @BeforeAll
+    static void serve() throws IOException {
+        serving = new Serving();
+        raw = serving.login();
+    }
+
+    @AfterAll
+    static void end() throws IOException {
+        raw.close();
+        serving.awaitNothingLeft();
+        serving.close();
+    }
+
+    private static End read(int expected, int... bytes) throws IOException {
+        return raw.run(READ, cdb(bytes), expected, EMPTY);
+    }
+
+    private static String ascii(byte[] data, int from, int length) {
+        return new String(data, from, length, StandardCharsets.US_ASCII);
+    }
+
+    @Test
+    void standardInquiryNamesVendorAndProduct() throws IOException {
+        byte[] data = read(96, 0x12, 0, 0, 0, 96).data();
+        assertThat(data).hasSize(96);
+        assertThat(data[0]).as("a disk").isZero();
+        assertThat(ascii(data, 8, 24)).isEqualTo("MODELDSKmemory          ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 5, 36, 95})
+    void allocationLengthCutsInquiry(int length) throws IOException {
+        End end = read(length, 0x12, 0, 0, 0, length);
+        assertThat(end.data()).hasSize(length);
+        assertThat(end.status()).isZero();
+    }
+
+    @Test
+    void shortParameterDataIsAnUnderflow() throws IOException {
+        End end = read(255, 0x12, 0, 0, 0, 255);
+        assertThat(end.underflow()).isTrue();
+        assertThat(end.residual()).isEqualTo(255 - 96);
+    }
+
+    @Test
+    void supportedPagesListEveryPageInOrder() throws IOException {
+        byte[] data = read(255, 0x12, 1, 0, 0, 255).data();
+        assertThat(Arrays.copyOfRange(data, 4, data.length))
+            .containsExactly(0x00, 0x80, 0x83, 0xB0, 0xB1, 0xC0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0x00, 0x80, 0x83, 0xB0, 0xB1, 0xC0})
+    void vitalPageTellsItsCodeAndLength(int page) throws IOException {
+        byte[] data = read(255, 0x12, 1, page, 0, 255).data();
+        assertThat(data[1] & 0xFF).isEqualTo(page);
+        assertThat(ByteBuffer.wrap(data).getShort(2)).isEqualTo((short) (data.length - 4));
+    }
+
+    @Test
+    void serialNumberPageHasTheSerialNumber() throws IOException {
+        byte[] data = read(255, 0x12, 1, 0x80, 0, 255).data();
+        assertThat(ascii(data, 4, data.length - 4)).isEqualTo("memory-0");
+    }
+
+    @Test
+    void blockLimitsPageHasTheLongestTransfer() throws IOException {
+        assertThat(ByteBuffer.wrap(read(255, 0x12, 1, 0xB0, 0, 255).data()).getInt(8)).isEqualTo(2048);
+    }
+
+    @Test
+    void pageThatIsNotThereIsAnInvalidField() throws IOException {
+        assertThat(read(255, 0x12, 1, 0xB9, 0, 255).senseCode()).isEqualTo(INVALID_FIELD);
+    }
+
+    @Test
+    void pageCodeWithoutVitalBitIsAnInvalidField() throws IOException {
+        assertThat(read(255, 0x12, 0, 0x80, 0, 255).senseCode()).isEqualTo(INVALID_FIELD);
+    }
+
+    @Test
+    void readCapacity10HasTheLastBlockAndItsSize() throws IOException {
+        ByteBuffer data = ByteBuffer.wrap(read(8, 0x25).data());
+        assertThat(data.getInt(0)).isEqualTo(BLOCKS - 1);
+        assertThat(data.getInt(4)).isEqualTo(BLOCK);
+    }
+
+    @Test
+    void readCapacity16HasTheLastBlockAndItsSize() throws IOException {
+        ByteBuffer data = ByteBuffer.wrap(read(32, 0x9E, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 32).data());
+        assertThat(data.getLong(0)).isEqualTo(BLOCKS - 1);
+        assertThat(data.getInt(8)).isEqualTo(BLOCK);
+    }
+
+    @Test
+    void readCapacity16IsCutToTheAllocationLength() throws IOException {
+        assertThat(read(32, 0x9E, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12).data()).hasSize(12);
+    }
+
+    @Test
+    void otherServiceActionIsAnInvalidField() throws IOException {
+        assertThat(read(32, 0x9E, 0x11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 32).senseCode()).isEqualTo(INVALID_FIELD);
+    }
+
+    @Test
+    void modeSense6HasDescriptorAndAllPages() throws IOException {
+        byte[] data = read(255, 0x1A, 0, 0x3F, 0, 255).data();
+        assertThat(data).hasSize(4 + 8 + 20 + 12 + 12);
+        assertThat(data[0] & 0xFF).as("mode data length").isEqualTo(data.length - 1);
+        assertThat(data[3]).as("block descriptor length").isEqualTo((byte) 8);
+    }
+
+    @Test
+    void modeSense10WithoutDescriptorHasNone() throws IOException {
+        byte[] data = read(255, 0x5A, 0x08, 0x08, 0, 0, 0, 0, 0, 255).data();
+        assertThat(data).hasSize(8 + 20);
+        assertThat(ByteBuffer.wrap(data).getShort(6)).isZero();
+    }
+
+    @Test
+    void modeSenseIsCutToTheAllocationLength() throws IOException {
+        assertThat(read(255, 0x1A, 0, 0x3F, 0, 4).data()).hasSize(4);
+    }
+
+    @Test
+    void savedModePagesAreNotSupported() throws IOException {
+        assertThat(read(255, 0x1A, 0, 0xFF, 0, 255).senseCode()).isEqualTo(0x53900);
+    }
+
+    @Test
+    void modePageThatIsNotThereIsAnInvalidField() throws IOException {
+        assertThat(read(255, 0x1A, 0, 0x01, 0, 255).senseCode()).isEqualTo(INVALID_FIELD);
+    }
+
+    @Test
+    void reportLunsListsTheUnits() throws IOException {
+        byte[] data = read(64, 0xA0, 0, 0, 0, 0, 0, 0, 0, 0, 64).data();
+        assertThat(data).hasSize(16);
+        assertThat(ByteBuffer.wrap(data).getInt(0)).isEqualTo(8);
+        assertThat(ByteBuffer.wrap(data).getLong(8)).isZero();
+    }
+
+    @Test
+    void reportLunsWithTooLittleRoomIsAnInvalidField() throws IOException {
+        assertThat(read(8, 0xA0, 0, 0, 0, 0, 0, 0, 0, 0, 8).senseCode()).isEqualTo(INVALID_FIELD);
+    }
+
+    @Test
+    void requestSenseHasNothingToTell() throws IOException {
+        byte[] data = read(18, 0x03, 0, 0, 0, 18).data();
+        assertThat(data).hasSize(18).startsWith(0x70, 0, 0);
+    }
+
+    @Test
+    void unknownOpcodeIsInvalid() throws IOException {
+        assertThat(raw.run(NO_DATA, cdb(0xFE), 0, EMPTY).senseCode()).isEqualTo(0x52000);
+    }
+
+    @Test
+    void commandToAUnitThatIsNotThereIsNotSupported() throws IOException {
+        int tag = raw.command(0x01, NO_DATA, 3, cdb(0), 0, EMPTY);
+        assertThat(raw.end(tag).senseCode()).isEqualTo(0x52500);
+    }
+
+    @Test
+    void inquiryOfAUnitThatIsNotThereSaysSo() throws IOException {
+        int tag = raw.command(0x01, READ, 3, cdb(0x12, 0, 0, 0, 36), 36, EMPTY);
+        assertThat(raw.end(tag).data()[0]).isEqualTo((byte) 0x7F);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2048, 1", "2047, 2", "2049, 0", "9223372036854775807, 1", "-1, 1", "-1, 0", "1, 2048", "-2048, 2048"})
+    void rangeBeyondTheUnitIsRefused(long lba, int blocks) throws IOException {
+        End end = raw.run(READ, RawInitiator.read(lba, blocks), BLOCK, EMPTY);
+        assertThat(end.senseCode()).isEqualTo(LBA_OUT_OF_RANGE);
+    }
+
+    @Test
+    void writeBeyondTheUnitIsRefusedAndItsDataDropped() throws IOException {
+        End end = raw.run(WRITE, RawInitiator.write(BLOCKS, 1), BLOCK, new byte[BLOCK]);
+        assertThat(end.senseCode()).isEqualTo(LBA_OUT_OF_RANGE);
+    }
+
+    @Test
+    void transferBeyondTheLimitIsAnInvalidField() throws IOException {
+        assertThat(raw.run(READ, RawInitiator.read(0, 2049), 2049 * BLOCK, EMPTY).senseCode())
+            .isEqualTo(INVALID_FIELD);
+    }
+
+    @Test
+    void protectionInformationIsAnInvalidField() throws IOException {
+        byte[] cdb = RawInitiator.read(0, 1);
+        cdb[1] = 0x20;
+        assertThat(raw.run(READ, cdb, BLOCK, EMPTY).senseCode()).isEqualTo(INVALID_FIELD);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {6, 10, 12, 16})
+    void writeThenReadOfEachLengthOfCommandMovesTheSameBlocks(int length) throws IOException {
+        byte[] data = random(2 * BLOCK, length);
+        assertThat(raw.run(WRITE, medium(length, true, 300, 2), data.length, data).status()).isZero();
+        assertThat(serving.contents(300 * BLOCK, data.length)).isEqualTo(data);
+        assertThat(raw.run(READ, medium(length, false, 300, 2), data.length, EMPTY).data()).isEqualTo(data);
+    }
+
+    private static byte[] medium(int length, boolean write, int lba, int blocks) {
+        int opcode = write ? 2 : 0;
+        return switch (length) {
+            case 6 -> cdb(0x08 + opcode, 0, lba >> 8, lba, blocks);
+            case 10 -> cdb(0x28 + opcode, 0, 0, 0, lba >> 8, lba, 0, 0, blocks);
+            case 12 -> cdb(0xA8 + opcode, 0, 0, 0, lba >> 8, lba, 0, 0, 0, blocks);
+            default -> RawInitiator.cdb16(0x88 + opcode, lba, blocks);
+        };
+    }
+
+    @Test
+    void read6OfNoBlocksMeans256() throws IOException {
+        assertThat(read(1 << 20, 0x08, 0, 0, 0, 0).data()).hasSize(1 << 20);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {10, 12, 16})
+    void zeroLengthTransferMovesNothing(int length) throws IOException {
+        assertThat(raw.run(NO_DATA, medium(length, false, 0, 0), 0, EMPTY).status()).isZero();
+        assertThat(raw.run(NO_DATA, medium(length, true, BLOCKS, 0), 0, EMPTY).status()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0x35, 0x91})
+    void synchronizeCacheOfTheWholeUnitIsGood(int opcode) throws IOException {
+        assertThat(raw.run(NO_DATA, cdb(opcode), 0, EMPTY).status()).isZero();
+    }
+
+    @Test
+    void synchronizeCacheBeyondTheUnitIsRefused() throws IOException {
+        assertThat(raw.run(NO_DATA, RawInitiator.cdb16(0x91, BLOCKS, 1), 0, EMPTY).senseCode())
+            .isEqualTo(LBA_OUT_OF_RANGE);
+    }
+}

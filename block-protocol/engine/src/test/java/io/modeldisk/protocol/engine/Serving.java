@@ -1,0 +1,73 @@
+package io.modeldisk.protocol.engine;
+
+import static io.modeldisk.test.Await.await;
+import static io.modeldisk.test.RandomBytes.random;
+
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.util.function.UnaryOperator;
+
+/** A server of plain memory on a port of its own, for one test. */
+public final class Serving implements AutoCloseable {
+    public static final int BLOCK = 4096;
+    private static final int SIZE_BYTES = 8 << 20;
+    private static final int CONNECTIONS = 8;
+    private static final int CHUNKS = 48;
+    /** The medium's memory and the buffers', together. */
+    public static final int MEMORY_BYTES = SIZE_BYTES + CHUNKS * BufferPool.CHUNK_BYTES;
+
+    public final MemoryTarget target;
+    public final TargetServer server;
+    public final long allBufferBytes;
+
+    public Serving() throws IOException {
+        this(UnaryOperator.identity());
+    }
+
+    /** With other settings than the usual small ones. */
+    public Serving(UnaryOperator<TargetServer.Context> settings) throws IOException {
+        target = new MemoryTarget(SIZE_BYTES);
+        server = TargetServer.launch(settings.apply(new TargetServer.Context()
+            .listen(new InetSocketAddress("127.0.0.1", 0))
+            .target(target)
+            .maxConnections(CONNECTIONS)
+            .bufferBytes((long) CHUNKS * BufferPool.CHUNK_BYTES)));
+        allBufferBytes = server.freeBufferBytes();
+    }
+
+    RawInitiator login(String... keys) throws IOException {
+        return RawInitiator.loggedIn(server, "iqn.test:raw", keys);
+    }
+
+    RawInitiator loginAs(String name, String... keys) throws IOException {
+        return RawInitiator.loggedIn(server, name, keys);
+    }
+
+    /** What the medium holds. */
+    public byte[] contents(long offset, int length) {
+        DataMemory memory = target.unit.memory();
+        return memory.segment(offset, length).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    /** Fills the whole medium with random bytes and answers them. */
+    public byte[] fill(long seed) {
+        byte[] bytes = random(SIZE_BYTES, seed);
+        MemorySegment.copy(bytes, 0, target.unit.memory().slab(0), ValueLayout.JAVA_BYTE, 0, bytes.length);
+        return bytes;
+    }
+
+    /** Waits until no connection is left and all memory is back. */
+    public void awaitNothingLeft() {
+        await("every connection ends", () -> server.connectionCount() == 0);
+        await("all buffers come back", () -> server.freeBufferBytes() == allBufferBytes);
+    }
+
+    @Override
+    public void close() {
+        server.close();
+        target.close();
+    }
+}

@@ -1,0 +1,274 @@
+package io.modeldisk.protocol.engine;
+
+import static io.modeldisk.protocol.engine.RawInitiator.EMPTY;
+import static io.modeldisk.protocol.engine.RawInitiator.NO_DATA;
+import static io.modeldisk.test.Await.await;
+import static io.modeldisk.test.RandomBytes.random;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.protocol.engine.RawInitiator.Reply;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A session that breaks the protocol ends or is told; the others go on, and nothing of it is left. */
+@Timeout(60)
+class TargetProtocolErrorTest {
+    private static final byte[] TEST_UNIT_READY = RawInitiator.cdb(0);
+
+    private Serving serving;
+    private RawInitiator raw;
+    private RawInitiator other;
+
+    @BeforeEach
+    void serve() throws IOException {
+        serving = new Serving(context -> context.transferTimeoutSeconds(1));
+        raw = serving.login();
+        other = serving.loginAs("iqn.test:other");
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        assertThat(other.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).as("the other session goes on").isZero();
+        raw.close();
+        other.close();
+        serving.awaitNothingLeft();
+        serving.close();
+    }
+
+    @Test
+    void impossibleDataSegmentEndsTheConnection() throws IOException {
+        raw.sendBytes(raw.request(0x40, 0x80, 1).putInt(4, 0xFFFFFF).array());
+        assertThat(raw.isClosedByTarget()).isTrue();
+    }
+
+    @Test
+    void unknownOpcodeIsRejectedAndTheSessionGoesOn() throws IOException {
+        raw.send(RawInitiator.header(0x5C, 0x80).putInt(16, 0x1234), EMPTY);
+        Reply reject = raw.receive();
+        assertThat(reject.opcode()).isEqualTo(0x3F);
+        assertThat(reject.u8(2)).as("command not supported").isEqualTo(0x05);
+        assertThat(reject.data()).as("the header").hasSize(48).startsWith(0x5C, 0x80);
+        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
+    }
+
+    @Test
+    void halfAHeaderThenSilenceIsClosedAfterTheBound() throws IOException {
+        raw.sendBytes(new byte[20]);
+        assertThat(raw.isClosedByTarget()).isTrue();
+    }
+
+    @Test
+    void halfADataSegmentThenSilenceIsClosedAfterTheBound() throws IOException {
+        raw.sendBytes(raw.request(0x40, 0x80, 1).putInt(4, 1000).array());
+        raw.sendBytes(new byte[500]);
+        assertThat(raw.isClosedByTarget()).isTrue();
+    }
+
+    @Test
+    void halfAPduThenTheEndLeavesNothing() throws IOException {
+        raw.sendBytes(raw.request(0x40, 0x80, 1).putInt(4, 1000).array());
+        raw.sendBytes(new byte[500]);
+        raw.socket.shutdownOutput();
+        assertThat(raw.isClosedByTarget()).isTrue();
+    }
+
+    @Test
+    void commandInTwoSegmentsDoesNotCountAsHalfAPduForEver() throws IOException {
+        byte[] command = raw.request(0x01, NO_DATA, 1).array();
+        raw.sendBytes(Arrays.copyOf(command, 20));
+        assertThat(other.ping(EMPTY).opcode()).isEqualTo(0x20);
+        raw.sendBytes(Arrays.copyOfRange(command, 20, 48));
+        assertThat(raw.end(1).status()).isZero();
+        raw.socket.setSoTimeout(2500);
+        assertThat(raw.isClosedByTarget()).isFalse();
+    }
+
+    @Test
+    void commandWithAnAdditionalHeaderDoesNotCountAsHalfAPduForEver() throws IOException {
+        raw.sendBytes(raw.request(0x01, NO_DATA, 1).put(4, (byte) 2).array());
+        raw.sendBytes(new byte[8]);
+        assertThat(raw.end(1).status()).isZero();
+        raw.socket.setSoTimeout(2500);
+        assertThat(raw.isClosedByTarget()).isFalse();
+    }
+
+    @Test
+    void announcedDataThatDoesNotComeIsClosedAfterTheBound() throws IOException {
+        raw.command(RawInitiator.WRITE, RawInitiator.write(0, 1), 4096, EMPTY);
+        assertThat(raw.receive().opcode()).as("R2T").isEqualTo(0x31);
+        assertThat(raw.isClosedByTarget()).isTrue();
+    }
+
+    @Test
+    void initiatorThatDoesNotReadIsClosedAfterTheBound() throws IOException {
+        try (RawInitiator deaf = serving.loginAs("iqn.test:deaf")) {
+            for (int i = 0; i < 2; i++) {
+                deaf.command(RawInitiator.READ, RawInitiator.read(0, 1024), 4 << 20, EMPTY);
+            }
+            await("the deaf one is closed", () -> serving.server.connectionCount() == 2);
+        }
+    }
+
+    @Test
+    void commandBeyondTheWindowIsIgnored() throws IOException {
+        raw.ping(EMPTY);
+        raw.send(RawInitiator.header(0x01, NO_DATA).putInt(16, 9).putInt(24, raw.maxCmdSn + 1), EMPTY);
+        assertThat(raw.ping(EMPTY).opcode()).as("no answer but the ping's").isEqualTo(0x20);
+        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
+    }
+
+    @Test
+    void commandBeyondAClosedWindowIsIgnored() throws IOException {
+        serving.target.unit.parking = true;
+        raw.ping(EMPTY);
+        while (raw.cmdSn <= raw.maxCmdSn) {
+            raw.command(RawInitiator.READ, RawInitiator.read(0, 1), 4096, EMPTY);
+        }
+        raw.send(RawInitiator.header(0x01, NO_DATA).putInt(16, 9).putInt(24, raw.maxCmdSn + 2), EMPTY);
+        assertThat(raw.ping(EMPTY).opcode()).as("no answer but the ping's").isEqualTo(0x20);
+    }
+
+    @Test
+    void commandSeenBeforeIsIgnored() throws IOException {
+        raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY);
+        raw.send(RawInitiator.header(0x01, NO_DATA).putInt(16, 9).putInt(24, raw.cmdSn - 1), EMPTY);
+        assertThat(raw.ping(EMPTY).opcode()).as("no answer but the ping's").isEqualTo(0x20);
+    }
+
+    @Test
+    void gapInTheCommandNumbersEndsTheConnection() throws IOException {
+        raw.cmdSn++;
+        raw.command(NO_DATA, TEST_UNIT_READY, 0, EMPTY);
+        assertThat(raw.isClosedByTarget()).isTrue();
+    }
+
+    @Test
+    void immediateCommandDoesNotTakeANumber() throws IOException {
+        raw.end(raw.command(0x41, NO_DATA, 0, TEST_UNIT_READY, 0, EMPTY));
+        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).last().u32(28)).as("ExpCmdSN").isEqualTo(raw.cmdSn);
+    }
+
+    @Test
+    void immediateCommandWithoutRoomIsToldSo() throws IOException {
+        serving.target.unit.parking = true;
+        raw.ping(EMPTY);
+        while (raw.cmdSn <= raw.maxCmdSn) {
+            raw.command(RawInitiator.READ, RawInitiator.read(0, 1), 4096, EMPTY);
+        }
+        int tag = raw.command(0x41, NO_DATA, 0, TEST_UNIT_READY, 0, EMPTY);
+        assertThat(raw.end(tag).status()).as("TASK SET FULL").isEqualTo(0x28);
+    }
+
+    @Test
+    void commandWithinTheWindowIsAnsweredThoughAnImmediateOneTookItsRoom() throws IOException {
+        serving.target.unit.parking = true;
+        raw.ping(EMPTY);
+        raw.command(0x41, RawInitiator.READ, 0, RawInitiator.read(0, 1), 4096, EMPTY);
+        int tag = 0;
+        while (raw.cmdSn <= raw.maxCmdSn) {
+            tag = raw.command(RawInitiator.READ, RawInitiator.read(0, 1), 4096, EMPTY);
+        }
+        assertThat(raw.end(tag).status()).as("TASK SET FULL").isEqualTo(0x28);
+    }
+
+    @Test
+    void pingIsAnsweredWithItsData() throws IOException {
+        byte[] data = random(101, 1);
+        Reply reply = raw.ping(data);
+        assertThat(reply.opcode()).isEqualTo(0x20);
+        assertThat(reply.data()).isEqualTo(data);
+    }
+
+    @Test
+    void logoutIsAnsweredAndClosesTheConnection() throws IOException {
+        raw.send(raw.request(0x46, 0x80, 5), EMPTY);
+        Reply reply = raw.receive();
+        assertThat(reply.opcode()).isEqualTo(0x26);
+        assertThat(raw.isClosedByTarget()).isTrue();
+        await("the nexus is logged out",
+            () -> serving.target.nexusEvents.contains("logged out iqn.test:raw"));
+    }
+
+    @Test
+    void statusNumbersCountOneByOne() throws IOException {
+        int first = raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).last().u32(24);
+        raw.ping(EMPTY);
+        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).last().u32(24)).isEqualTo(first + 2);
+    }
+
+    @Test
+    void loginInFullFeaturePhaseEndsTheConnection() throws IOException {
+        raw.send(raw.loginHeader(1, 3), EMPTY);
+        assertThat(raw.isClosedByTarget()).isTrue();
+    }
+
+    @Test
+    void silentInitiatorIsPingedAndThenClosed() throws IOException {
+        try (Serving watchful = new Serving(context -> context.pingIntervalSeconds(1));
+            RawInitiator silent = watchful.login()) {
+            Reply ping = silent.receive();
+            assertThat(ping.opcode()).isEqualTo(0x20);
+            assertThat(ping.tag()).isEqualTo(RawInitiator.NONE);
+            assertThat(ping.u32(20)).as("wants an answer").isNotEqualTo(RawInitiator.NONE);
+            assertThat(silent.isClosedByTarget()).isTrue();
+        }
+    }
+
+    @Test
+    void targetMayBearWithSilenceForLessThanItsServer() throws Exception {
+        try (Serving serving = new Serving(context -> context)) {
+            serving.target.silenceBoundNanos = TimeUnit.SECONDS.toNanos(1);
+            try (RawInitiator silent = serving.login()) {
+                assertThat(silent.receive().opcode()).as("a ping").isEqualTo(0x20);
+                assertThat(silent.isClosedByTarget()).isTrue();
+            }
+            serving.awaitNothingLeft();
+            assertThat(serving.target.nexusEvents).extracting(event -> event.replaceFirst(" .*", ""))
+                .containsExactly("established", "silent", "lost");
+        }
+    }
+
+    @Test
+    void whoWaitsForACommandThatKeepsTheTargetBusyIsNotSilent() throws Exception {
+        try (Serving serving = new Serving(context -> context)) {
+            long bound = TimeUnit.MILLISECONDS.toNanos(300);
+            serving.target.silenceBoundNanos = bound;
+            serving.target.unit.filling = () -> {
+                long begun = System.nanoTime();
+                while (System.nanoTime() - begun < 3 * bound) {
+                    Thread.onSpinWait();
+                }
+            };
+            try (RawInitiator busy = serving.login()) {
+                int tag = busy.command(RawInitiator.WRITE, RawInitiator.cdb16(0x93, 0, 1), Serving.BLOCK,
+                    new byte[Serving.BLOCK]);
+                assertThat(busy.end(tag).status()).isZero();
+            }
+            serving.awaitNothingLeft();
+            assertThat(serving.target.nexusEvents).noneMatch(event -> event.startsWith("silent"));
+        }
+    }
+
+    @Test
+    void acceptingGoesOnAfterAThreadCouldNotBeMade() throws IOException {
+        boolean[] failed = new boolean[1];
+        try (Serving fragile = new Serving(context -> context.threadFactory(work -> {
+            if (!failed[0]) {
+                failed[0] = true;
+                throw new OutOfMemoryError("no thread, in a test");
+            }
+            return Thread.ofPlatform().daemon().unstarted(work);
+        })); RawInitiator first = new RawInitiator(fragile.server.localAddress())) {
+            assertThat(first.isClosedByTarget()).isTrue();
+            try (RawInitiator second = fragile.login()) {
+                assertThat(second.ping(EMPTY).opcode()).isEqualTo(0x20);
+            }
+            fragile.awaitNothingLeft();
+        }
+    }
+}

@@ -1,0 +1,407 @@
+package io.modeldisk.protocol.engine;
+
+import static io.modeldisk.protocol.engine.RawInitiator.EMPTY;
+import static io.modeldisk.protocol.engine.RawInitiator.NONE;
+import static io.modeldisk.protocol.engine.RawInitiator.WRITE;
+import static io.modeldisk.protocol.engine.RawInitiator.WRITE_MORE_FOLLOWS;
+import static io.modeldisk.test.RandomBytes.random;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.protocol.engine.RawInitiator.End;
+import io.modeldisk.protocol.engine.RawInitiator.Reply;
+import io.modeldisk.protocol.scsi.ScsiStatus;
+import java.io.IOException;
+import java.util.Arrays;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** How a write's data comes to the target, and what happens when it comes otherwise. */
+@Timeout(60)
+class TargetWriteTest {
+    private static final int BLOCK = Serving.BLOCK;
+    private static final int MIB = 1 << 20;
+    private static final String[] UNSOLICITED = {
+        "InitialR2T=No", "ImmediateData=Yes", "FirstBurstLength=65536", "MaxBurstLength=131072",
+        "MaxRecvDataSegmentLength=262144"
+    };
+
+    private Serving serving;
+    private RawInitiator raw;
+
+    @BeforeEach
+    void serve() throws IOException {
+        serving = new Serving();
+        raw = serving.login(UNSOLICITED);
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        raw.close();
+        serving.awaitNothingLeft();
+        serving.close();
+    }
+
+    /** Answers R2Ts with Data-Out PDUs of at most {@code pduBytes} until the command's response is there. */
+    private static End serveR2ts(RawInitiator from, int tag, byte[] data, int pduBytes) throws IOException {
+        while (true) {
+            Reply reply = from.receive();
+            if (reply.opcode() != 0x31) {
+                return new End(reply.u8(3), EMPTY, reply.u32(44), (reply.flags() & 4) != 0, (reply.flags() & 2) != 0,
+                    reply.data(), reply);
+            }
+            answerR2t(from, reply, tag, data, pduBytes);
+        }
+    }
+
+    private static void answerR2t(RawInitiator from, Reply r2t, int tag, byte[] data, int pduBytes)
+        throws IOException {
+        int at = r2t.u32(40);
+        int end = at + r2t.u32(44);
+        for (int sn = 0; at < end; sn++) {
+            int next = Math.min(end, at + pduBytes);
+            from.dataOut(tag, r2t.u32(20), sn, at, Arrays.copyOfRange(data, at, next), next == end);
+            at = next;
+        }
+    }
+
+    @Test
+    void immediateDataAloneIsAWholeWrite() throws IOException {
+        byte[] data = random(2 * BLOCK, 1);
+        assertThat(raw.run(WRITE, RawInitiator.write(3, 2), data.length, data).status()).isZero();
+        assertThat(serving.contents(3 * BLOCK, data.length)).isEqualTo(data);
+    }
+
+    @Test
+    void immediateUnsolicitedAndSolicitedDataMakeOneWrite() throws IOException {
+        byte[] data = random(MIB, 2);
+        int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, MIB / BLOCK), MIB, Arrays.copyOf(data, 8192));
+        raw.dataOut(tag, NONE, 0, 8192, Arrays.copyOfRange(data, 8192, 32768), false);
+        raw.dataOut(tag, NONE, 1, 32768, Arrays.copyOfRange(data, 32768, 65536), true);
+        assertThat(serveR2ts(raw, tag, data, 50_000).status()).isZero();
+        assertThat(serving.contents(0, MIB)).isEqualTo(data);
+    }
+
+    @Test
+    void solicitedDataAloneIsAWholeWrite() throws IOException {
+        byte[] data = random(5 * BLOCK, 3);
+        int tag = raw.command(WRITE, RawInitiator.write(7, 5), data.length, EMPTY);
+        assertThat(serveR2ts(raw, tag, data, 1000).status()).isZero();
+        assertThat(serving.contents(7 * BLOCK, data.length)).isEqualTo(data);
+    }
+
+    @Test
+    void writeOverManyChunksArrivesWhole() throws IOException {
+        byte[] data = random(4 * MIB, 4);
+        int tag = raw.command(WRITE, RawInitiator.write(1, 1024), data.length, EMPTY);
+        assertThat(serveR2ts(raw, tag, data, 131072).status()).isZero();
+        assertThat(serving.contents(BLOCK, data.length)).isEqualTo(data);
+    }
+
+    @Test
+    void responseCountsTheR2ts() throws IOException {
+        byte[] data = random(MIB, 4);
+        int tag = raw.command(WRITE, RawInitiator.write(0, 256), data.length, EMPTY);
+        assertThat(serveR2ts(raw, tag, data, 131072).last().u32(36)).as("ExpDataSN").isEqualTo(8);
+    }
+
+    @Test
+    void writeThatEndsInTheFirstBurstNeedsNoR2t() throws IOException {
+        byte[] data = random(2 * BLOCK, 5);
+        int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 2), data.length, Arrays.copyOf(data, BLOCK));
+        raw.dataOut(tag, NONE, 0, BLOCK, Arrays.copyOfRange(data, BLOCK, data.length), true);
+        assertThat(raw.end(tag).status()).isZero();
+        assertThat(serving.contents(0, data.length)).isEqualTo(data);
+    }
+
+    /** The command fails with this sense, the medium is as it was, and the session goes on. */
+    private void assertWriteFailsByADataOut(int sense, int dataSn, int offset, int length) throws IOException {
+        byte[] before = serving.fill(6);
+        int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
+        Reply r2t = raw.receive();
+        raw.dataOut(tag, r2t.u32(20), dataSn, offset, random(length, 7), true);
+        End end = raw.end(tag);
+        assertThat(end.status()).isEqualTo(ScsiStatus.CHECK_CONDITION);
+        assertThat(end.senseCode()).isEqualTo(sense);
+        assertThat(serving.contents(0, 4 * BLOCK)).isEqualTo(Arrays.copyOf(before, 4 * BLOCK));
+        byte[] data = random(BLOCK, 8);
+        assertThat(raw.run(WRITE, RawInitiator.write(0, 1), BLOCK, data).status()).isZero();
+    }
+
+    @Test
+    void dataOutAtAWrongOffsetFailsTheCommand() throws IOException {
+        assertWriteFailsByADataOut(0xB4705, 0, BLOCK, BLOCK);
+    }
+
+    @Test
+    void dataOutBeyondTheBurstFailsTheCommand() throws IOException {
+        assertWriteFailsByADataOut(0xB0C0D, 0, 0, 5 * BLOCK);
+    }
+
+    @Test
+    void dataOutWithAWrongNumberFailsTheCommand() throws IOException {
+        assertWriteFailsByADataOut(0xB4705, 1, 0, BLOCK);
+    }
+
+    @Test
+    void shortLastDataOutFailsTheCommand() throws IOException {
+        assertWriteFailsByADataOut(0xB0C0D, 0, 0, BLOCK);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1 << 12, 1 << 11, 1 << 31})
+    void dataOutWithATagThatWasNeverGivenIsRejectedAndTheWriteGoesOn(int difference) throws IOException {
+        byte[] data = random(4 * BLOCK, 8);
+        int tag = raw.command(WRITE, RawInitiator.write(0, 4), data.length, EMPTY);
+        Reply r2t = raw.receive();
+        raw.dataOut(tag, r2t.u32(20) + difference, 0, 0, new byte[data.length], true);
+        assertThat(raw.receive().u8(2)).as("invalid PDU field").isEqualTo(0x09);
+        answerR2t(raw, r2t, tag, data, data.length);
+        assertThat(raw.end(tag).status()).isZero();
+        assertThat(serving.contents(0, data.length)).isEqualTo(data);
+    }
+
+    @Test
+    void unsolicitedDataWithoutLeaveFailsTheCommandWhenTheLastOfItIsHere() throws IOException {
+        byte[] before = serving.fill(20);
+        try (RawInitiator strict = serving.loginAs("iqn.test:strict", "InitialR2T=Yes")) {
+            int tag = strict.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
+            strict.dataOut(tag, NONE, 0, 0, new byte[BLOCK], false);
+            assertThat(strict.ping(EMPTY).opcode()).as("no status yet").isEqualTo(0x20);
+            strict.dataOut(tag, NONE, 1, BLOCK, new byte[3 * BLOCK], true);
+            assertThat(strict.end(tag).senseCode()).isEqualTo(0xB0C0C);
+            assertThat(serving.contents(0, 4 * BLOCK)).isEqualTo(Arrays.copyOf(before, 4 * BLOCK));
+            assertThat(strict.run(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]).status()).isZero();
+        }
+    }
+
+    @Test
+    void unsolicitedDataOfACommandThatFailedIsWaitedForAndDropped() throws IOException {
+        int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(1 << 20, 4), 4 * BLOCK, new byte[BLOCK]);
+        assertThat(raw.ping(EMPTY).opcode()).as("no status yet").isEqualTo(0x20);
+        raw.dataOut(tag, NONE, 0, BLOCK, new byte[3 * BLOCK], true);
+        assertThat(raw.end(tag).senseCode()).as("LBA out of range").isEqualTo(0x52100);
+    }
+
+    @Test
+    void unsolicitedDataOfACommandThatFailedAndWasAbortedIsDropped() throws IOException {
+        int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(1 << 20, 4), 4 * BLOCK, EMPTY);
+        assertThat(raw.manage(1, tag)).isZero();
+        raw.dataOut(tag, NONE, 0, 0, new byte[4 * BLOCK], true);
+        assertThat(raw.ping(EMPTY).opcode()).isEqualTo(0x20);
+    }
+
+    @Test
+    void unsolicitedDataThatEndsBeforeTheFirstBurstFailsTheCommand() throws IOException {
+        int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 32), 32 * BLOCK, EMPTY);
+        raw.dataOut(tag, NONE, 0, 0, new byte[BLOCK], true);
+        assertThat(raw.end(tag).senseCode()).isEqualTo(0xB0C0D);
+    }
+
+    @Test
+    void unsolicitedDataBeyondTheFirstBurstFailsTheCommand() throws IOException {
+        int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 32), 32 * BLOCK, new byte[BLOCK]);
+        raw.dataOut(tag, NONE, 0, BLOCK, new byte[65536], true);
+        assertThat(raw.end(tag).senseCode()).isEqualTo(0xB0C0C);
+    }
+
+    @Test
+    void immediateDataBeyondTheFirstBurstFailsTheCommand() throws IOException {
+        End end = raw.run(WRITE, RawInitiator.write(0, 32), 32 * BLOCK, new byte[65540]);
+        assertThat(end.senseCode()).isEqualTo(0xB0C0C);
+    }
+
+    @Test
+    void dataThatNobodyAskedForIsDropped() throws IOException {
+        byte[] before = serving.fill(21);
+        int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
+        Reply r2t = raw.receive();
+        raw.dataOut(tag, NONE, 0, 0, new byte[4 * BLOCK], true);
+        assertThat(raw.ping(EMPTY).opcode()).as("neither status nor reject").isEqualTo(0x20);
+        byte[] data = random(4 * BLOCK, 22);
+        answerR2t(raw, r2t, tag, data, data.length);
+        assertThat(raw.end(tag).status()).isZero();
+        assertThat(serving.contents(0, data.length)).isEqualTo(data).isNotEqualTo(Arrays.copyOf(before, data.length));
+    }
+
+    @Test
+    void dataForATaskThatHasEndedIsDropped() throws IOException {
+        byte[] data = random(4 * BLOCK, 23);
+        int tag = raw.command(WRITE, RawInitiator.write(0, 4), data.length, EMPTY);
+        Reply r2t = raw.receive();
+        answerR2t(raw, r2t, tag, data, data.length);
+        raw.end(tag);
+        raw.dataOut(tag, r2t.u32(20), 0, 0, new byte[data.length], true);
+        assertThat(raw.ping(EMPTY).opcode()).as("neither status nor reject").isEqualTo(0x20);
+        assertThat(serving.contents(0, data.length)).isEqualTo(data);
+    }
+
+    @Test
+    void wrongDataFailsTheCommandOnlyWhenTheLastOfItIsHere() throws IOException {
+        int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
+        Reply r2t = raw.receive();
+        raw.dataOut(tag, r2t.u32(20), 3, 0, new byte[BLOCK], false);
+        assertThat(raw.ping(EMPTY).opcode()).as("no status yet").isEqualTo(0x20);
+        raw.dataOut(tag, r2t.u32(20), 1, BLOCK, new byte[3 * BLOCK], true);
+        assertThat(raw.end(tag).senseCode()).isEqualTo(0xB4705);
+    }
+
+    @Test
+    void immediateDataWithoutLeaveFailsTheCommand() throws IOException {
+        byte[] before = serving.fill(24);
+        try (RawInitiator strict = serving.loginAs("iqn.test:strict", "ImmediateData=No")) {
+            End end = strict.run(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]);
+            assertThat(end.senseCode()).isEqualTo(0xB0C0C);
+            assertThat(serving.contents(0, BLOCK)).isEqualTo(Arrays.copyOf(before, BLOCK));
+            assertThat(strict.ping(EMPTY).opcode()).isEqualTo(0x20);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 100, 4096, 3 * 4096, 4 * 4096 - 1})
+    void writeWhoseConnectionDiesLeavesTheMediumUnchanged(int arrived) throws IOException {
+        byte[] before = serving.fill(9);
+        int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
+        Reply r2t = raw.receive();
+        raw.send(RawInitiator.header(0x05, 0).putInt(16, tag).putInt(20, r2t.u32(20)), random(arrived, 10));
+        raw.close();
+        serving.awaitNothingLeft();
+        assertThat(serving.contents(0, 4 * BLOCK)).isEqualTo(Arrays.copyOf(before, 4 * BLOCK));
+    }
+
+    @Test
+    void writeCutInTheMiddleOfADataOutLeavesTheMediumUnchanged() throws IOException {
+        byte[] before = serving.fill(11);
+        int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
+        Reply r2t = raw.receive();
+        raw.sendBytes(RawInitiator.header(0x05, 0x80).putInt(16, tag).putInt(20, r2t.u32(20))
+            .putInt(4, 4 * BLOCK).array());
+        raw.sendBytes(random(3 * BLOCK + 77, 12));
+        raw.close();
+        serving.awaitNothingLeft();
+        assertThat(serving.contents(0, 4 * BLOCK)).isEqualTo(Arrays.copyOf(before, 4 * BLOCK));
+    }
+
+    @Test
+    void writeOfMoreThanTheInitiatorSendsIsAnOverflow() throws IOException {
+        byte[] data = random(BLOCK, 13);
+        End end = raw.run(WRITE, RawInitiator.write(0, 3), BLOCK, data);
+        assertThat(end.overflow()).isTrue();
+        assertThat(end.residual()).isEqualTo(2 * BLOCK);
+    }
+
+    @Test
+    void writeOfLessThanTheInitiatorSendsIsAnUnderflow() throws IOException {
+        byte[] before = serving.fill(14);
+        byte[] data = random(3 * BLOCK, 13);
+        End end = raw.run(WRITE, RawInitiator.write(0, 1), data.length, data);
+        assertThat(end.underflow()).isTrue();
+        assertThat(end.residual()).isEqualTo(2 * BLOCK);
+        assertThat(serving.contents(BLOCK, BLOCK)).isEqualTo(Arrays.copyOfRange(before, BLOCK, 2 * BLOCK));
+    }
+
+    @Test
+    void readOfMoreThanTheInitiatorTakesIsAnOverflow() throws IOException {
+        byte[] medium = serving.fill(15);
+        End end = raw.run(RawInitiator.READ, RawInitiator.read(0, 2), 6000, EMPTY);
+        assertThat(end.overflow()).isTrue();
+        assertThat(end.residual()).isEqualTo(2 * BLOCK - 6000);
+        assertThat(end.data()).isEqualTo(Arrays.copyOf(medium, 6000));
+    }
+
+    @Test
+    void readOfLessThanTheInitiatorTakesIsAnUnderflow() throws IOException {
+        End end = raw.run(RawInitiator.READ, RawInitiator.read(0, 1), 10_000, EMPTY);
+        assertThat(end.underflow()).isTrue();
+        assertThat(end.residual()).isEqualTo(10_000 - BLOCK);
+    }
+
+    @Test
+    void readIsCutIntoTheInitiatorsSegmentsAndBursts() throws IOException {
+        byte[] medium = serving.fill(16);
+        try (RawInitiator small = serving.loginAs("iqn.test:small", "MaxRecvDataSegmentLength=1000",
+            "MaxBurstLength=2500")) {
+            int tag = small.command(RawInitiator.READ, RawInitiator.read(0, 2), 2 * BLOCK, EMPTY);
+            int[] lengths = {1000, 1000, 500, 1000, 1000, 500, 1000, 1000, 500, 692};
+            for (int i = 0; i < lengths.length; i++) {
+                Reply reply = small.receive();
+                assertThat(reply.data()).hasSize(lengths[i]);
+                assertThat(reply.u32(36)).as("DataSN").isEqualTo(i);
+                assertThat((reply.flags() & 0x80) != 0).as("final %d", i).isEqualTo(i % 3 == 2 || i == 9);
+            }
+            assertThat(small.end(small.command(RawInitiator.READ, RawInitiator.read(0, 2), 2 * BLOCK, EMPTY)).data())
+                .isEqualTo(Arrays.copyOf(medium, 2 * BLOCK));
+            assertThat(tag).isPositive();
+        }
+    }
+
+    /** Three sessions whose large writes, never answered, take all the memory but a little. */
+    private RawInitiator[] exhaust(Serving small) throws IOException {
+        RawInitiator[] hogs = new RawInitiator[3];
+        for (int i = 0; i < hogs.length; i++) {
+            hogs[i] = small.loginAs("iqn.test:hog" + i, "ImmediateData=No");
+            hogs[i].command(WRITE, RawInitiator.write(0, 1024), 4 * MIB, EMPTY);
+            assertThat(hogs[i].receive().opcode()).as("R2T").isEqualTo(0x31);
+        }
+        return hogs;
+    }
+
+    @Test
+    void writeWithoutMemoryWaitsAndGoesOnWhenThereIsSome() throws IOException {
+        try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2));
+            RawInitiator waiting = small.loginAs("iqn.test:waiting", "ImmediateData=No")) {
+            RawInitiator[] hogs = exhaust(small);
+            byte[] data = random(MIB, 17);
+            int tag = waiting.command(WRITE, RawInitiator.write(1024, 256), MIB, EMPTY);
+            assertThat(waiting.ping(EMPTY).opcode()).as("no R2T yet").isEqualTo(0x20);
+            hogs[0].close();
+            assertThat(serveR2ts(waiting, tag, data, 65536).status()).isZero();
+            assertThat(small.contents(4L * MIB, MIB)).isEqualTo(data);
+            hogs[1].close();
+        }
+    }
+
+    @Test
+    void smallWriteDoesNotWaitBehindALargeOne() throws IOException {
+        try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2));
+            RawInitiator waiting = small.loginAs("iqn.test:waiting", UNSOLICITED)) {
+            RawInitiator[] hogs = exhaust(small);
+            waiting.command(WRITE, RawInitiator.write(1024, 256), MIB, EMPTY);
+            int tag = waiting.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 32), 32 * BLOCK, EMPTY);
+            waiting.dataOut(tag, NONE, 0, 0, random(65536, 18), true);
+            assertThat(waiting.receive().opcode()).as("R2T for the rest").isEqualTo(0x31);
+            hogs[0].close();
+            hogs[1].close();
+        }
+    }
+
+    @Test
+    void waitForMemoryIsNotTakenForASilentInitiator() throws IOException {
+        try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2)
+            .transferTimeoutSeconds(2)); RawInitiator waiting = small.loginAs("iqn.test:waiting", "ImmediateData=No")) {
+            // Each of the three in front gives its memory back after the bound on its data, one after the other.
+            RawInitiator[] hogs = exhaust(small);
+            int tag = waiting.command(WRITE, RawInitiator.write(1024, 1024), 4 * MIB, EMPTY);
+            assertThat(hogs[1].isClosedByTarget()).isTrue();
+            assertThat(serveR2ts(waiting, tag, random(4 * MIB, 19), 65536).status()).isZero();
+        }
+    }
+
+    @Test
+    void loginWithoutMemoryIsToldSo() throws IOException {
+        try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2))) {
+            RawInitiator[] hogs = exhaust(small);
+            try (RawInitiator late = new RawInitiator(small.server.localAddress());
+                RawInitiator later = new RawInitiator(small.server.localAddress())) {
+                late.login(1, 3, "InitiatorName=iqn.test:late", "TargetName=" + MemoryTarget.NAME);
+                assertThat(later.login(1, 3, "InitiatorName=iqn.test:later", "TargetName=" + MemoryTarget.NAME)
+                    .loginStatus()).isEqualTo(0x0302);
+            }
+            hogs[0].close();
+            hogs[1].close();
+        }
+    }
+}

@@ -1,0 +1,251 @@
+package io.modeldisk.protocol.engine;
+
+import static io.modeldisk.protocol.engine.RawInitiator.EMPTY;
+import static io.modeldisk.protocol.engine.RawInitiator.READ;
+import static io.modeldisk.protocol.engine.RawInitiator.WRITE;
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.protocol.engine.RawInitiator.Reply;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Tasks that wait, and the ways in which they end early. */
+@Timeout(60)
+class TaskManagementTest {
+    private static final int BLOCK = Serving.BLOCK;
+    private static final int ABORT_TASK = 1;
+    private static final int ABORT_TASK_SET = 2;
+    private static final int CLEAR_TASK_SET = 4;
+    private static final int LOGICAL_UNIT_RESET = 5;
+    private static final int TARGET_WARM_RESET = 6;
+    private static final int TASK_ABORTED = 0x40;
+
+    private Serving serving;
+    private RawInitiator raw;
+
+    @BeforeEach
+    void serve() throws IOException {
+        serving = new Serving(context -> context.transferTimeoutSeconds(2).waitBoundMillis(1000));
+        raw = serving.login();
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        raw.close();
+        serving.awaitNothingLeft();
+        serving.close();
+    }
+
+    private int parkedRead() throws IOException {
+        serving.target.unit.parking = true;
+        int before = serving.target.unit.parked.size();
+        int tag = raw.command(READ, RawInitiator.read(0, 1), BLOCK, EMPTY);
+        await("the read is parked", () -> serving.target.unit.parked.size() > before);
+        return tag;
+    }
+
+    @Test
+    void resumedTaskGoesOn() throws IOException {
+        byte[] medium = serving.fill(1);
+        int tag = parkedRead();
+        serving.target.unit.parking = false;
+        serving.target.unit.parked.getFirst().resume();
+        assertThat(raw.end(tag).data()).isEqualTo(Arrays.copyOf(medium, BLOCK));
+    }
+
+    @Test
+    void parkedTaskEndsBusyAfterTheBound() throws IOException {
+        assertThat(raw.end(parkedRead()).status()).isEqualTo(0x08);
+        assertThat(serving.target.unit.parked).as("forgotten by the unit").isEmpty();
+    }
+
+    @Test
+    void busyWriteIsNotApplied() throws IOException {
+        byte[] before = serving.fill(2);
+        serving.target.unit.parking = true;
+        int tag = raw.command(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]);
+        assertThat(raw.end(tag).status()).isEqualTo(0x08);
+        assertThat(serving.contents(0, BLOCK)).isEqualTo(Arrays.copyOf(before, BLOCK));
+    }
+
+    @Test
+    void abortedParkedTaskIsForgottenAndGetsNoStatus() throws IOException {
+        int tag = parkedRead();
+        assertThat(raw.manage(ABORT_TASK, tag)).isZero();
+        assertThat(serving.target.unit.parked).isEmpty();
+        assertThat(raw.ping(EMPTY).opcode()).as("no status of the aborted task before the ping's").isEqualTo(0x20);
+    }
+
+    @Test
+    void answerToAnAbortTellsOfTheRoomThatItLeaves() throws IOException {
+        raw.ping(EMPTY);
+        int room = raw.maxCmdSn - raw.cmdSn + 1;
+        int[] tags = new int[room];
+        for (int i = 0; i < room; i++) {
+            tags[i] = parkedRead();
+        }
+        for (int tag : tags) {
+            raw.manage(ABORT_TASK, tag);
+        }
+        assertThat(raw.maxCmdSn - raw.cmdSn + 1).isGreaterThanOrEqualTo(room);
+    }
+
+    @Test
+    void abortedTaskThatWaitsForDataNeverReachesTheMedium() throws IOException {
+        byte[] before = serving.fill(3);
+        int tag = raw.command(WRITE, RawInitiator.write(0, 2), 2 * BLOCK, EMPTY);
+        Reply r2t = raw.receive();
+        assertThat(raw.manage(ABORT_TASK, tag)).isZero();
+        raw.dataOut(tag, r2t.u32(20), 0, 0, new byte[2 * BLOCK], true);
+        assertThat(raw.ping(EMPTY).opcode()).as("the late data is dropped").isEqualTo(0x20);
+        assertThat(serving.contents(0, 2 * BLOCK)).isEqualTo(Arrays.copyOf(before, 2 * BLOCK));
+    }
+
+    @Test
+    void abortedTaskThatWaitsForDataDoesNotHoldTheConnectionToItsBound() throws IOException {
+        int tag = raw.command(WRITE, RawInitiator.write(0, 2), 2 * BLOCK, EMPTY);
+        raw.receive();
+        raw.manage(ABORT_TASK, tag);
+        raw.socket.setSoTimeout(3000);
+        assertThat(raw.isClosedByTarget()).isFalse();
+    }
+
+    @Test
+    void abortedTaskThatWaitsForMemoryLeavesTheLine() throws IOException {
+        raw.command(WRITE, RawInitiator.write(0, 2048), 8 << 20, EMPTY);
+        assertThat(raw.receive().opcode()).isEqualTo(0x31);
+        try (RawInitiator second = serving.loginAs("iqn.test:second", "ImmediateData=No")) {
+            int waiting = second.command(WRITE, RawInitiator.write(0, 2048), 8 << 20, EMPTY);
+            assertThat(second.ping(EMPTY).opcode()).as("no R2T").isEqualTo(0x20);
+            second.manage(ABORT_TASK, waiting);
+            int tag = second.command(WRITE, RawInitiator.write(0, 1), BLOCK, EMPTY);
+            assertThat(second.receive().tag()).as("R2T of the next write").isEqualTo(tag);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 12345, 1", "8, 0, 4", "9, 0, 5", "3, 0, 5", "7, 0, 5", "6, 0, 0", "2, 0, 0", "4, 0, 0", "5, 0, 0"})
+    void functionIsAnswered(int function, int tag, int response) throws IOException {
+        assertThat(raw.manage(function, tag)).isEqualTo(response);
+    }
+
+    @Test
+    void functionOnAUnitThatIsNotThereIsToldSo() throws IOException {
+        raw.send(raw.request(0x42, 0x80 | LOGICAL_UNIT_RESET, 7).putLong(8, 5L << 48), EMPTY);
+        assertThat(raw.receive().u8(2)).isEqualTo(2);
+    }
+
+    @Test
+    void logicalUnitResetEndsParkedTasks() throws IOException {
+        parkedRead();
+        parkedRead();
+        assertThat(raw.manage(LOGICAL_UNIT_RESET, RawInitiator.NONE)).isZero();
+        await("the unit has forgotten both", () -> serving.target.unit.parked.isEmpty());
+        serving.target.unit.parking = false;
+        assertThat(raw.ping(EMPTY).opcode()).as("no status of the aborted tasks before the ping's").isEqualTo(0x20);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {CLEAR_TASK_SET, LOGICAL_UNIT_RESET, TARGET_WARM_RESET})
+    void functionForAllNexusesEndsTheTasksOfOthersAborted(int function) throws IOException {
+        try (Serving patient = new Serving(context -> context.waitBoundMillis(60_000));
+            RawInitiator resetting = patient.loginAs("iqn.test:resetting");
+            RawInitiator reading = patient.loginAs("iqn.test:reading")) {
+            patient.target.unit.parking = true;
+            int tag = reading.command(READ, RawInitiator.read(0, 1), BLOCK, EMPTY);
+            await("the read is parked", () -> patient.target.unit.parked.size() == 1);
+            resetting.manage(function, RawInitiator.NONE);
+            assertThat(reading.end(tag).status()).isEqualTo(TASK_ABORTED);
+            assertThat(patient.target.unit.parked).as("forgotten by the unit").isEmpty();
+        }
+    }
+
+    @Test
+    void abortTaskSetSparesTheTasksOfOthers() throws IOException {
+        try (Serving patient = new Serving(context -> context.waitBoundMillis(60_000));
+            RawInitiator aborting = patient.loginAs("iqn.test:aborting");
+            RawInitiator reading = patient.loginAs("iqn.test:reading")) {
+            patient.target.unit.parking = true;
+            int tag = reading.command(READ, RawInitiator.read(0, 1), BLOCK, EMPTY);
+            aborting.command(READ, RawInitiator.read(0, 1), BLOCK, EMPTY);
+            await("both are parked", () -> patient.target.unit.parked.size() == 2);
+            aborting.manage(ABORT_TASK_SET, RawInitiator.NONE);
+            await("one is aborted", () -> patient.target.unit.parked.size() == 1);
+            patient.target.unit.parking = false;
+            patient.target.unit.parked.getFirst().resume();
+            assertThat(reading.end(tag).status()).isZero();
+        }
+    }
+
+    @Test
+    void writeOfAnotherSessionThatIsAbortedWhileItsDataComesIsNotApplied() throws IOException {
+        byte[] before = serving.fill(4);
+        try (RawInitiator resetting = serving.loginAs("iqn.test:resetting")) {
+            int tag = raw.command(WRITE, RawInitiator.write(0, 1), BLOCK, EMPTY);
+            Reply r2t = raw.receive();
+            resetting.manage(LOGICAL_UNIT_RESET, RawInitiator.NONE);
+            raw.dataOut(tag, r2t.u32(20), 0, 0, new byte[BLOCK], true);
+            assertThat(raw.end(tag).status()).isEqualTo(TASK_ABORTED);
+            assertThat(serving.contents(0, BLOCK)).isEqualTo(Arrays.copyOf(before, BLOCK));
+        }
+    }
+
+    @Test
+    void writeSameOfAnotherSessionEndsBetweenTwoBlocks() throws IOException {
+        byte[] before = serving.fill(5);
+        try (RawInitiator resetting = serving.loginAs("iqn.test:resetting")) {
+            AtomicInteger filled = new AtomicInteger();
+            CountDownLatch reset = new CountDownLatch(1);
+            serving.target.unit.filling = () -> {
+                if (filled.getAndIncrement() == 1) {
+                    awaitOrFail(reset);
+                }
+            };
+            int tag = raw.command(WRITE, RawInitiator.cdb16(0x93, 0, 2048), BLOCK, new byte[BLOCK]);
+            await("the second block's turn", () -> filled.get() == 2);
+            resetting.manage(LOGICAL_UNIT_RESET, RawInitiator.NONE);
+            reset.countDown();
+            assertThat(raw.end(tag).status()).isEqualTo(TASK_ABORTED);
+            assertThat(filled).hasValue(2);
+            assertThat(serving.contents(512 << 10, BLOCK)).isEqualTo(
+                Arrays.copyOfRange(before, 512 << 10, (512 << 10) + BLOCK));
+        }
+    }
+
+    private static void awaitOrFail(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(10, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void connectionThatDiesLeavesNoParkedTask() throws IOException {
+        parkedRead();
+        raw.close();
+        serving.awaitNothingLeft();
+        assertThat(serving.target.unit.parked).isEmpty();
+    }
+
+    @Test
+    void resumeAfterTheConnectionHasDiedDoesNothing() throws IOException {
+        parkedRead();
+        IoTask task = serving.target.unit.parked.getFirst();
+        raw.close();
+        serving.awaitNothingLeft();
+        task.resume();
+        assertThat(serving.server.freeBufferBytes()).isEqualTo(serving.allBufferBytes);
+    }
+}

@@ -1,0 +1,134 @@
+package io.modeldisk.protocol.engine;
+
+import static io.modeldisk.protocol.engine.RawInitiator.EMPTY;
+import static io.modeldisk.protocol.engine.RawInitiator.NO_DATA;
+import static io.modeldisk.protocol.engine.RawInitiator.READ;
+import static io.modeldisk.protocol.engine.RawInitiator.WRITE;
+import static io.modeldisk.protocol.engine.RawInitiator.cdb;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.protocol.engine.RawInitiator.End;
+import java.io.IOException;
+import java.util.Arrays;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What an initiator is told of that happened to a unit without its doing (SAM-5 5.14). */
+@Timeout(60)
+class UnitAttentionTest {
+    private static final int BLOCK = Serving.BLOCK;
+    private static final int POWER_ON = 0x62900;
+    private static final int RESET = 0x62903;
+    private static final int CLEAR_TASK_SET = 4;
+    private static final int LOGICAL_UNIT_RESET = 5;
+    private static final int TARGET_WARM_RESET = 6;
+
+    private Serving serving;
+    private RawInitiator raw;
+
+    @BeforeEach
+    void serve() throws IOException {
+        serving = new Serving();
+        raw = RawInitiator.justLoggedIn(serving.server, "iqn.test:raw");
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        raw.close();
+        serving.awaitNothingLeft();
+        serving.close();
+    }
+
+    private static End testUnitReady(RawInitiator initiator) throws IOException {
+        return initiator.run(NO_DATA, cdb(0), 0, EMPTY);
+    }
+
+    @Test
+    void newSessionIsToldOnceThatItIsNew() throws IOException {
+        assertThat(testUnitReady(raw).senseCode()).isEqualTo(POWER_ON);
+        assertThat(testUnitReady(raw).status()).isZero();
+    }
+
+    @Test
+    void sessionThatReplacesAnotherIsToldSo() throws IOException {
+        testUnitReady(raw);
+        try (RawInitiator again = RawInitiator.justLoggedIn(serving.server, "iqn.test:raw")) {
+            assertThat(testUnitReady(again).senseCode()).isEqualTo(POWER_ON);
+        }
+    }
+
+    @Test
+    void writeThatMeetsAUnitAttentionDoesNothing() throws IOException {
+        byte[] before = serving.fill(1);
+        End end = raw.run(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]);
+        assertThat(end.senseCode()).isEqualTo(POWER_ON);
+        assertThat(serving.contents(0, BLOCK)).isEqualTo(Arrays.copyOf(before, BLOCK));
+    }
+
+    @Test
+    void inquiryAndReportLunsWorkAndLeaveItPending() throws IOException {
+        assertThat(raw.run(READ, cdb(0x12, 0, 0, 0, 96), 96, EMPTY).status()).isZero();
+        assertThat(raw.run(READ, cdb(0xA0, 0, 0, 0, 0, 0, 0, 0, 0, 64), 64, EMPTY).status()).isZero();
+        assertThat(testUnitReady(raw).senseCode()).isEqualTo(POWER_ON);
+    }
+
+    @Test
+    void requestSenseReturnsItAsDataAndClearsIt() throws IOException {
+        End end = raw.run(READ, cdb(0x03, 0, 0, 0, 18), 18, EMPTY);
+        assertThat(end.status()).isZero();
+        assertThat(end.data()).startsWith(0x70, 0, 6).hasSize(18);
+        assertThat(end.data()[12]).isEqualTo((byte) 0x29);
+        assertThat(testUnitReady(raw).status()).isZero();
+    }
+
+    @Test
+    void requestSenseInDescriptorFormatSaysTheSame() throws IOException {
+        assertThat(raw.run(READ, cdb(0x03, 1, 0, 0, 252), 252, EMPTY).data())
+            .isEqualTo(new byte[]{0x72, 6, 0x29, 0, 0, 0, 0, 0});
+    }
+
+    @Test
+    void commandToAUnitThatIsNotThereMeetsNone() throws IOException {
+        assertThat(raw.end(raw.command(0x01, NO_DATA, 9, cdb(0), 0, EMPTY)).senseCode()).isEqualTo(0x52500);
+        assertThat(testUnitReady(raw).senseCode()).isEqualTo(POWER_ON);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {LOGICAL_UNIT_RESET, TARGET_WARM_RESET})
+    void resetIsToldToEverySessionOnce(int function) throws IOException {
+        testUnitReady(raw);
+        try (RawInitiator other = serving.loginAs("iqn.test:other")) {
+            raw.manage(function, RawInitiator.NONE);
+            raw.manage(function, RawInitiator.NONE);
+            for (RawInitiator each : new RawInitiator[]{raw, other}) {
+                assertThat(testUnitReady(each).senseCode()).isEqualTo(RESET);
+                assertThat(testUnitReady(each).status()).isZero();
+            }
+        }
+    }
+
+    @Test
+    void newSessionIsNotToldOfAResetBesides() throws IOException {
+        try (RawInitiator other = RawInitiator.justLoggedIn(serving.server, "iqn.test:other")) {
+            raw.manage(LOGICAL_UNIT_RESET, RawInitiator.NONE);
+            assertThat(testUnitReady(other).senseCode()).isEqualTo(POWER_ON);
+            assertThat(testUnitReady(other).status()).isZero();
+        }
+    }
+
+    /** SAM-5 5.6: with TAS each aborted command says so itself; the Control mode page says TAS. */
+    @Test
+    void clearedTaskSetIsNoUnitAttentionAsEachTaskTellsItself() throws IOException {
+        testUnitReady(raw);
+        try (RawInitiator other = serving.loginAs("iqn.test:other")) {
+            raw.manage(CLEAR_TASK_SET, RawInitiator.NONE);
+            assertThat(testUnitReady(other).status()).isZero();
+            byte[] control = other.run(READ, cdb(0x1A, 0x08, 0x0A, 0, 255), 255, EMPTY).data();
+            assertThat(control[4 + 5] & 0x40).as("TAS").isEqualTo(0x40);
+        }
+    }
+}

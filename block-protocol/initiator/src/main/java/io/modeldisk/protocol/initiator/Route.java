@@ -1,0 +1,111 @@
+package io.modeldisk.protocol.initiator;
+
+import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.IserProvider;
+import io.modeldisk.protocol.datamover.shm.ShmInitiatorPortal;
+import io.modeldisk.protocol.datamover.shm.SocketPath;
+import io.modeldisk.protocol.datamover.tcp.TcpInitiatorPortal;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/**
+ * The datamover that an initiator uses for a target, and why.
+ *
+ * @param portal the way to the target
+ * @param reason why this one, in words
+ */
+public record Route(InitiatorPortal portal, String reason) {
+    /** What a user may ask for. */
+    public enum Wish {
+        /** Shared memory where the target is on this host and offers it, else iSER where it answers so, else TCP. */
+        AUTO,
+        /** TCP. */
+        TCP,
+        /** Shared memory, or nothing. */
+        SHM,
+        /** iSER over an RDMA device, or nothing. */
+        ISER;
+
+        /**
+         * The wish of this name, as {@code auto}.
+         *
+         * @throws IllegalArgumentException with the names there are
+         */
+        public static Wish named(String name) {
+            for (Wish wish : values()) {
+                if (wish.toString().equals(name)) {
+                    return wish;
+                }
+            }
+            throw new IllegalArgumentException("datamover=" + name + " must be one of "
+                + Arrays.stream(values()).map(Wish::toString).collect(Collectors.joining(", ")));
+        }
+
+        /** The name that users write. */
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /**
+     * Chooses. With {@link Wish#AUTO} this looks whether a server answers at the socket, and then over RDMA.
+     *
+     * @param address the target's TCP address
+     * @param targetName its iSCSI name
+     * @param socketDirectory where sockets are, as {@link SocketPath#defaultDirectory()}
+     * @param protectedByDigests whether digests are wanted, which TCP alone has
+     * @param iserConnections the iSER connections of this process
+     */
+    public static Route choose(
+        Wish wish, InetSocketAddress address, String targetName, Path socketDirectory, boolean protectedByDigests,
+        IserProvider.Connections iserConnections) {
+        ShmInitiatorPortal shm = new ShmInitiatorPortal(SocketPath.of(socketDirectory, targetName, address.getPort()));
+        InitiatorPortal iser = iserConnections.portal(address);
+        TcpInitiatorPortal tcp = new TcpInitiatorPortal(address);
+        if (wish == Wish.AUTO) {
+            return protectedByDigests ? new Route(tcp, "digests protect what TCP carries") : automatic(shm, iser, tcp);
+        }
+        if (protectedByDigests && wish != Wish.TCP) {
+            throw new IllegalArgumentException("datamover=" + wish + " moves nothing that digests could protect");
+        }
+        InitiatorPortal asked = switch (wish) {
+            case SHM -> shm;
+            case ISER -> iser;
+            default -> tcp;
+        };
+        return new Route(asked, "as asked for");
+    }
+
+    private static Route automatic(ShmInitiatorPortal shm, InitiatorPortal iser, TcpInitiatorPortal tcp) {
+        String noShm = isThisHost(tcp.address().getAddress()) ? shm.obstacle() : "it is on another host";
+        if (noShm == null) {
+            return new Route(shm, "it is on this host and answers at " + shm.path());
+        }
+        String noIser = iser.obstacle();
+        return noIser == null
+            ? new Route(iser, "it answers over RDMA; no shared memory: " + noShm)
+            : new Route(tcp, "no shared memory: " + noShm + "; no iSER: " + noIser);
+    }
+
+    private static boolean isThisHost(InetAddress address) {
+        try {
+            return address != null
+                && (address.isLoopbackAddress() || NetworkInterface.getByInetAddress(address) != null);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** The datamover and the reason, as {@code shm (it is on this host ...)}. */
+    @Override
+    public String toString() {
+        return portal.datamover() + " (" + reason + ")";
+    }
+}

@@ -1,0 +1,131 @@
+package io.modeldisk.protocol.engine;
+
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.protocol.datamover.IncomingConnection;
+import io.modeldisk.protocol.datamover.TargetDatamover;
+import io.modeldisk.protocol.datamover.TargetPortal;
+import io.modeldisk.protocol.datamover.tcp.TcpPortal;
+import io.modeldisk.protocol.initiator.IoRequest;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.SessionContext;
+import io.modeldisk.protocol.initiator.UnitReadiness;
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.net.InetSocketAddress;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * A device tells of the end of a put after its initiator has seen the status, and may have sent the next command: a slot is
+ * found for that one, though the thread that takes it is the one that would be told.
+ */
+@Timeout(60)
+class LatePutsTest {
+    private static final int COMMANDS = 300;
+    private static final int MIXED_COMMANDS = 20_000;
+    private static final int DEPTH = 16;
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(20);
+
+    @Test
+    void commandFindsASlotWhoseStatusItsInitiatorHasSeen() throws IOException {
+        try (Serving serving = new Serving(context -> context.datamovers(List.of(LatePutsTest::open)));
+            RawInitiator raw = serving.login()) {
+            byte[] medium = serving.fill(1);
+            for (int i = 0; i < COMMANDS; i++) {
+                int block = i % 16;
+                byte[] expected = Arrays.copyOfRange(medium, block * Serving.BLOCK,
+                    (block + 1) * Serving.BLOCK);
+                RawInitiator.End end = raw.run(RawInitiator.READ, RawInitiator.read(block, 1), Serving.BLOCK,
+                    RawInitiator.EMPTY);
+                assertThat(end.data()).isEqualTo(expected);
+            }
+        }
+    }
+
+    /** A slot is another task's as soon as its put may be over: nothing of the one before may touch it any more. */
+    @Test
+    void readsOfManyLengthsBesideWritesKeepTheirSlotsApart() throws Exception {
+        int longest = 64 * Serving.BLOCK;
+        AtomicInteger ended = new AtomicInteger();
+        Queue<String> failures = new ConcurrentLinkedQueue<>();
+        try (Serving serving = new Serving(context -> context.datamovers(List.of(LatePutsTest::open)));
+            DataMemory memory = DataMemory.allocate((long) DEPTH * longest);
+            IscsiSession session = IscsiSession.login(new SessionContext().portal(serving.server.localAddress())
+                .targetName(MemoryTarget.NAME).initiator("iqn.test:late", 1).queueDepth(DEPTH))) {
+            MemorySegment medium = MemorySegment.ofArray(serving.fill(2));
+            UnitReadiness.await(session, 0, PATIENCE_NANOS);
+            Random random = new Random(3);
+            for (int i = 0; i < MIXED_COMMANDS; i++) {
+                int blocks = i % 3 == 0 ? 64 : 1 + random.nextInt(3);
+                int block = random.nextInt((int) (medium.byteSize() / Serving.BLOCK) - blocks);
+                int bytes = blocks * Serving.BLOCK;
+                MemorySegment expected = medium.asSlice((long) block * Serving.BLOCK, bytes);
+                IoRequest request = session.acquire(PATIENCE_NANOS);
+                long at = (long) request.slot() * longest;
+                MemorySegment moved = memory.segment(at, bytes);
+                if (i % 4 == 0) {
+                    // What is there already: whoever reads it meanwhile sees no difference.
+                    moved.copyFrom(expected);
+                    request.write(0, block, blocks, memory, at, bytes);
+                } else {
+                    moved.fill((byte) 0);
+                    request.read(0, block, blocks, memory, at, bytes);
+                }
+                session.submit(request.onCompletion(done -> {
+                    if (!done.isGood()) {
+                        failures.add(done.describeEnd());
+                    } else if (moved.mismatch(expected) >= 0) {
+                        failures.add("other data than was there, from byte " + moved.mismatch(expected));
+                    }
+                    ended.incrementAndGet();
+                }));
+            }
+            await("every command ends", () -> ended.get() == MIXED_COMMANDS);
+            assertThat(failures).isEmpty();
+        }
+    }
+
+    private static TargetPortal open(InetSocketAddress address, String targetName) throws IOException {
+        TargetPortal tcp = new TcpPortal.Opener().open(address, targetName);
+        return proxy(TargetPortal.class, tcp, (method, result) -> method.equals("accept")
+            ? proxy(IncomingConnection.class, result, (name, opened) -> name.equals("open")
+                ? proxy(TargetDatamover.class, opened, LatePutsTest::late)
+                : opened)
+            : result);
+    }
+
+    /** Every put is left under way, and nobody is ever told of its end. */
+    private static Object late(String method, Object result) {
+        return method.equals("putData") ? Boolean.FALSE : result;
+    }
+
+    /** What becomes of a call's result. */
+    @FunctionalInterface
+    private interface Twist {
+        Object twist(String method, Object result);
+    }
+
+    private static <T> T proxy(Class<T> type, Object real, Twist twist) {
+        InvocationHandler handler = (_, method, arguments) -> {
+            try {
+                return twist.twist(method.getName(), method.invoke(real, arguments));
+            } catch (InvocationTargetException e) {
+                throw e.getCause();
+            }
+        };
+        return type.cast(Proxy.newProxyInstance(LatePutsTest.class.getClassLoader(), new Class<?>[]{type}, handler));
+    }
+}

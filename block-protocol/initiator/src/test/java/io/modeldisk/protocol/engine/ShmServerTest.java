@@ -1,0 +1,314 @@
+package io.modeldisk.protocol.engine;
+
+import static io.modeldisk.test.Await.await;
+import static io.modeldisk.test.RandomBytes.random;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.protocol.datamover.InitiatorDatamover;
+import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.shm.MappingLimits;
+import io.modeldisk.protocol.datamover.shm.ShmInitiatorPortal;
+import io.modeldisk.protocol.datamover.shm.ShmPortal;
+import io.modeldisk.protocol.datamover.shm.SocketPath;
+import io.modeldisk.protocol.datamover.tcp.TcpPortal;
+import io.modeldisk.protocol.initiator.IoRequest;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.SessionContext;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.pdu.RequestPdu;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A whole server over shared memory: sessions, their ends, and what is left of them. */
+@Timeout(120)
+final class ShmServerTest {
+    private static final int MIB = 1 << 20;
+    private static final long PATIENCE_SECONDS = 20;
+
+    @TempDir
+    Path folder;
+
+    private final MappingLimits limits = new MappingLimits();
+    private Path sockets;
+    private Serving serving;
+    private DataMemory memory;
+
+    @BeforeEach
+    void serve() throws IOException {
+        sockets = folder.resolve("run");
+        serving = new Serving(context -> context.datamovers(
+            List.of(new TcpPortal.Opener(), new ShmPortal.Opener(sockets, limits))));
+        memory = DataMemory.allocateShareable(8 * MIB);
+    }
+
+    @AfterEach
+    void close() {
+        serving.close();
+        memory.close();
+        assertThat(limits.mappedBytes()).isZero();
+    }
+
+    private Path socket() {
+        return SocketPath.of(sockets, MemoryTarget.NAME, serving.server.localAddress().getPort());
+    }
+
+    private IscsiSession login(InitiatorPortal over, long isid) throws IOException {
+        return login(over, isid, 8);
+    }
+
+    private IscsiSession login(InitiatorPortal over, long isid, int depth) throws IOException {
+        return IscsiSession.login(new SessionContext().portal(serving.server.localAddress()).over(over)
+            .targetName(MemoryTarget.NAME).initiator("iqn.test:shm", isid).queueDepth(depth));
+    }
+
+    private static String end(IscsiSession session, IoRequest request) throws Exception {
+        CompletableFuture<String> end = new CompletableFuture<>();
+        session.submit(request.onCompletion(done -> end.complete(done.isGood() ? "good" : done.describeEnd())));
+        return end.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    }
+
+    private IoRequest acquire(IscsiSession session) throws IOException {
+        return session.acquire(TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS));
+    }
+
+    @Test
+    void whatIsWrittenIsReadAndNeedsNoBuffers() throws Exception {
+        byte[] data = random(4 * MIB, 1);
+        MemorySegment.copy(data, 0, memory.slab(0), ValueLayout.JAVA_BYTE, 0, data.length);
+        try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1)) {
+            // The first command of a nexus hears of a unit attention.
+            end(session, acquire(session).read(0, 0, 1, memory, 0, 4096));
+            MemorySegment.copy(data, 0, memory.slab(0), ValueLayout.JAVA_BYTE, 0, data.length);
+            long free = serving.server.freeBufferBytes();
+            serving.target.unit.parking = true;
+            CompletableFuture<String> written = new CompletableFuture<>();
+            IoRequest write = acquire(session).write(0, 8, 1024, memory, 0, 4 * MIB)
+                .onCompletion(done -> written.complete(done.isGood() ? "good" : done.describeEnd()));
+            session.submit(write);
+            await("the write is parked", () -> !serving.target.unit.parked.isEmpty());
+            assertThat(serving.server.freeBufferBytes()).isEqualTo(free);
+            serving.target.unit.parking = false;
+            serving.target.unit.parked.forEach(IoTask::resume);
+            assertThat(written.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isEqualTo("good");
+            assertThat(serving.contents(8 * 4096, data.length)).isEqualTo(data);
+            assertThat(end(session, acquire(session).read(0, 8, 1024, memory, 4 * MIB, 4 * MIB))).isEqualTo("good");
+        }
+        assertThat(memory.segment(4 * MIB, data.length).toArray(ValueLayout.JAVA_BYTE)).isEqualTo(data);
+        serving.awaitNothingLeft();
+    }
+
+    /** The target takes two commands at first: the third waits for a place of the session, or in the window. */
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3})
+    void commandThatIsKeptBackGoesOutBeforeAnybodyWaitsForAPlace(int depth) throws Exception {
+        try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1, depth)) {
+            CompletableFuture<String> end = new CompletableFuture<>();
+            session.submit(acquire(session).read(0, 0, 1, memory, 0, 4096)
+                .onCompletion(done -> end.complete(done.describeEnd())), true);
+            IoRequest unused = acquire(session);
+            assertThatThrownBy(() -> end.get(50, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
+            // Sooner than the target's ping, whose answer would take it along.
+            IoRequest next = session.acquire(TimeUnit.SECONDS.toNanos(5));
+            assertThat(next).isNotNull();
+            end.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            session.release(unused);
+            session.release(next);
+        }
+    }
+
+    @Test
+    void commandsThatAreKeptBackGoOutWhenTheyAreFlushed() throws Exception {
+        try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1)) {
+            end(session, acquire(session).read(0, 0, 1, memory, 0, 4096));
+            CompletableFuture<String> end = new CompletableFuture<>();
+            session.submit(acquire(session).read(0, 0, 1, memory, 0, 4096)
+                .onCompletion(done -> end.complete(done.isGood() ? "good" : done.describeEnd())), true);
+            session.flush();
+            assertThat(end.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isEqualTo("good");
+        }
+    }
+
+    @Test
+    void commandThatIsKeptBackCanBeAborted() throws Exception {
+        try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1)) {
+            end(session, acquire(session).read(0, 0, 1, memory, 0, 4096));
+            CompletableFuture<String> end = new CompletableFuture<>();
+            IoRequest read = acquire(session).read(0, 0, 1, memory, 0, 4096)
+                .onCompletion(done -> end.complete(done.describeEnd()));
+            int tag = read.initiatorTaskTag();
+            session.submit(read, true);
+            session.abort(read, tag);
+            assertThat(end).isCompleted();
+        }
+    }
+
+    @Test
+    void abortedWriteDoesNotTouchItsMemoryAnyMore() throws Exception {
+        try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1)) {
+            end(session, acquire(session).read(0, 0, 1, memory, 0, 4096));
+            byte[] before = serving.contents(0, MIB);
+            serving.target.unit.parking = true;
+            CompletableFuture<String> end = new CompletableFuture<>();
+            IoRequest write = acquire(session).write(0, 0, 256, memory, 0, MIB)
+                .onCompletion(done -> end.complete(done.describeEnd()));
+            int tag = write.initiatorTaskTag();
+            session.submit(write);
+            await("the write is parked", () -> !serving.target.unit.parked.isEmpty());
+            session.abort(write, tag);
+            assertThat(end).isCompleted();
+            memory.slab(0).fill((byte) 7);
+            serving.target.unit.parking = false;
+            assertThat(serving.contents(0, MIB)).isEqualTo(before);
+        }
+    }
+
+    @Test
+    void sessionOverSharedMemoryReplacesOneOfItsNexusOverTcp() throws Exception {
+        try (
+            IscsiSession overTcp = login(null, 1);
+            IscsiSession overMemory = login(new ShmInitiatorPortal(socket()), 1)) {
+            await("the old session ends", () -> !overTcp.isOpen());
+            assertThat(overMemory.isOpen()).isTrue();
+        }
+    }
+
+    @Test
+    void othersAreKeptOut() throws IOException {
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(sockets))).isEqualTo("rwx------");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(socket()))).isEqualTo("rw-------");
+    }
+
+    @Test
+    void directoryThatOthersMayWriteToIsRefused() throws IOException {
+        Path open = Files.createDirectory(folder.resolve("open"));
+        Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rwxrwxrwx"));
+        assertThatThrownBy(() -> ShmPortal.listen(open.resolve("x.sock"), serving.server.localAddress(), limits))
+            .isInstanceOf(IOException.class).hasMessageContaining("mode 777");
+    }
+
+    @Test
+    void socketInUseIsRefusedAndOneOfADeadServerReplaced() throws Exception {
+        assertThatThrownBy(() -> ShmPortal.listen(socket(), serving.server.localAddress(), limits))
+            .isInstanceOf(IOException.class)
+            .hasMessageContaining("is in use by process " + ProcessHandle.current().pid());
+        Path stale = sockets.resolve("stale.sock");
+        try (ServerSocketChannel dead = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            dead.bind(UnixDomainSocketAddress.of(stale));
+        }
+        assertThat(stale).exists();
+        ShmPortal.listen(stale, serving.server.localAddress(), limits).close();
+        assertThat(stale).doesNotExist();
+    }
+
+    @Test
+    void targetThatIsNotThereIsSaidToBeMissing() {
+        assertThatThrownBy(() -> login(new ShmInitiatorPortal(sockets.resolve("nobody.sock")), 1))
+            .isInstanceOf(IOException.class).hasMessageContaining("does not answer over shared memory")
+            .hasMessageContaining("nobody.sock");
+    }
+
+    private static long count(String folder) throws IOException {
+        try (Stream<Path> entries = Files.list(Path.of(folder))) {
+            return entries.count();
+        }
+    }
+
+    private static long mappings() throws IOException {
+        return Files.readAllLines(Path.of("/proc/self/maps")).stream().filter(line -> line.contains("memfd:")).count();
+    }
+
+    /** A connection that dies like a killed process's: at any moment, without a word; some end in order. */
+    private void connectAndDie(int moment) throws Exception {
+        InitiatorPortal[] used = {new ShmInitiatorPortal(socket())};
+        InitiatorDatamover[] datamover = new InitiatorDatamover[1];
+        InitiatorPortal spy = new InitiatorPortal() {
+            @Override
+            public String datamover() {
+                return used[0].datamover();
+            }
+
+            @Override
+            public boolean needsShareableMemory() {
+                return true;
+            }
+
+            @Override
+            public InitiatorDatamover connect(InitiatorDatamover.Numbering numbering, int depth, long timeoutMillis)
+                throws IOException {
+                datamover[0] = used[0].connect(numbering, depth, timeoutMillis);
+                return datamover[0];
+            }
+        };
+        if (moment % 10 == 0) {
+            spy.connect(new NoNumbering(), 1, 1000).close();
+            return;
+        }
+        try (IscsiSession session = login(spy, moment % 4)) {
+            for (int i = 0; i < moment % 8; i++) {
+                session.submit(acquire(session).write(0, 0, 256, memory, (long) i * MIB / 2, MIB)
+                    .onCompletion(_ -> {}));
+            }
+            if (moment % 3 > 0) {
+                datamover[0].close();
+            }
+        }
+    }
+
+    private static final class NoNumbering implements InitiatorDatamover.Numbering {
+        @Override
+        public void stamp(RequestPdu pdu) {
+            pdu.numbers(1, 0);
+        }
+
+        @Override
+        public int expStatSn() {
+            return 0;
+        }
+    }
+
+    @Test
+    void nothingIsLeftOfAThousandConnections() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            connectAndDie(i);
+        }
+        serving.awaitNothingLeft();
+        await("the first ones are gone", () -> limits.mappedBytes() == 0);
+        long descriptors = count("/proc/self/fd");
+        long mapped = mappings();
+        long threads = Thread.getAllStackTraces().keySet().stream().filter(ShmServerTest::serves).count();
+        for (int i = 0; i < 1000; i++) {
+            connectAndDie(i);
+        }
+        serving.awaitNothingLeft();
+        await("nothing is mapped", () -> limits.mappedBytes() == 0);
+        assertThat(mappings()).isEqualTo(mapped);
+        assertThat(count("/proc/self/fd")).isLessThanOrEqualTo(descriptors);
+        await("the threads end",
+            () -> Thread.getAllStackTraces().keySet().stream().filter(ShmServerTest::serves).count() <= threads);
+    }
+
+    private static boolean serves(Thread thread) {
+        return thread.getName().startsWith("receiver ") || thread.getName().startsWith("responder ")
+            || thread.getName().startsWith("iscsi-");
+    }
+}

@@ -1,0 +1,283 @@
+package io.modeldisk.protocol.engine;
+
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.protocol.access.AccessPolicy;
+import io.modeldisk.protocol.access.AddressRange;
+import io.modeldisk.protocol.engine.RawInitiator.Reply;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.SessionContext;
+import io.modeldisk.protocol.login.InitiatorPattern;
+import io.modeldisk.protocol.login.TextConstant;
+import io.modeldisk.protocol.login.chap.ChapSecrets;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Who gets in at a target, and who does not (RFC 7143 sections 6.3, 9.2 and 12.1). */
+@Timeout(60)
+class TargetAccessTest {
+    private static final String INITIATOR = "InitiatorName=iqn.test:raw";
+    private static final String TARGET = "TargetName=" + MemoryTarget.NAME;
+    private static final String SECRET = "aVeryLongSecretOfIts";
+    private static final ChapSecrets SECRETS = ChapSecrets.parse("""
+        peer learner aVeryLongSecretOfIts
+        peer other   anotherVeryLongSecret
+        peer bound   theSecretOfTheBound  iqn.test:bound*
+        self shards  theShardsOwnSecret1
+        """, "test");
+
+    private final List<RawInitiator> initiators = new ArrayList<>();
+    private Serving serving;
+
+    private void serve(AccessPolicy policy) throws IOException {
+        serving = new Serving(context -> context.access(policy));
+    }
+
+    private void serveWithSecrets() throws IOException {
+        serve(AccessPolicy.THIS_MACHINE.withSecrets(SECRETS));
+    }
+
+    private RawInitiator connect() throws IOException {
+        RawInitiator initiator = new RawInitiator(serving.server.localAddress());
+        initiators.add(initiator);
+        return initiator;
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        for (RawInitiator initiator : initiators) {
+            initiator.close();
+        }
+        serving.awaitNothingLeft();
+        serving.close();
+    }
+
+    /** Goes through CHAP up to the response; answers what came to it. */
+    private static Reply authenticate(RawInitiator raw, String user, String secret, String... names) throws Exception {
+        String[] first = new String[names.length + 1];
+        System.arraycopy(names, 0, first, 0, names.length);
+        first[names.length] = "AuthMethod=CHAP,None";
+        assertThat(raw.login(0, 1, first).text()).containsEntry("AuthMethod", "CHAP");
+        Map<String, String> challenge = raw.login(0, -1, "CHAP_A=5").text();
+        MessageDigest digest = MessageDigest.getInstance("MD5");
+        digest.update((byte) Integer.parseInt(challenge.get("CHAP_I")));
+        digest.update(secret.getBytes(StandardCharsets.UTF_8));
+        byte[] response = digest.digest(TextConstant.bytes(challenge.get("CHAP_C"), 1024));
+        return raw.login(0, 1, "CHAP_N=" + user, "CHAP_R=" + TextConstant.hexadecimal(response));
+    }
+
+    private RawInitiator loggedIn(String user, String secret) throws Exception {
+        RawInitiator raw = connect();
+        assertThat(authenticate(raw, user, secret, INITIATOR, TARGET).loginStatus()).isZero();
+        assertThat(raw.login(1, 3).loginStatus()).isZero();
+        return raw;
+    }
+
+    private IscsiSession login(String secrets) throws IOException {
+        return IscsiSession.login(new SessionContext().portal(serving.server.localAddress())
+            .targetName(MemoryTarget.NAME).initiator("iqn.test:ours", 1)
+            .secrets(secrets == null ? null : ChapSecrets.parse(secrets, "ours")));
+    }
+
+    @Test
+    void rightSecretGetsIn() throws Exception {
+        serveWithSecrets();
+        RawInitiator raw = loggedIn("learner", SECRET);
+        assertThat(raw.ping(RawInitiator.EMPTY).opcode()).isEqualTo(0x20);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"self learner aVeryLongSecretOfIts",
+        "self learner aVeryLongSecretOfIts\npeer shards theShardsOwnSecret1"})
+    void ownInitiatorAuthenticatesOneWayAndBoth(String secrets) throws IOException {
+        serveWithSecrets();
+        try (IscsiSession session = login(secrets)) {
+            assertThat(session.isOpen()).isTrue();
+        }
+    }
+
+    @Test
+    void ownInitiatorSaysWhyItIsNotLetIn() throws IOException {
+        serveWithSecrets();
+        assertThatThrownBy(() -> login(null)).hasMessageContaining("authentication failed")
+            .hasMessageContaining("--secrets");
+        assertThatThrownBy(() -> login("self learner notTheSecretOfIts")).hasMessageContaining("authentication failed");
+        assertThatThrownBy(() -> login("self learner aVeryLongSecretOfIts\npeer shards anImpostorsSecret"))
+            .hasMessageContaining("cannot authenticate itself");
+    }
+
+    @Test
+    void ownInitiatorWithSecretsUsesATargetThatAsksForNone() throws IOException {
+        serve(AccessPolicy.THIS_MACHINE);
+        try (IscsiSession session = login("self learner aVeryLongSecretOfIts")) {
+            assertThat(session.isOpen()).isTrue();
+        }
+        assertThatThrownBy(() -> login("self learner aVeryLongSecretOfIts\npeer shards theShardsOwnSecret1"))
+            .hasMessageContaining("authentication failed");
+    }
+
+    @Test
+    void wrongSecretGetsNothing() throws Exception {
+        serveWithSecrets();
+        RawInitiator raw = connect();
+        Reply refusal = authenticate(raw, "learner", "notTheSecretOfIts", INITIATOR, TARGET);
+        assertThat(refusal.loginStatus()).isEqualTo(0x0201);
+        assertThat(refusal.data()).isEmpty();
+        assertThat(raw.isClosedByTarget()).isTrue();
+        assertThat(serving.target.nexusEvents).isEmpty();
+    }
+
+    @Test
+    void wrongSecretDoesNotLearnWhichTargetIsThere() throws Exception {
+        serveWithSecrets();
+        String other = "TargetName=iqn.2026-11.io.modeldisk:other";
+        assertThat(authenticate(connect(), "learner", "notTheSecretOfIts", INITIATOR, other).loginStatus())
+            .isEqualTo(0x0201);
+        assertThat(authenticate(connect(), "learner", SECRET, INITIATOR, other).loginStatus()).isEqualTo(0x0203);
+    }
+
+    @Test
+    void loginThatLeavesTheSecurityStageOutIsRefused() throws IOException {
+        serveWithSecrets();
+        assertThat(connect().login(1, 3, INITIATOR, TARGET).loginStatus()).isEqualTo(0x0201);
+        assertThat(connect().login(0, 1, INITIATOR, TARGET).loginStatus()).isEqualTo(0x0201);
+        assertThat(connect().login(0, 3, INITIATOR, TARGET, "AuthMethod=None").loginStatus()).isEqualTo(0x0201);
+        assertThat(connect().login(1, 3, INITIATOR, "SessionType=Discovery").loginStatus()).isEqualTo(0x0201);
+    }
+
+    @Test
+    void targetDoesNotGoOnBeforeTheEndOfChap() throws IOException {
+        serveWithSecrets();
+        RawInitiator raw = connect();
+        assertThat(raw.login(0, 3, INITIATOR, TARGET, "AuthMethod=CHAP").flags() & 0x80).isZero();
+        assertThat(raw.login(0, 3, "CHAP_A=5").flags() & 0x80).isZero();
+        assertThat(raw.login(0, 3).flags() & 0x80).isZero();
+        assertThat(raw.login(1, 3).loginStatus()).isEqualTo(0x020B);
+    }
+
+    @Test
+    void discoveryNeedsTheSameSecret() throws Exception {
+        serveWithSecrets();
+        RawInitiator raw = connect();
+        authenticate(raw, "learner", SECRET, INITIATOR, "SessionType=Discovery");
+        assertThat(raw.login(1, 3).loginStatus()).isZero();
+        raw.send(raw.request(0x04, 0x80, 7).putInt(20, RawInitiator.NONE), RawInitiator.text("SendTargets=All"));
+        assertThat(raw.receive().text()).containsEntry("TargetName", MemoryTarget.NAME);
+    }
+
+    @Test
+    void anotherNameAfterTheAuthenticationIsRefused() throws Exception {
+        serveWithSecrets();
+        RawInitiator raw = connect();
+        authenticate(raw, "bound", "theSecretOfTheBound", "InitiatorName=iqn.test:bound1", TARGET);
+        assertThat(raw.login(1, 3, INITIATOR).loginStatus()).isEqualTo(0x0200);
+    }
+
+    @Test
+    void boundUserIsNoOtherInitiator() throws Exception {
+        serveWithSecrets();
+        assertThat(authenticate(connect(), "bound", "theSecretOfTheBound", INITIATOR, TARGET).loginStatus())
+            .isEqualTo(0x0202);
+    }
+
+    @Test
+    void initiatorThatIsNotAllowedIsRefused() throws IOException {
+        serve(AccessPolicy.THIS_MACHINE.withInitiators(List.of(new InitiatorPattern("iqn.test:a*"))));
+        assertThat(connect().login(1, 3, INITIATOR, TARGET).loginStatus()).isEqualTo(0x0202);
+        assertThat(connect().login(1, 3, "InitiatorName=IQN.TEST:ABC", TARGET).loginStatus()).isZero();
+    }
+
+    @Test
+    void addressThatIsNotAllowedIsClosed() throws IOException {
+        serve(AccessPolicy.THIS_MACHINE.withAddresses(List.of(AddressRange.parse("10.0.0.0/8"))));
+        assertThat(connect().isClosedByTarget()).isTrue();
+    }
+
+    @Test
+    void sessionIsReplacedByItsOwnUserAlone() throws Exception {
+        serveWithSecrets();
+        RawInitiator raw = loggedIn("learner", SECRET);
+        RawInitiator other = connect();
+        authenticate(other, "other", "anotherVeryLongSecret", INITIATOR, TARGET);
+        assertThat(other.login(1, 3).loginStatus()).isEqualTo(0x0202);
+        assertThat(raw.ping(RawInitiator.EMPTY).opcode()).isEqualTo(0x20);
+        loggedIn("learner", SECRET);
+        assertThat(raw.isClosedByTarget()).isTrue();
+    }
+
+    @Test
+    void unauthenticatedConnectionsHoldNoBuffers() throws IOException {
+        serveWithSecrets();
+        RawInitiator raw = connect();
+        raw.login(0, -1, INITIATOR, TARGET, "AuthMethod=CHAP");
+        assertThat(serving.server.freeBufferBytes()).isEqualTo(serving.allBufferBytes);
+    }
+
+    @Test
+    void whoDoesNotLogInMakesRoomForWhoDoes() throws IOException {
+        serving = new Serving(context -> context.maxLogins(2));
+        List<RawInitiator> silent = List.of(connect(), connect());
+        assertThat(connect().login(1, 3, INITIATOR, TARGET).loginStatus()).isZero();
+        assertThat(silent.getFirst().isClosedByTarget()).isTrue();
+    }
+
+    @Test
+    void sessionsBeyondTheLimitAreRefusedButOldOnesReplaced() throws IOException {
+        serving = new Serving(context -> context.maxConnections(1));
+        RawInitiator first = connect();
+        assertThat(first.login(1, 3, INITIATOR, TARGET).loginStatus()).isZero();
+        assertThat(connect().login(1, 3, "InitiatorName=iqn.test:more", TARGET).loginStatus()).isEqualTo(0x0302);
+        assertThat(connect().login(1, 3, INITIATOR, TARGET).loginStatus()).isZero();
+        assertThat(first.isClosedByTarget()).isTrue();
+    }
+
+    @Test
+    void partsOfATargetAreFoundInPortalGroupsOfTheirOwn() throws IOException {
+        List<InetSocketAddress> all = List.of(new InetSocketAddress("127.0.0.1", 22001),
+            new InetSocketAddress("::1", 22002));
+        serving = new Serving(context -> context.portals(new Portals(2, all)));
+        RawInitiator discovery = connect();
+        discovery.login(1, 3, INITIATOR, "SessionType=Discovery");
+        discovery.send(discovery.request(0x04, 0x80, 7).putInt(20, RawInitiator.NONE),
+            RawInitiator.text("SendTargets=All"));
+        assertThat(new String(discovery.receive().data(), StandardCharsets.UTF_8).split("\0")).containsExactly(
+            "TargetName=" + MemoryTarget.NAME, "TargetAddress=127.0.0.1:22001,1",
+            "TargetAddress=[0:0:0:0:0:0:0:1]:22002,2");
+        assertThat(connect().login(1, 3, INITIATOR, TARGET).text()).containsEntry("TargetPortalGroupTag", "2");
+    }
+
+    @Test
+    void listenerOnEveryAddressAnswersTheOneThatWasAskedAt() throws IOException {
+        serving = new Serving(context -> context.listen(new InetSocketAddress("0.0.0.0", 0))
+            .access(AccessPolicy.THIS_MACHINE.withoutAuthentication()));
+        int port = serving.server.localAddress().getPort();
+        RawInitiator raw = new RawInitiator(new InetSocketAddress("127.0.0.1", port));
+        initiators.add(raw);
+        raw.login(1, 3, INITIATOR, "SessionType=Discovery");
+        raw.send(raw.request(0x04, 0x80, 7).putInt(20, RawInitiator.NONE), RawInitiator.text("SendTargets=All"));
+        assertThat(raw.receive().text()).containsEntry("TargetAddress", "127.0.0.1:" + port + ",1");
+    }
+
+    @Test
+    void silentSessionIsPingedAndThenTakenForDead() throws IOException {
+        serving = new Serving(context -> context.pingIntervalSeconds(1));
+        RawInitiator raw = connect();
+        raw.login(1, 3, INITIATOR, TARGET);
+        assertThat(raw.receive().opcode()).as("a NOP-In").isEqualTo(0x20);
+        await("the black-holed session is lost",
+            () -> serving.target.nexusEvents.contains("lost iqn.test:raw"));
+        assertThat(raw.isClosedByTarget()).isTrue();
+    }
+}

@@ -1,0 +1,34 @@
+package io.modeldisk.protocol.fuzz;
+
+import io.modeldisk.protocol.engine.CommandFuzz;
+import io.modeldisk.protocol.engine.ConnectionFuzz;
+import io.modeldisk.protocol.initiator.SessionFuzz;
+import io.modeldisk.protocol.login.NegotiationFuzz;
+import java.util.Locale;
+import java.util.function.Consumer;
+
+/** What is fuzzed; the seeds of each are in the resource folder {@code fuzz/NAME}. */
+enum FuzzTarget {
+    /** All that a target reads from a connection. */
+    CONNECTION(ConnectionFuzz.class, ConnectionFuzz::fuzzerTestOneInput, 16384),
+    /** Commands and their data, in a session that is in order. */
+    COMMAND(CommandFuzz.class, CommandFuzz::fuzzerTestOneInput, 4096),
+    /** Text keys, in both directions. */
+    NEGOTIATION(NegotiationFuzz.class, NegotiationFuzz::fuzzerTestOneInput, 2048),
+    /** All that an initiator reads from a connection. */
+    SESSION(SessionFuzz.class, SessionFuzz::fuzzerTestOneInput, 16384);
+
+    final Class<?> type;
+    final Consumer<byte[]> run;
+    final int maxInputBytes;
+
+    FuzzTarget(Class<?> type, Consumer<byte[]> run, int maxInputBytes) {
+        this.type = type;
+        this.run = run;
+        this.maxInputBytes = maxInputBytes;
+    }
+
+    String folder() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,192 @@
+package io.modeldisk.protocol.initiator;
+
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A session against a target that does not do as a good one does. */
+@Timeout(60)
+class IscsiSessionTest {
+    private static final String[] ANSWERS = {
+        "InitialR2T=No", "ImmediateData=Yes", "FirstBurstLength=262144", "MaxBurstLength=4194304",
+        "MaxRecvDataSegmentLength=1048576"
+    };
+    private static final long SECOND = 1_000_000_000;
+
+    private final DataMemory memory = DataMemory.allocate(1 << 20);
+    private final BlockingQueue<String> ends = new ArrayBlockingQueue<>(1000);
+    private ScriptedTarget target;
+    private IscsiSession session;
+
+    @BeforeEach
+    void login() throws Exception {
+        target = new ScriptedTarget();
+        CompletableFuture<IscsiSession> login = new CompletableFuture<>();
+        Thread.ofVirtual().start(() -> {
+            try {
+                login.complete(IscsiSession.login(new SessionContext().portal(target.address())
+                    .targetName("iqn.test:scripted").initiator("iqn.test:initiator", 1).queueDepth(64)
+                    .commandTimeoutMillis(500)));
+            } catch (IOException e) {
+                login.completeExceptionally(e);
+            }
+        });
+        target.acceptLogin(ANSWERS);
+        session = login.get(10, TimeUnit.SECONDS);
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        target.close();
+        session.close();
+        memory.close();
+    }
+
+    private IoRequest read() throws IOException {
+        IoRequest request = session.acquire(SECOND).read(0, 0, 1, memory, 0, 4096)
+            .onCompletion(done -> ends.add(done.describeEnd()));
+        return request;
+    }
+
+    private String nextEnd() throws InterruptedException {
+        return ends.poll(10, TimeUnit.SECONDS);
+    }
+
+    /** Aborts a command on another thread. */
+    private CompletableFuture<Void> abort(IoRequest request) {
+        int tag = request.initiatorTaskTag();
+        return CompletableFuture.runAsync(() -> {
+            try {
+                session.abort(request, tag);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+    }
+
+    @Test
+    void commandEndsWithItsStatus() throws Exception {
+        session.submit(read());
+        target.respond(target.receive().getInt(16), 0x28);
+        assertThat(nextEnd()).isEqualTo("TASK SET FULL");
+    }
+
+    @Test
+    void dataBehindTheAnswerToAnAbortDoesNotTouchTheMemory() throws Exception {
+        IoRequest request = read();
+        session.submit(request);
+        int tag = target.receive().getInt(16);
+        CompletableFuture<Void> abort = abort(request);
+        ByteBuffer function = target.receive();
+        byte[] ones = new byte[4096];
+        Arrays.fill(ones, (byte) 1);
+        target.send(ScriptedTarget.pdu(0x22, 0x80).putInt(16, function.getInt(16)), new byte[0]);
+        target.send(ScriptedTarget.pdu(0x25, 0x81).putInt(16, tag).putInt(20, -1), ones);
+        abort.get(10, TimeUnit.SECONDS);
+        assertThat(nextEnd()).isEqualTo("aborted");
+        session.submit(read());
+        target.respond(target.receive().getInt(16), 0);
+        assertThat(nextEnd()).isEqualTo("GOOD");
+        assertThat(memory.segment(0, 4096).toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
+    }
+
+    @Test
+    void commandThatEndedBeforeItsAbortKeepsItsStatus() throws Exception {
+        IoRequest request = read();
+        session.submit(request);
+        int tag = target.receive().getInt(16);
+        CompletableFuture<Void> abort = abort(request);
+        ByteBuffer function = target.receive();
+        target.respond(tag, 0);
+        target.send(ScriptedTarget.pdu(0x22, 0x80).putInt(16, function.getInt(16)).put(2, (byte) 1), new byte[0]);
+        abort.get(10, TimeUnit.SECONDS);
+        assertThat(request.isGood()).isTrue();
+    }
+
+    @Test
+    void abortWithoutAnswerEndsTheSession() throws Exception {
+        IoRequest request = read();
+        session.submit(request);
+        int tag = request.initiatorTaskTag();
+        assertThatThrownBy(() -> session.abort(request, tag)).hasMessageContaining("does not answer an abort");
+        assertThat(nextEnd()).contains("shard");
+        assertThat(session.isOpen()).isFalse();
+    }
+
+    @Test
+    void targetThatReadsNothingFailsTheWritesInFlight() throws Exception {
+        int submitted = 0;
+        try {
+            for (; submitted < 64; submitted++) {
+                session.submit(session.acquire(SECOND).write(0, 0, 64, memory, 0, 1 << 18)
+                    .onCompletion(done -> ends.add(done.describeEnd())));
+            }
+        } catch (IOException e) {
+            assertThat(e).hasMessageContaining("shard");
+        }
+        int expected = submitted;
+        await("every write ends", () -> ends.size() == expected);
+    }
+
+    @Test
+    void lostConnectionFailsWhatIsInFlight() throws Exception {
+        session.submit(read());
+        target.close();
+        assertThat(nextEnd()).contains("closed the connection");
+    }
+
+    @Test
+    void rejectEndsTheSession() throws Exception {
+        session.submit(read());
+        target.send(ScriptedTarget.pdu(0x3F, 0x80).put(2, (byte) 4).putInt(16, -1), new byte[48]);
+        assertThat(nextEnd()).contains("rejects a PDU");
+    }
+
+    @Test
+    void dataBeyondTheCommandEndsTheSession() throws Exception {
+        session.submit(read());
+        int tag = target.receive().getInt(16);
+        target.send(ScriptedTarget.pdu(0x25, 0x80).putInt(16, tag).putInt(20, -1).putInt(40, 4096), new byte[4]);
+        assertThat(nextEnd()).contains("sends data from 4096");
+    }
+
+    @Test
+    void requestForMoreDataThanThereIsEndsTheSession() throws Exception {
+        session.submit(session.acquire(SECOND).write(0, 0, 1, memory, 0, 4096)
+            .onCompletion(done -> ends.add(done.describeEnd())));
+        int tag = target.receive().getInt(16);
+        target.send(ScriptedTarget.pdu(0x31, 0x80).putInt(16, tag).putInt(40, 0).putInt(44, 8192), new byte[0]);
+        assertThat(nextEnd()).contains("asks for data");
+    }
+
+    @Test
+    void pingIsAnsweredWithItsTag() throws Exception {
+        target.send(ScriptedTarget.pdu(0x20, 0x80).putInt(16, -1).putInt(20, 77), new byte[0]);
+        ByteBuffer answer = target.receive();
+        assertThat(answer.get(0)).isEqualTo((byte) 0x40);
+        assertThat(answer.getInt(20)).isEqualTo(77);
+    }
+
+    @Test
+    void placeThatIsGivenBackLeavesTheWindowAsItWas() throws Exception {
+        for (int i = 0; i < 3000; i++) {
+            session.release(session.acquire(SECOND));
+        }
+        assertThat(session.acquire(SECOND)).isNotNull();
+    }
+}

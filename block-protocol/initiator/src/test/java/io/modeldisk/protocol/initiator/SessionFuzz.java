@@ -1,0 +1,141 @@
+package io.modeldisk.protocol.initiator;
+
+import static io.modeldisk.test.Await.await;
+
+import io.modeldisk.protocol.login.Digest;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.test.ErrorLog;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.net.SocketException;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A target that sends our initiator what the fuzzer makes up. The session ends in order: every command in flight has ended once,
+ * in bounded time, and no byte was written but where a read's data belongs.
+ *
+ * <p>The first byte of an input says whether it is for the login or for what follows; the rest goes over the connection.
+ */
+public final class SessionFuzz {
+    static final int LOG_IN = 1;
+    static final int DIGESTS = 2;
+    /** PDUs get the right lengths and digests. */
+    static final int MEND = 4;
+
+    private static final int READ_OFFSET = 4096;
+    private static final int READ_BYTES = 4096;
+    private static final int WRITE_OFFSET = 16384;
+    private static final int WRITE_BYTES = 1 << 16;
+    private static final long SECOND = 1_000_000_000;
+    private static final SessionFuzz INSTANCE = new SessionFuzz();
+
+    private final ErrorLog errors = new ErrorLog();
+    private final DataMemory memory = DataMemory.allocate(WRITE_OFFSET + WRITE_BYTES);
+
+    private SessionFuzz() {}
+
+    /** The fuzzer's entry. */
+    public static void fuzzerTestOneInput(byte[] input) {
+        if (input.length > 0) {
+            INSTANCE.tryOut(input[0], Arrays.copyOfRange(input, 1, input.length));
+        }
+    }
+
+    private void tryOut(int mode, byte[] bytes) {
+        AtomicInteger ends = new AtomicInteger();
+        int submitted = 0;
+        memory.slab(0).fill((byte) 0x33);
+        try (ScriptedTarget target = new ScriptedTarget()) {
+            Digest digest = (mode & DIGESTS) != 0 ? Digest.CRC32C : Digest.NONE;
+            CompletableFuture<Void> played = CompletableFuture.runAsync(() -> play(target, mode, bytes));
+            try (IscsiSession session = IscsiSession.login(new SessionContext().portal(target.address())
+                .targetName("iqn.test:hostile").initiator("iqn.test:initiator", 1).queueDepth(4)
+                .connectTimeoutMillis(10_000).commandTimeoutMillis(10_000).digests(digest, digest))) {
+                submitted += submit(session, ends, false);
+                submitted += submit(session, ends, true);
+                int all = submitted;
+                await("every command ends", () -> ends.get() == all);
+            } catch (IOException e) {
+                // It does not log in to what is no target: right so.
+            }
+            played.get(10, TimeUnit.SECONDS);
+        } catch (Exception e) {
+            throw new AssertionError("the session does not end", e);
+        }
+        check(ends.get() == submitted, "a command ends more than once, or never");
+        checkMemory(0, READ_OFFSET);
+        checkMemory(READ_OFFSET + READ_BYTES, (int) memory.bytes());
+        errors.check();
+    }
+
+    /** Submits a command; answers how many were. */
+    private int submit(IscsiSession session, AtomicInteger ends, boolean write) {
+        try {
+            IoRequest request = session.acquire(SECOND);
+            if (request == null) {
+                return 0;
+            }
+            if (write) {
+                request.write(0, 0, WRITE_BYTES / 4096, memory, WRITE_OFFSET, WRITE_BYTES);
+            } else {
+                request.read(0, 0, READ_BYTES / 4096, memory, READ_OFFSET, READ_BYTES);
+            }
+            session.submit(request.onCompletion(_ -> ends.incrementAndGet()));
+            return 1;
+        } catch (IOException e) {
+            return 0;
+        }
+    }
+
+    private static void play(ScriptedTarget target, int mode, byte[] bytes) {
+        try {
+            if ((mode & LOG_IN) != 0) {
+                String digest = (mode & DIGESTS) != 0 ? "CRC32C" : "None";
+                target.acceptLogin("InitialR2T=No", "ImmediateData=Yes", "FirstBurstLength=8192",
+                    "MaxRecvDataSegmentLength=8192", "HeaderDigest=" + digest, "DataDigest=" + digest);
+                // What is sent before the commands are there would find nothing to break.
+                target.receive();
+                target.receive();
+            } else {
+                target.accept();
+            }
+            target.sendBytes((mode & MEND) != 0 ? mended(target, bytes) : bytes);
+            target.drain();
+        } catch (SocketException e) {
+            // The initiator has closed the connection before all was sent: it may.
+        } catch (IOException e) {
+            throw new AssertionError("the initiator hangs", e);
+        }
+    }
+
+    private static byte[] mended(ScriptedTarget target, byte[] bytes) {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        int at = 0;
+        while (at + 48 <= bytes.length) {
+            ByteBuffer header = ByteBuffer.wrap(Arrays.copyOfRange(bytes, at, at + 48));
+            at += 48;
+            int length = Math.min(header.getInt(4) & 0x3FFF, bytes.length - at);
+            all.writeBytes(target.encode(header, Arrays.copyOfRange(bytes, at, at + length)));
+            at += length;
+        }
+        return all.toByteArray();
+    }
+
+    private void checkMemory(int from, int to) {
+        byte[] bytes = memory.segment(from, to - from).toArray(ValueLayout.JAVA_BYTE);
+        for (byte each : bytes) {
+            check(each == 0x33, "a byte was written where no read's data belongs");
+        }
+    }
+
+    private static void check(boolean condition, String otherwise) {
+        if (!condition) {
+            throw new AssertionError(otherwise);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+package io.modeldisk.protocol.striping;
+
+import io.modeldisk.protocol.dialect.JoinCommand;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.RoundCdb;
+import io.modeldisk.protocol.engine.IoTask;
+import io.modeldisk.protocol.engine.LogicalUnit;
+import io.modeldisk.protocol.engine.LogicalUnitIdentity;
+import io.modeldisk.protocol.engine.Nexus;
+import io.modeldisk.protocol.engine.Pin;
+import io.modeldisk.protocol.engine.RawInitiator;
+import io.modeldisk.protocol.engine.Target;
+import io.modeldisk.protocol.engine.TargetServer;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.pdu.TaskManagementRequestPdu;
+import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.CdbUsage;
+import io.modeldisk.protocol.scsi.ScsiException;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+
+/** Servers of plain memory that say they are shards of a model; a push is a plain write. */
+final class FakeShards implements AutoCloseable {
+    static final String MODEL = "fake";
+
+    final List<Shard> shards = new ArrayList<>();
+    final List<TargetServer> servers = new ArrayList<>();
+    private final UnaryOperator<TargetServer.Context> settings;
+
+    FakeShards(UnaryOperator<TargetServer.Context> settings, ModelFacts... facts) throws IOException {
+        this.settings = settings;
+        for (ModelFacts each : facts) {
+            Shard shard = new Shard(each);
+            shards.add(shard);
+            servers.add(serve(shard, 0));
+        }
+    }
+
+    private TargetServer serve(Shard shard, int port) throws IOException {
+        return TargetServer.launch(settings.apply(new TargetServer.Context()
+            .listen(new InetSocketAddress("127.0.0.1", port)).target(shard).maxConnections(8).bufferBytes(16L << 20)));
+    }
+
+    static ModelFacts facts(long bytes, int block, int shard, int shards) {
+        return new ModelFacts(MODEL, bytes, block, shard, shards, "assign", "asp", 1, "zeros");
+    }
+
+    static FakeShards of(long bytes, int block, int count) throws IOException {
+        ModelFacts[] facts = new ModelFacts[count];
+        for (int i = 0; i < count; i++) {
+            facts[i] = facts(bytes, block, i, count);
+        }
+        return new FakeShards(UnaryOperator.identity(), facts);
+    }
+
+    ModelAddress address() {
+        return new ModelAddress(servers.stream().map(TargetServer::localAddress).toList(), MODEL);
+    }
+
+    /** Another initiator resets all units of a shard. */
+    void reset(int shard) throws IOException {
+        try (RawInitiator other = new RawInitiator(servers.get(shard).localAddress())) {
+            other.login(1, 3, "InitiatorName=iqn.test:other", "TargetName=" + ModelFacts.TARGET_PREFIX + MODEL);
+            other.manage(TaskManagementRequestPdu.TARGET_WARM_RESET, RawInitiator.NONE);
+        }
+    }
+
+    /** Kills a shard's server and starts another at the same address, with the same weights. */
+    void restart(int shard) throws IOException {
+        int port = servers.get(shard).localAddress().getPort();
+        servers.get(shard).close();
+        servers.set(shard, serve(shards.get(shard), port));
+    }
+
+    @Override
+    public void close() {
+        servers.forEach(TargetServer::close);
+        shards.forEach(shard -> shard.memory.close());
+    }
+
+    /** One shard: both logical units are the same memory. */
+    static final class Shard implements Target {
+        final List<IoTask> parked = new CopyOnWriteArrayList<>();
+        final AtomicInteger admitted = new AtomicInteger();
+        final AtomicInteger parkings = new AtomicInteger();
+        volatile boolean parking;
+        /** The round at which a learner joins, the earliest at first. */
+        volatile long joinRound = 1;
+        volatile long membership = 1;
+        volatile byte[] page;
+        private final DataMemory memory;
+        private final List<LogicalUnit> units;
+
+        Shard(ModelFacts facts) {
+            memory = DataMemory.allocate(Math.max(4096, facts.bytesOfShard()));
+            page = facts.toJson();
+            units = List.of(new Unit(0), new Unit(1));
+        }
+
+        @Override
+        public String name() {
+            return ModelFacts.TARGET_PREFIX + MODEL;
+        }
+
+        @Override
+        public List<LogicalUnit> units() {
+            return units;
+        }
+
+        @Override
+        public void nexusEstablished(Nexus nexus) {}
+
+        @Override
+        public void nexusLost(Nexus nexus, boolean loggedOut) {}
+
+        private boolean admit(IoTask task) {
+            if (parking) {
+                parked.add(task);
+                parkings.incrementAndGet();
+                return false;
+            }
+            admitted.incrementAndGet();
+            return true;
+        }
+
+        private final class Unit implements LogicalUnit {
+            private final int lun;
+
+            Unit(int lun) {
+                this.lun = lun;
+            }
+
+            @Override
+            public LogicalUnitIdentity identity() {
+                return new LogicalUnitIdentity(lun, "fake", "fake-" + lun, lun);
+            }
+
+            @Override
+            public long sizeBytes() {
+                return memory.bytes();
+            }
+
+            @Override
+            public int optimalTransferBytes() {
+                return 4096;
+            }
+
+            @Override
+            public boolean admitRead(IoTask task) {
+                return admit(task);
+            }
+
+            @Override
+            public void pin(IoTask task, int dataOffset, Pin pin) {
+                pin.set(memory, task.offset() + dataOffset, task.lengthBytes() - dataOffset, null, 0);
+            }
+
+            @Override
+            public void unpin(Pin pin) {}
+
+            @Override
+            public boolean write(IoTask task) {
+                if (!admit(task)) {
+                    return false;
+                }
+                long offset = task.offset();
+                for (int i = 0; i < task.pieceCount(); i++) {
+                    int length = task.pieceLengthBytes(i);
+                    MemorySegment.copy(task.memory().segment(task.pieceOffset(i), length), 0, memory.slab(0), offset,
+                        length);
+                    offset += length;
+                }
+                return true;
+            }
+
+            @Override
+            public boolean synchronizeCache(IoTask task) {
+                return admit(task);
+            }
+
+            @Override
+            public void forget(IoTask task) {
+                parked.remove(task);
+            }
+
+            @Override
+            public List<CdbUsage> vendorCommands() {
+                return List.of(JoinCommand.USAGE, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE);
+            }
+
+            @Override
+            public byte[] vendorCommand(Nexus nexus, Cdb cdb) throws ScsiException {
+                joinRound = Math.max(joinRound, JoinCommand.earliestRound(cdb));
+                return JoinCommand.data(joinRound, membership);
+            }
+
+            @Override
+            public int[] vendorPageCodes() {
+                return new int[]{ModelFacts.VPD_PAGE, ModelFacts.STATUS_VPD_PAGE};
+            }
+
+            @Override
+            public byte[] vendorPage(int code) {
+                return page;
+            }
+        }
+    }
+}

@@ -1,0 +1,496 @@
+package io.modeldisk.protocol.striping;
+
+import static io.modeldisk.test.Await.await;
+import static io.modeldisk.test.RandomBytes.random;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.initiator.TransferSizes;
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A model over its shards, against servers in the same process. */
+@Timeout(60)
+class StripedModelTest {
+    private static final int BLOCK = 16384;
+    private static final int MIB = 1 << 20;
+
+    private final DataMemory memory = DataMemory.allocate(8 * MIB);
+    private FakeShards shards;
+    private StripedModel model;
+
+    @AfterEach
+    void end() {
+        if (model != null) {
+            model.close();
+        }
+        if (shards != null) {
+            shards.close();
+        }
+        memory.close();
+    }
+
+    private static StripedModel.Context context(ModelAddress address) {
+        return new StripedModel.Context(address).learner("tester").commandTimeoutMillis(5000)
+            .reconnectTimeoutMillis(500);
+    }
+
+    private void serve(long bytes, int block, int count) throws IOException {
+        shards = FakeShards.of(bytes, block, count);
+        model = StripedModel.connect(context(shards.address()));
+    }
+
+    /** Shards that answer BUSY after a tenth of a second, with a queue of {@code depth} commands. */
+    private void serveImpatiently(int depth) throws IOException {
+        shards = new FakeShards(context -> context.waitBoundMillis(100), FakeShards.facts(4 * MIB, BLOCK, 0, 2),
+            FakeShards.facts(4 * MIB, BLOCK, 1, 2));
+        model = StripedModel
+            .connect(context(shards.address()).sizes(_ -> TransferSizes.DEFAULTS.withQueueDepth(depth)));
+    }
+
+    private void put(byte[] bytes, long at) {
+        MemorySegment.copy(bytes, 0, memory.slab(0), ValueLayout.JAVA_BYTE, at, bytes.length);
+    }
+
+    private byte[] get(long at, int length) {
+        return memory.segment(at, length).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    private void parking(boolean now) {
+        shards.shards.forEach(shard -> shard.parking = now);
+    }
+
+    private int parkings() {
+        return shards.shards.stream().mapToInt(shard -> shard.parkings.get()).sum();
+    }
+
+    private int parkedCount() {
+        return shards.shards.stream().mapToInt(shard -> shard.parked.size()).sum();
+    }
+
+    @Test
+    void whatWasWrittenIsRead() throws IOException {
+        serve(3 * MIB + 5000, BLOCK, 3);
+        Random random = new Random(1);
+        long padded = 3 * MIB + 8192;
+        byte[] image = new byte[(int) padded];
+        for (int i = 0; i < 60; i++) {
+            int length = 4096 * (1 + random.nextInt(100));
+            int offset = 4096 * random.nextInt((int) ((padded - length) / 4096) + 1);
+            byte[] data = random(length, i);
+            put(data, 0);
+            System.arraycopy(data, 0, image, offset, length);
+            model.push(offset, memory, 0, length, Cancellation.NONE);
+        }
+        model.pull(0, memory, 0, padded, Cancellation.NONE);
+        assertThat(get(0, (int) padded)).isEqualTo(image);
+    }
+
+    @Test
+    void blocksAreOnTheirShards() throws IOException {
+        serve(4 * BLOCK, BLOCK, 2);
+        byte[] data = random(4 * BLOCK, 2);
+        put(data, 0);
+        model.write(0, memory, 0, data.length, Cancellation.NONE);
+        shards.restart(0);
+        shards.restart(1);
+        byte[] third = Arrays.copyOfRange(data, 2 * BLOCK, 3 * BLOCK);
+        assertThat(shards.shards.get(0).units().get(0).sizeBytes()).isEqualTo(2 * BLOCK);
+        model.read(2 * BLOCK, memory, 0, BLOCK, Cancellation.NONE);
+        assertThat(get(0, BLOCK)).isEqualTo(third);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 4096, 1", "512, 65536, 2", "8192, 1048576, 64", "262144, 8388608, 3"})
+    void everyByteArrivesHoweverItIsCut(int eagerBytes, int requestBytes, int queueDepth) throws IOException {
+        shards = FakeShards.of(8 * MIB, BLOCK, 1);
+        model = StripedModel.connect(
+            context(shards.address()).sizes(_ -> new TransferSizes(eagerBytes, requestBytes, queueDepth)));
+        byte[] data = random(8 * MIB, 4);
+        put(data, 0);
+        model.push(0, memory, 0, data.length, Cancellation.NONE);
+        memory.slab(0).fill((byte) 0);
+        model.pull(0, memory, 0, data.length, Cancellation.NONE);
+        assertThat(get(0, data.length)).isEqualTo(data);
+    }
+
+    @Test
+    void largeBlocksTakeTheWayOfR2ts() throws IOException {
+        serve(8 * MIB, MIB, 2);
+        byte[] data = random(8 * MIB, 3);
+        put(data, 0);
+        model.push(0, memory, 0, data.length, Cancellation.NONE);
+        memory.slab(0).fill((byte) 0);
+        model.pull(0, memory, 0, data.length, Cancellation.NONE);
+        assertThat(get(0, data.length)).isEqualTo(data);
+    }
+
+    @Test
+    void queueOfOneCommandMovesManyBlocksByR2t() throws IOException {
+        shards = FakeShards.of(8 * MIB, MIB, 1);
+        model = StripedModel.connect(context(shards.address()).sizes(_ -> TransferSizes.DEFAULTS.withQueueDepth(1)));
+        byte[] data = random(8 * MIB, 4);
+        put(data, 0);
+        for (int i = 0; i < 8; i++) {
+            model.push(0, memory, 0, data.length, Cancellation.NONE);
+        }
+        memory.slab(0).fill((byte) 0);
+        model.pull(0, memory, 0, data.length, Cancellation.NONE);
+        assertThat(get(0, data.length)).isEqualTo(data);
+    }
+
+    @Test
+    void concurrentCallsDoNotDisturbEachOther() throws Exception {
+        serve(8 * MIB, BLOCK, 2);
+        try (var pool = Executors.newVirtualThreadPerTaskExecutor()) {
+            var calls = IntStream.range(0, 16).mapToObj(i -> pool.submit(() -> {
+                byte[] data = random(MIB / 2, i);
+                put(data, i * (MIB / 2L));
+                model.push(i * (MIB / 2L), memory, i * (MIB / 2L), data.length, Cancellation.NONE);
+                memory.segment(i * (MIB / 2L), data.length).fill((byte) 0);
+                model.pull(i * (MIB / 2L), memory, i * (MIB / 2L), data.length, Cancellation.NONE);
+                return Arrays.equals(data, get(i * (MIB / 2L), data.length));
+            })).toList();
+            for (var call : calls) {
+                assertThat(call.get(30, TimeUnit.SECONDS)).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void busyIsTriedAgainUntilTheShardIsReady() throws Exception {
+        serveImpatiently(4);
+        byte[] data = random(4 * MIB, 5);
+        put(data, 0);
+        model.push(0, memory, 0, data.length, Cancellation.NONE);
+        memory.slab(0).fill((byte) 0);
+        parking(true);
+        CompletableFuture<Void> pull = async(() -> model.pull(0, memory, 0, 4 * MIB, Cancellation.NONE));
+        // Long enough for every place to have been BUSY many times over.
+        await("every command is parked again and again", () -> parkings() > 60 || pull.isDone());
+        parking(false);
+        pull.get(30, TimeUnit.SECONDS);
+        assertThat(get(0, data.length)).isEqualTo(data);
+    }
+
+    @Test
+    void resetByAnotherInitiatorLosesNothingOfACall() throws Exception {
+        shards = new FakeShards(context -> context.waitBoundMillis(60_000), FakeShards.facts(4 * MIB, BLOCK, 0, 1));
+        model = StripedModel.connect(context(shards.address()));
+        byte[] data = random(4 * MIB, 6);
+        put(data, 0);
+        model.join();
+        parking(true);
+        CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, data.length, Cancellation.NONE));
+        await("a part is parked", () -> parkings() > 0 || push.isDone());
+        // What is sent again after the reset must not be parked too.
+        parking(false);
+        shards.reset(0);
+        push.get(30, TimeUnit.SECONDS);
+        memory.slab(0).fill((byte) 0);
+        model.pull(0, memory, 0, data.length, Cancellation.NONE);
+        assertThat(get(0, data.length)).isEqualTo(data);
+    }
+
+    @Test
+    void synchronizeIsTriedAgainWhileAShardIsBusy() throws Exception {
+        serveImpatiently(4);
+        parking(true);
+        CompletableFuture<Void> call = async(() -> model.synchronize(Cancellation.NONE));
+        await("it is parked again after it was BUSY", () -> parkings() > 2 || call.isDone());
+        parking(false);
+        call.get(30, TimeUnit.SECONDS);
+        assertThat(shards.shards).allMatch(shard -> shard.admitted.get() == 1);
+    }
+
+    @Test
+    void callThatWaitsForARoundTooLongFailsInWords() throws IOException {
+        shards = new FakeShards(context -> context.waitBoundMillis(50), FakeShards.facts(MIB, BLOCK, 0, 1));
+        model = StripedModel.connect(context(shards.address()).waitTimeoutMillis(300));
+        parking(true);
+        assertThatThrownBy(() -> model.pull(0, memory, 0, MIB, Cancellation.NONE))
+            .hasMessageContaining("waited for a round");
+    }
+
+    private static CompletableFuture<Void> async(Call call) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        Thread.ofVirtual().start(() -> {
+            try {
+                call.run();
+                done.complete(null);
+            } catch (Throwable e) {
+                done.completeExceptionally(e);
+            }
+        });
+        return done;
+    }
+
+    /** Something that may fail. */
+    private interface Call {
+        void run() throws Exception;
+    }
+
+    private void assertCancelledPullLeavesTheMemoryAlone(int depth) throws Exception {
+        shards = new FakeShards(context -> context.waitBoundMillis(60_000), FakeShards.facts(4 * MIB, BLOCK, 0, 2),
+            FakeShards.facts(4 * MIB, BLOCK, 1, 2));
+        model = StripedModel.connect(context(shards.address()).commandTimeoutMillis(60_000)
+            .sizes(_ -> TransferSizes.DEFAULTS.withQueueDepth(depth)));
+        byte[] data = random(4 * MIB, 6);
+        put(data, 0);
+        model.write(0, memory, 0, 4 * MIB, Cancellation.NONE);
+        parking(true);
+        Cancellation cancellation = new Cancellation();
+        CompletableFuture<Void> pull = async(() -> model.pull(0, memory, 0, 4 * MIB, cancellation));
+        await("the pull waits", () -> parkedCount() > 1);
+        cancellation.cancel();
+        assertThatThrownBy(() -> pull.get(10, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class)
+            .hasCauseInstanceOf(CancelledException.class);
+        memory.slab(0).fill((byte) 7);
+        byte[] sevens = get(0, 4 * MIB);
+        parking(false);
+        model.pull(0, memory, 4 * MIB, 4 * MIB, Cancellation.NONE);
+        assertThat(get(0, 4 * MIB)).isEqualTo(sevens);
+        assertThat(get(4 * MIB, 4 * MIB)).as("and the session goes on").isEqualTo(data);
+    }
+
+    @Test
+    void cancelledPullLeavesTheMemoryAlone() throws Exception {
+        assertCancelledPullLeavesTheMemoryAlone(32);
+    }
+
+    @Test
+    void cancelledPullWithAFullQueueLeavesTheMemoryAlone() throws Exception {
+        assertCancelledPullLeavesTheMemoryAlone(2);
+    }
+
+    @Test
+    void cancelledSynchronizeEnds() throws Exception {
+        shards = new FakeShards(context -> context.waitBoundMillis(60_000), FakeShards.facts(MIB, BLOCK, 0, 1));
+        model = StripedModel.connect(context(shards.address()).commandTimeoutMillis(60_000));
+        parking(true);
+        Cancellation cancellation = new Cancellation();
+        CompletableFuture<Void> call = async(() -> model.synchronize(cancellation));
+        await("it waits", () -> parkedCount() == 1);
+        cancellation.cancel();
+        assertThatThrownBy(() -> call.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(CancelledException.class);
+    }
+
+    @Test
+    void callSurvivesAShardThatLosesItsConnections() throws Exception {
+        serve(4 * MIB, BLOCK, 2);
+        model.close();
+        // Only the shard that is killed shall end its commands, however long that takes here.
+        model = StripedModel.connect(
+            context(shards.address()).commandTimeoutMillis(60_000).reconnectTimeoutMillis(30_000));
+        byte[] data = random(4 * MIB, 7);
+        put(data, 0);
+        model.write(0, memory, 0, data.length, Cancellation.NONE);
+        memory.slab(0).fill((byte) 0);
+        parking(true);
+        CompletableFuture<Void> pull = async(() -> model.pull(0, memory, 0, 4 * MIB, Cancellation.NONE));
+        await("the pull waits", () -> parkedCount() > 1);
+        parking(false);
+        shards.restart(1);
+        shards.restart(0);
+        pull.get(30, TimeUnit.SECONDS);
+        assertThat(get(0, data.length)).isEqualTo(data);
+    }
+
+    @Test
+    void waitForAShardThatIsGoneCanBeCancelled() throws Exception {
+        serve(4 * MIB, BLOCK, 2);
+        model.close();
+        model = StripedModel.connect(context(shards.address()).reconnectTimeoutMillis(3_600_000));
+        shards.servers.get(1).close();
+        Cancellation cancellation = new Cancellation();
+        CompletableFuture<Void> pull = async(() -> model.pull(0, memory, 0, 4 * MIB, cancellation));
+        cancellation.cancel();
+        assertThatThrownBy(() -> pull.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(CancelledException.class);
+    }
+
+    @Test
+    void pushOnItsWayToAShardThatForgetsTheLearnerFailsInWords() throws Exception {
+        serve(4 * MIB, BLOCK, 2);
+        model.join();
+        parking(true);
+        CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 4 * MIB, Cancellation.NONE));
+        await("the push waits", () -> !shards.shards.get(1).parked.isEmpty());
+        parking(false);
+        shards.shards.get(1).membership = 2;
+        shards.restart(1);
+        shards.restart(0);
+        assertThatThrownBy(() -> push.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(IOException.class)
+            .hasMessageContaining("shard 1 has forgotten this learner").hasMessageContaining("may count or not");
+        model.push(0, memory, 0, 4 * MIB, Cancellation.NONE);
+    }
+
+    @Test
+    void shardThatIsGoneFailsTheCallInWords() throws Exception {
+        serve(MIB, BLOCK, 2);
+        shards.servers.get(1).close();
+        assertThatThrownBy(() -> {
+            model.pull(0, memory, 0, MIB, Cancellation.NONE);
+            model.pull(0, memory, 0, MIB, Cancellation.NONE);
+        }).isInstanceOf(IOException.class).hasMessageContaining("shard");
+    }
+
+    @Test
+    void serverThatAcceptsAndSaysNothingIsBounded() throws IOException {
+        try (ServerSocket silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+            ModelAddress address = new ModelAddress(
+                List.of(new InetSocketAddress(silent.getInetAddress(), silent.getLocalPort())), FakeShards.MODEL);
+            assertThatThrownBy(() -> StripedModel.connect(context(address).connectTimeoutMillis(300)))
+                .hasMessageContaining("does not answer a login within 300 ms");
+        }
+    }
+
+    @Test
+    void addressWithoutAServerIsToldInWords() throws IOException {
+        int port;
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = socket.getLocalPort();
+        }
+        ModelAddress address = ModelAddress.parse("modeldisk://127.0.0.1:" + port + "/fake");
+        assertThatThrownBy(() -> StripedModel.connect(context(address))).hasMessageContaining("does not answer");
+    }
+
+    @Test
+    void otherModelsNameIsRefused() throws IOException {
+        shards = FakeShards.of(MIB, BLOCK, 1);
+        ModelAddress address = new ModelAddress(shards.address().shards(), "other");
+        assertThatThrownBy(() -> StripedModel.connect(context(address))).hasMessageContaining("target not found");
+    }
+
+    private void assertRefused(String message, ModelFacts... facts) throws IOException {
+        shards = new FakeShards(context -> context, facts);
+        assertThatThrownBy(() -> StripedModel.connect(context(shards.address()))).isInstanceOf(IOException.class)
+            .hasMessageContaining(message);
+        await("no session is left", () -> shards.servers.stream().allMatch(server -> server.connectionCount() == 0));
+    }
+
+    @Test
+    void shardsOfDifferentSizesAreRefused() throws IOException {
+        assertRefused("different model: its size", FakeShards.facts(MIB, BLOCK, 0, 2),
+            FakeShards.facts(2 * MIB, BLOCK, 1, 2));
+    }
+
+    @Test
+    void shardsOfDifferentBlockSizesAreRefused() throws IOException {
+        assertRefused("different model: its block size", FakeShards.facts(MIB, BLOCK, 0, 2),
+            FakeShards.facts(MIB, 4096, 1, 2));
+    }
+
+    @Test
+    void shardsOfDifferentSourcesAreRefused() throws IOException {
+        assertRefused("different model: its source", FakeShards.facts(MIB, BLOCK, 0, 2),
+            new ModelFacts(FakeShards.MODEL, MIB, BLOCK, 1, 2, "assign", "asp", 1, "sha256:1"));
+    }
+
+    @Test
+    void shardThatDoesNotTellAllIsRefused() throws IOException {
+        assertRefused("different model: its source", FakeShards.facts(MIB, BLOCK, 0, 2),
+            new ModelFacts(FakeShards.MODEL, MIB, BLOCK, 1, 2, "assign", "asp", 1, null));
+    }
+
+    @Test
+    void shardsInTheWrongOrderAreRefused() throws IOException {
+        assertRefused("name the shards in order", FakeShards.facts(MIB, BLOCK, 1, 2),
+            FakeShards.facts(MIB, BLOCK, 0, 2));
+    }
+
+    @Test
+    void wrongNumberOfShardsIsRefused() throws IOException {
+        assertRefused("is one of 3 shards of model fake, but 1 address was given", FakeShards.facts(MIB, BLOCK, 0, 3));
+    }
+
+    @Test
+    void blocksOfNoSizeAreRefused() throws IOException {
+        shards = FakeShards.of(MIB, BLOCK, 1);
+        shards.shards.getFirst().page = "{\"shards\":1}".getBytes(StandardCharsets.UTF_8);
+        assertThatThrownBy(() -> StripedModel.connect(context(shards.address()))).isInstanceOf(IOException.class)
+            .hasMessageContaining("is no shard of modeldisk");
+    }
+
+    @Test
+    void pageThatIsNoJsonIsRefused() throws IOException {
+        shards = FakeShards.of(MIB, BLOCK, 1);
+        shards.shards.getFirst().page = "hello".getBytes(StandardCharsets.UTF_8);
+        assertThatThrownBy(() -> StripedModel.connect(context(shards.address()))).isInstanceOf(IOException.class)
+            .hasMessageContaining("not a modeldisk shard");
+    }
+
+    @Test
+    void rangeBeyondTheModelIsRefused() throws IOException {
+        serve(MIB, BLOCK, 1);
+        assertThatThrownBy(() -> model.pull(MIB, memory, 0, 4096, Cancellation.NONE))
+            .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void rangeBeyondTheMemoryIsRefused() throws IOException {
+        serve(MIB, BLOCK, 1);
+        assertThatThrownBy(() -> model.pull(0, memory, 8 * MIB - 4096, 8192, Cancellation.NONE))
+            .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void leftModelLeavesNoSession() throws IOException {
+        serve(MIB, BLOCK, 2);
+        model.join();
+        model.close();
+        model = null;
+        await("no session is left", () -> shards.servers.stream().allMatch(server -> server.connectionCount() == 0));
+    }
+
+    private boolean pushes() {
+        try {
+            model.push(0, memory, 0, 4 * BLOCK, Cancellation.NONE);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    @Test
+    void learnerWhoseLeaseHasEndedOnOneShardIsAtTheSameRoundEverywhere() throws IOException {
+        serve(4 * BLOCK, BLOCK, 2);
+        model.join();
+        shards.shards.get(0).joinRound = 9;
+        shards.shards.get(0).membership = 2;
+        shards.restart(0);
+        await("it pushes again", this::pushes);
+        assertThat(shards.shards.get(1).joinRound).isEqualTo(9);
+    }
+
+    @Test
+    void learnerThatCannotReachAShardKeepsItsRoundsOnTheOthers() throws IOException {
+        serve(4 * BLOCK, BLOCK, 2);
+        model.join();
+        int sessions = shards.servers.get(1).connectionCount();
+        shards.servers.get(0).close();
+        assertThatThrownBy(() -> model.push(0, memory, 0, 4 * BLOCK, Cancellation.NONE))
+            .isInstanceOf(IOException.class);
+        assertThat(pushes()).isFalse();
+        assertThat(shards.servers.get(1).connectionCount()).isEqualTo(sessions);
+    }
+}

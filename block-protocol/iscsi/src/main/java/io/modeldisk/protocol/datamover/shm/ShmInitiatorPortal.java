@@ -1,0 +1,68 @@
+package io.modeldisk.protocol.datamover.shm;
+
+import io.modeldisk.protocol.datamover.InitiatorDatamover;
+import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.memory.SharedMemory;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/**
+ * The way to a target on this host over shared memory.
+ *
+ * @param path its socket, as {@link SocketPath} says
+ */
+public record ShmInitiatorPortal(Path path) implements InitiatorPortal {
+    private static final long PROBE_MILLIS = 1000;
+
+    @Override
+    public String datamover() {
+        return ShmPortal.NAME;
+    }
+
+    @Override
+    public boolean needsShareableMemory() {
+        return true;
+    }
+
+    @Override
+    public String obstacle() {
+        if (!SharedMemory.isAvailable()) {
+            return SharedMemory.unavailabilityCause();
+        }
+        try (UnixSocket probe = UnixSocket.connect(path, PROBE_MILLIS)) {
+            checkServer(probe);
+            return null;
+        } catch (IOException e) {
+            return e.getMessage();
+        }
+    }
+
+    @Override
+    public InitiatorDatamover connect(InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMillis)
+        throws IOException {
+        SharedMemory.ensureAvailability();
+        UnixSocket socket;
+        try {
+            socket = UnixSocket.connect(path, timeoutMillis);
+        } catch (NobodyListensException e) {
+            throw new IOException("does not answer over shared memory at " + e.getMessage()
+                + "; is `modeldisk serve --datamover shm` running on this host, as the same user?", e);
+        }
+        try {
+            return new ShmInitiatorDatamover(socket, "process " + checkServer(socket), numbering);
+        } catch (IOException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    /** A server of somebody else, who has put his socket there, would get to see the memory. */
+    private static int checkServer(UnixSocket socket) throws IOException {
+        UnixSocket.Peer server = socket.peer();
+        int user = SocketCalls.effectiveUserId();
+        if (user != 0 && server.userId() != 0 && server.userId() != user) {
+            throw new IOException("the server at the socket is of user " + server.userId() + ", this is user " + user);
+        }
+        return server.processId();
+    }
+}

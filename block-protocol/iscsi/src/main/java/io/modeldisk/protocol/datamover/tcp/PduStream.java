@@ -1,0 +1,56 @@
+package io.modeldisk.protocol.datamover.tcp;
+
+import io.modeldisk.protocol.login.Digest;
+import io.modeldisk.protocol.login.OperationalParameters;
+import java.io.IOException;
+import java.net.StandardSocketOptions;
+import java.nio.channels.SocketChannel;
+
+/** A connection's two directions. */
+final class PduStream implements AutoCloseable {
+    private final SocketChannel channel;
+    private final String peer;
+    private final PduWriter writer;
+    private final PduReader reader;
+
+    /** Takes over a connected channel. */
+    PduStream(SocketChannel channel) throws IOException {
+        this.channel = channel;
+        this.peer = String.valueOf(channel.getRemoteAddress()).replaceFirst("^/", "");
+        channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+        channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+        LocalConnection.turnOffPacing(channel);
+        this.writer = new PduWriter(channel);
+        this.reader = new PduReader(channel, peer, writer);
+    }
+
+    /** From the next PDU on, both ways, headers and data have the digests that were agreed on. For the thread that reads. */
+    void enable(OperationalParameters agreed) {
+        boolean headers = agreed.headerDigest() == Digest.CRC32C;
+        boolean data = agreed.dataDigest() == Digest.CRC32C;
+        writer.enable(headers, data);
+        reader.enable(headers, data);
+    }
+
+    PduReader reader() {
+        return reader;
+    }
+
+    PduWriter writer() {
+        return writer;
+    }
+
+    /** The other side's address. */
+    String peer() {
+        return peer;
+    }
+
+    @Override
+    public void close() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            // The channel is closed all the same; the peer sees the end of the stream or a reset.
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package io.modeldisk.protocol.datamover.iser;
+
+import io.modeldisk.protocol.datamover.InitiatorDatamover;
+import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.pdu.RequestPdu;
+import io.modeldisk.protocol.rdma.Rdma;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+
+/**
+ * The way to a target over iSER.
+ *
+ * @param connector what the connections of one process share
+ * @param address where it listens
+ */
+public record IserInitiatorPortal(IserConnector connector, InetSocketAddress address) implements InitiatorPortal {
+    private static final long PROBE_MILLIS = 2000;
+
+    @Override
+    public String datamover() {
+        return IserPortal.NAME;
+    }
+
+    @Override
+    public boolean needsShareableMemory() {
+        return false;
+    }
+
+    @Override
+    public boolean needsPreparedMemory() {
+        return true;
+    }
+
+    @Override
+    public String obstacle() {
+        if (!Rdma.isAvailable()) {
+            return Rdma.unavailabilityCause();
+        }
+        try (InitiatorDatamover _ = connector.connect(address, PROBE_MILLIS, new Unnumbered(), 1)) {
+            return null;
+        } catch (IOException e) {
+            return "it " + e.getMessage();
+        }
+    }
+
+    /** Of a connection that carries nothing. */
+    private static final class Unnumbered implements InitiatorDatamover.Numbering {
+        @Override
+        public void stamp(RequestPdu pdu) {
+            throw new IllegalStateException("nothing is sent");
+        }
+
+        @Override
+        public int expStatSn() {
+            return 0;
+        }
+    }
+
+    @Override
+    public InitiatorDatamover connect(InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMillis)
+        throws IOException {
+        return connector.connect(address, timeoutMillis, numbering, queueDepth);
+    }
+}

@@ -1,0 +1,241 @@
+package io.modeldisk.protocol.datamover.iser;
+
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.protocol.datamover.InitiatorDatamover;
+import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.tcp.TcpInitiatorPortal;
+import io.modeldisk.protocol.engine.Serving;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What goes wrong over iSER ends the command or the connection that it is about, and nothing else. */
+@Tag("softroce")
+class IserFaultTest extends IserFixture {
+    private static final String NOBODY = "10.9.0.99";
+    private static final int BLOCKS = 64;
+    private static final int BYTES = BLOCKS * Serving.BLOCK;
+    private static final int MOST_SESSIONS = 6;
+
+    @ParameterizedTest
+    @CsvSource({"UNKNOWN_TAG,false", "UNKNOWN_TAG,true", "TOO_SHORT,false", "TOO_SHORT,true",
+        "OF_ANOTHER_SESSION,false", "OF_ANOTHER_SESSION,true", "WRONG_OFFSET,false", "WRONG_OFFSET,true"})
+    void memoryThatIsNotAsAdvertisedFailsTheCommandAndNoOtherSession(LyingInitiator.Lie lie, boolean writes)
+        throws Exception {
+        byte[] before = serving.fill(lie.ordinal());
+        RememberingPortal another = new RememberingPortal(
+            new IserInitiatorPortal(new IserConnector(), serving.server.localAddress()));
+        try (DataMemory small = DataMemory.allocate(Serving.BLOCK); IscsiSession bystander = login(another)) {
+            // Registers the memory, in another protection domain than the liar's.
+            assertThat(run(bystander, bystander.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES)))
+                .isEqualTo("GOOD");
+            int foreign = another.last().channel().registered(memory).remoteKey(0);
+            InitiatorPortal way = LyingInitiator.portal(iser(), lie, small, foreign);
+            byte[] bystanders = memory.segment(0, 2 * BYTES).toArray(ValueLayout.JAVA_BYTE);
+            try (IscsiSession liar = login(way)) {
+                assertThat(run(liar, liar.acquire(PATIENCE_NANOS).read(0, 0, 1, memory, 2 * BYTES, Serving.BLOCK)))
+                    .isEqualTo("GOOD");
+                assertThat(run(liar, writes
+                    ? liar.acquire(PATIENCE_NANOS).write(0, 0, BLOCKS, memory, 0, BYTES)
+                    : liar.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES))).isNotEqualTo("GOOD");
+                await("the session with the liar ends", () -> !liar.isOpen());
+            }
+            assertThat(memory.segment(0, 2 * BYTES).toArray(ValueLayout.JAVA_BYTE)).isEqualTo(bystanders);
+            assertThat(serving.contents(0, before.length)).isEqualTo(before);
+            assertThat(run(bystander, bystander.acquire(PATIENCE_NANOS).write(0, 0, BLOCKS, memory, 0, BYTES)))
+                .isEqualTo("GOOD");
+            try (IscsiSession next = login(iser())) {
+                assertThat(run(next, next.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, BYTES, BYTES)))
+                    .isEqualTo("GOOD");
+            }
+        }
+    }
+
+    /** Memory of a process cannot be invalidated from afar: its device refuses to, so that the key has come with the response. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void responseInvalidatesAKeyOfItsCommandForWhoAsksForIt(boolean writes) throws Exception {
+        InitiatorPortal asking = new IserInitiatorPortal(new IserConnector(true), serving.server.localAddress());
+        try (IscsiSession bystander = login(iser()); IscsiSession session = login(asking)) {
+            // What comes with the command is advertised to nobody.
+            assertThat(run(session, session.acquire(PATIENCE_NANOS).write(0, 0, 1, memory, 0, Serving.BLOCK)))
+                .isEqualTo("GOOD");
+            assertThat(run(session, writes
+                ? session.acquire(PATIENCE_NANOS).write(0, 0, BLOCKS, memory, 0, BYTES)
+                : session.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES))).isNotEqualTo("GOOD");
+            await("the session that asked for it ends", () -> !session.isOpen());
+            assertThat(run(bystander, bystander.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES)))
+                .isEqualTo("GOOD");
+        }
+    }
+
+    private static void await(String message, BooleanSupplier condition) {
+        await(message, condition);
+    }
+
+    @Test
+    void anAddressThatNobodyHasIsSaidInWordsAndInTime() {
+        InitiatorPortal way = new IserInitiatorPortal(connector, new InetSocketAddress(NOBODY, 3260));
+        assertThatThrownBy(() -> way.connect(new Unnumbered(), 1, 10_000)).isInstanceOf(IOException.class)
+            .hasMessageContaining("RDMA");
+    }
+
+    @Test
+    void aTargetThatRefusesIsSaidInWords() throws Exception {
+        try (IserPortal refusing = IserPortal.listen(new InetSocketAddress(address, 0))) {
+            Thread refuser = Thread.ofPlatform().start(() -> {
+                try {
+                    refusing.accept().close();
+                } catch (IOException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            InitiatorPortal way = new IserInitiatorPortal(connector, refusing.localAddress());
+            assertThatThrownBy(() -> way.connect(new Unnumbered(), 1, 20_000)).isInstanceOf(IOException.class)
+                .hasMessageContaining("refuses the iSER connection").hasMessageContaining("log says why");
+            refuser.join();
+        }
+    }
+
+    @Test
+    void aTargetThatNeverAnswersIsGivenUp() throws Exception {
+        try (IserPortal silent = IserPortal.listen(new InetSocketAddress(address, 0))) {
+            InitiatorPortal way = new IserInitiatorPortal(connector, silent.localAddress());
+            assertThatThrownBy(() -> way.connect(new Unnumbered(), 1, 1_000)).isInstanceOf(IOException.class)
+                .hasMessageContaining("does not answer over RDMA").hasMessageContaining("rping");
+        }
+    }
+
+    @Test
+    void aConnectionThatNeverLogsInIsClosed() throws Exception {
+        try (InitiatorDatamover mute = iser().connect(new Unnumbered(), 1, 20_000);
+            IscsiSession session = login(iser())) {
+            assertThatThrownBy(() -> mute.receive(null)).isInstanceOf(IOException.class);
+            assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 0, 1, memory, 0, Serving.BLOCK)))
+                .isEqualTo("GOOD");
+        }
+    }
+
+    @Test
+    void killedInitiatorLeavesNothingAtTheTarget() throws Exception {
+        try (IscsiSession session = login(iser())) {
+            for (int i = 0; i < 3; i++) {
+                try (IserVictim victim = IserVictim.initiator(serving.server.localAddress())) {
+                    victim.awaitBusy();
+                }
+                assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 0, 1, memory, 0, Serving.BLOCK)))
+                    .isEqualTo("GOOD");
+            }
+        }
+        serving.awaitNothingLeft();
+    }
+
+    @Test
+    void killedTargetEndsItsSessionsCommands() throws Exception {
+        try (IserVictim victim = IserVictim.target(address)) {
+            InetSocketAddress portal = victim.awaitPortal(address);
+            try (IscsiSession session = login(portal, new IserInitiatorPortal(connector, portal))) {
+                assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES)))
+                    .isEqualTo("GOOD");
+                Thread killer = Thread.ofPlatform().start(victim::kill);
+                String end = "GOOD";
+                long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+                while (end.equals("GOOD") && System.nanoTime() - deadline < 0 && session.isOpen()) {
+                    end = run(session, session.acquire(PATIENCE_NANOS).write(0, 0, BLOCKS, memory, 0, BYTES));
+                }
+                killer.join();
+                await("the session with the dead target ends", () -> !session.isOpen());
+            }
+        }
+    }
+
+    @Test
+    void aTargetThatMayNotLockItsMemorySaysSoAndDoesNotStart() throws Exception {
+        try (IserVictim target = IserVictim.target(address, locking(64 << 10))) {
+            target.awaitEnd();
+            assertThat(target.output()).contains("cannot be registered with the RDMA device")
+                .contains("this process may lock 65536 bytes", "LimitMEMLOCK");
+        }
+    }
+
+    @Test
+    void aTargetThatMayLockNoMoreRefusesConnectionsAndServesOverTcp() throws Exception {
+        try (IserVictim target = IserVictim.target(address, locking(Serving.MEMORY_BYTES + (64 << 10)))) {
+            InetSocketAddress portal = target.awaitPortal(address);
+            for (int i = 0; i < 2; i++) {
+                assertThatThrownBy(() -> login(portal, new IserInitiatorPortal(connector, portal)))
+                    .isInstanceOf(IOException.class).hasMessageContaining("refuses the iSER connection")
+                    .hasMessageContaining("log says why");
+            }
+            await("the target's log says why", () -> target.output().contains("LimitMEMLOCK"));
+            login(portal, new TcpInitiatorPortal(portal)).close();
+        }
+    }
+
+    /** Too little for its messages, and too little for its data. */
+    @ParameterizedTest
+    @ValueSource(ints = {64 << 10, 2 << 20})
+    void anInitiatorThatMayNotLockMemorySaysSo(int mayLock) throws Exception {
+        try (IserVictim initiator = IserVictim.initiator(serving.server.localAddress(), locking(mayLock))) {
+            initiator.awaitEnd();
+            assertThat(initiator.output()).contains("cannot be registered with the RDMA device")
+                .contains("this process may lock " + mayLock + " bytes", "LimitMEMLOCK");
+        }
+        serving.awaitNothingLeft();
+    }
+
+    /** What stands in front of a command that may lock so many bytes: root alone needs no limit, by a right that is taken. */
+    private static String[] locking(int bytes) {
+        return new String[]{"setpriv", "--bounding-set", "-ipc_lock", "--inh-caps", "-ipc_lock", "prlimit",
+            "--memlock=" + bytes};
+    }
+
+    /** The kernel's own limit on what one process may have of a device stands for a device that has no more. */
+    @Test
+    void aTargetWithoutAnotherQueuePairSaysSoAndServesTheOthers() throws Exception {
+        List<IscsiSession> sessions = new ArrayList<>();
+        try (DeviceLimit limit = new DeviceLimit(); IserVictim target = IserVictim.target(address)) {
+            InetSocketAddress portal = target.awaitPortal(address);
+            sessions.add(login(portal, new IserInitiatorPortal(connector, portal)));
+            limit.confine(target.pid(), "hca_object=12");
+            assertThatThrownBy(() -> {
+                for (int i = 0; i < MOST_SESSIONS; i++) {
+                    sessions.add(login(portal, new IserInitiatorPortal(connector, portal)));
+                }
+            }).isInstanceOf(IOException.class).hasMessageContaining("refuses the iSER connection");
+            await("the target's log says why", () -> target.output().contains("a connection cannot be served"));
+            assertThat(sessions).hasSizeGreaterThan(1);
+            for (IscsiSession session : sessions) {
+                assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES)))
+                    .isEqualTo("GOOD");
+            }
+            sessions.removeLast().close();
+            await("the next one finds room", () -> mayLogIn(portal));
+        } finally {
+            sessions.forEach(IscsiSession::close);
+        }
+    }
+
+    private boolean mayLogIn(InetSocketAddress portal) {
+        try {
+            login(portal, new IserInitiatorPortal(connector, portal)).close();
+            return true;
+        } catch (Exception e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package io.modeldisk.protocol.datamover.iser;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.modeldisk.protocol.access.AccessPolicy;
+import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.tcp.TcpPortal;
+import io.modeldisk.protocol.engine.MemoryTarget;
+import io.modeldisk.protocol.engine.Serving;
+import io.modeldisk.protocol.initiator.IoRequest;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.SessionContext;
+import io.modeldisk.protocol.initiator.UnitReadiness;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.rdma.Rdma;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+/** A server on this machine's first RDMA device, over TCP and iSER, and sessions with it. */
+abstract class IserFixture {
+    static final int MIB = 1 << 20;
+    static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
+    static final long LOGIN_TIMEOUT_SECONDS = 5;
+
+    private final BlockingQueue<String> ends = new LinkedBlockingQueue<>();
+    final IserConnector connector = new IserConnector();
+    InetAddress address;
+    DataMemory memory;
+    Serving serving;
+    private long sessions;
+
+    @BeforeEach
+    void serve() throws IOException {
+        assumeTrue(Rdma.isAvailable(), "there is no RDMA: " + Rdma.unavailabilityCause());
+        address = Rdma.addresses().getFirst();
+        memory = DataMemory.allocate(8 * MIB);
+        serving = new Serving(context -> context.listen(new InetSocketAddress(address, 0))
+            .loginTimeoutSeconds(LOGIN_TIMEOUT_SECONDS)
+            .access(AccessPolicy.THIS_MACHINE.withoutAuthentication())
+            .datamovers(List.of(new TcpPortal.Opener(), new IserPortal.Opener())));
+    }
+
+    @AfterEach
+    void stop() {
+        if (serving != null) {
+            serving.awaitNothingLeft();
+            serving.close();
+            memory.close();
+        }
+    }
+
+    IscsiSession login(InitiatorPortal way) throws Exception {
+        return login(serving.server.localAddress(), way);
+    }
+
+    IscsiSession login(InetSocketAddress portal, InitiatorPortal way) throws Exception {
+        IscsiSession session = IscsiSession
+            .login(new SessionContext().portal(portal).over(way).connectTimeoutMillis(30_000)
+                .targetName(MemoryTarget.NAME).initiator("iqn.test:initiator", ++sessions));
+        UnitReadiness.await(session, 0, PATIENCE_NANOS);
+        return session;
+    }
+
+    InitiatorPortal iser() {
+        return new IserInitiatorPortal(connector, serving.server.localAddress());
+    }
+
+    /** Runs a request to its end, and answers how it ended. */
+    String run(IscsiSession session, IoRequest request) throws Exception {
+        session.submit(request.onCompletion(done -> ends.add(done.describeEnd())));
+        return ends.poll(30, TimeUnit.SECONDS);
+    }
+}

@@ -1,0 +1,117 @@
+package io.modeldisk.protocol.datamover.iser;
+
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.protocol.datamover.InitiatorDatamover;
+import io.modeldisk.protocol.engine.Serving;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Connections that come, work and are torn down leave nothing: what the kernel counts for the device (iproute2's {@code rdma}),
+ * descriptors and threads are as many as before. {@code -Diser.connects=N} says how many.
+ */
+@Tag("softroce")
+class IserLeakTest extends IserFixture {
+    private static final int CONNECTS = Integer.getInteger("iser.connects", 1000);
+    private static final int BLOCKS = 16;
+    private static final int BYTES = BLOCKS * Serving.BLOCK;
+    private static final int MOST_AT_ONCE = 4;
+    private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+    private static final Pattern COUNT = Pattern.compile("(qp|cq|pd|mr|cm_id|ctx) (\\d+)");
+
+    /** How many there are of everything that a connection takes. */
+    private static Map<String, Long> counts() {
+        Map<String, Long> counts = new TreeMap<>();
+        try {
+            Process rdma = new ProcessBuilder("rdma", "resource", "show").start();
+            String text = new String(rdma.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            Matcher matcher = COUNT.matcher(text);
+            while (matcher.find()) {
+                counts.merge(matcher.group(1), Long.parseLong(matcher.group(2)), Long::sum);
+            }
+            counts.put("descriptors", entries("/proc/self/fd"));
+            // The virtual machine's own come and go as it likes.
+            counts.put("threads", Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> !thread.getName().startsWith("ForkJoinPool")).count());
+            return counts;
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static long entries(String directory) throws IOException {
+        try (Stream<Path> entries = Files.list(Path.of(directory))) {
+            return entries.count();
+        }
+    }
+
+    private static boolean isNoneMore(Map<String, Long> after, Map<String, Long> before) {
+        return after.entrySet().stream().allMatch(entry -> entry.getValue() <= before.getOrDefault(entry.getKey(), 0L));
+    }
+
+    /** One connection, in one of four ways. */
+    private void connectAndEnd(int number) throws Exception {
+        switch (number % 4) {
+            case 0 -> {
+                try (InitiatorDatamover _ = iser().connect(new Unnumbered(), 1, 20_000)) {
+                    // Never logs in.
+                }
+            }
+            case 1 -> login(iser()).close();
+            default -> {
+                RememberingPortal way = new RememberingPortal(iser());
+                IscsiSession session = login(way);
+                // Torn down in the middle of RDMA READs or WRITEs.
+                for (int i = 0; i < 2; i++) {
+                    session.submit(number % 4 == 2
+                        ? session.acquire(PATIENCE_NANOS).write(0, 0, BLOCKS, memory, i * BYTES, BYTES)
+                            .onCompletion(_ -> {})
+                        : session.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, i * BYTES, BYTES)
+                            .onCompletion(_ -> {}));
+                }
+                way.last().close();
+                session.close();
+            }
+        }
+    }
+
+    @Test
+    void connectionsLeaveNoQueuePairNoRegionNoDescriptorAndNoThread() throws Exception {
+        try (IscsiSession bystander = login(iser())) {
+            for (int i = 0; i < 8; i++) {
+                connectAndEnd(i);
+            }
+            await("the first ones are gone", () -> serving.server.connectionCount() == 1);
+            Map<String, Long> before = counts();
+            assertThat(before).containsKeys("qp", "mr");
+            for (int i = 0; i < CONNECTS; i++) {
+                connectAndEnd(i);
+                await("most of them are gone", () -> serving.server.connectionCount() <= MOST_AT_ONCE);
+            }
+            await("all of them are gone", () -> serving.server.connectionCount() == 1);
+            Map<String, Long> after = counts();
+            long deadline = System.nanoTime() + PATIENCE_NANOS;
+            while (!isNoneMore(after, before) && System.nanoTime() - deadline < 0) {
+                LockSupport.parkNanos(POLL_NANOS);
+                after = counts();
+            }
+            assertThat(isNoneMore(after, before)).as("there were %s, there are %s", before, after).isTrue();
+            assertThat(run(bystander, bystander.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES)))
+                .isEqualTo("GOOD");
+        }
+    }
+}

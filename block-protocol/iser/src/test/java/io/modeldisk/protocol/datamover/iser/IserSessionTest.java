@@ -1,0 +1,167 @@
+package io.modeldisk.protocol.datamover.iser;
+
+import static io.modeldisk.test.Await.await;
+import static io.modeldisk.test.RandomBytes.random;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.tcp.TcpInitiatorPortal;
+import io.modeldisk.protocol.engine.MemoryTarget;
+import io.modeldisk.protocol.engine.Serving;
+import io.modeldisk.protocol.initiator.IoRequest;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Whole sessions over iSER, both ends in this process: the login's keys, the target's engine and the initiator as they are. */
+@Tag("softroce")
+class IserSessionTest extends IserFixture {
+    private static final int UNUSED_PORT = 26_201;
+    private static final int PIECES_TOGETHER = 4;
+
+    private void fill(byte[] bytes) {
+        MemorySegment.copy(bytes, 0, memory.slab(0), ValueLayout.JAVA_BYTE, 0, bytes.length);
+    }
+
+    private byte[] memoryBytes(long offset, int length) {
+        return memory.segment(offset, length).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 64, 65, 768})
+    void whatIsWrittenIsReadBack(int blocks) throws Exception {
+        byte[] bytes = random(blocks * Serving.BLOCK, blocks);
+        fill(bytes);
+        try (IscsiSession session = login(iser())) {
+            assertThat(run(session, session.acquire(PATIENCE_NANOS).write(0, 5, blocks, memory, 0, bytes.length)))
+                .isEqualTo("GOOD");
+            assertThat(serving.contents(5L * Serving.BLOCK, bytes.length)).isEqualTo(bytes);
+            assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 5, blocks, memory, 4 * MIB, bytes.length)))
+                .isEqualTo("GOOD");
+            assertThat(memoryBytes(4 * MIB, bytes.length)).isEqualTo(bytes);
+        }
+    }
+
+    @Test
+    void piecesOfALongReadAreUnderWayTogether() throws Exception {
+        byte[] bytes = serving.fill(11);
+        serving.target.unit.longestPinBytes = 256 << 10;
+        int blocks = (3 * MIB + 256 * 1024) / Serving.BLOCK;
+        try (IscsiSession session = login(iser())) {
+            assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 3, blocks, memory, MIB,
+                blocks * Serving.BLOCK))).isEqualTo("GOOD");
+            assertThat(memoryBytes(MIB, blocks * Serving.BLOCK))
+                .isEqualTo(Arrays.copyOfRange(bytes, 3 * Serving.BLOCK, (3 + blocks) * Serving.BLOCK));
+            assertThat(serving.target.unit.mostPinned.get()).isEqualTo(PIECES_TOGETHER);
+        }
+        serving.awaitNothingLeft();
+        assertThat(serving.target.unit.pinned()).isZero();
+    }
+
+    /** The responder is putting the data when the receiver hears of the abort, and then waits for the responder. */
+    @Test
+    void anAbortOfAReadThatIsBeingPutIsAnsweredWhenThatIsOver() throws Exception {
+        serving.target.unit.longestPinBytes = 256 << 10;
+        serving.target.unit.parking = true;
+        try (IscsiSession session = login(iser())) {
+            IoRequest read = session.acquire(PATIENCE_NANOS).read(0, 0, 256, memory, 0, MIB);
+            int tag = read.initiatorTaskTag();
+            session.submit(read.onCompletion(_ -> {}));
+            await("the read is parked", () -> !serving.target.unit.parked.isEmpty());
+            CompletableFuture<Void> aborted = new CompletableFuture<>();
+            AtomicBoolean first = new AtomicBoolean(true);
+            serving.target.unit.pinning = task -> {
+                if (first.getAndSet(false)) {
+                    Thread.ofPlatform().start(() -> abort(session, read, tag, aborted));
+                    await("the abort has come", () -> MemoryTarget.MemoryUnit.isAborted(task));
+                }
+            };
+            serving.target.unit.parking = false;
+            serving.target.unit.parked.removeFirst().resume();
+            aborted.get(PATIENCE_NANOS, TimeUnit.NANOSECONDS);
+            serving.target.unit.pinning = _ -> {};
+            assertThat(session.isOpen()).isTrue();
+            assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 0, 1, memory, 0, Serving.BLOCK)))
+                .isEqualTo("GOOD");
+        }
+        serving.awaitNothingLeft();
+        assertThat(serving.target.unit.pinned()).isZero();
+    }
+
+    private static void abort(IscsiSession session, IoRequest request, int tag, CompletableFuture<Void> done) {
+        try {
+            session.abort(request, tag);
+            done.complete(null);
+        } catch (IOException e) {
+            done.completeExceptionally(e);
+        }
+    }
+
+    @Test
+    void tcpAndIserAnswerAtOneAddress() throws Exception {
+        byte[] bytes = random(256 * 1024, 7);
+        fill(bytes);
+        try (IscsiSession writer = login(new TcpInitiatorPortal(serving.server.localAddress()));
+            IscsiSession reader = login(iser())) {
+            assertThat(run(writer, writer.acquire(PATIENCE_NANOS).write(0, 0, 64, memory, 0, bytes.length)))
+                .isEqualTo("GOOD");
+            assertThat(run(reader, reader.acquire(PATIENCE_NANOS).read(0, 0, 64, memory, MIB, bytes.length)))
+                .isEqualTo("GOOD");
+            assertThat(memoryBytes(MIB, bytes.length)).isEqualTo(bytes);
+        }
+    }
+
+    @Test
+    void commandsBeyondTheMediumFailAndTheSessionGoesOn() throws Exception {
+        try (IscsiSession session = login(iser())) {
+            assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 1 << 20, 1, memory, 0, Serving.BLOCK)))
+                .contains("CHECK CONDITION");
+            assertThat(
+                run(session, session.acquire(PATIENCE_NANOS).write(0, 1 << 20, 64, memory, 0, 64 * Serving.BLOCK)))
+                .contains("CHECK CONDITION");
+            assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 0, 1, memory, 0, Serving.BLOCK)))
+                .isEqualTo("GOOD");
+        }
+    }
+
+    @Test
+    void nobodyListeningIsSaidInWords() {
+        InitiatorPortal way = new IserInitiatorPortal(connector, new InetSocketAddress(address, UNUSED_PORT));
+        assertThatThrownBy(() -> login(way)).isInstanceOf(IOException.class)
+            .hasMessageContaining("takes no iSER connections").hasMessageContaining("--datamover iser");
+    }
+
+    @Test
+    void sessionsThatComeAndGoLeaveNothing() throws Exception {
+        login(iser()).close();
+        serving.awaitNothingLeft();
+        long before = descriptors();
+        for (int i = 0; i < 5; i++) {
+            login(iser()).close();
+            serving.awaitNothingLeft();
+        }
+        await("descriptors come back", () -> descriptors() <= before);
+    }
+
+    private static long descriptors() {
+        try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+            return open.count();
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+package io.modeldisk.test;
+
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.logging.log4j.Level;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.core.LogEvent;
+import org.apache.logging.log4j.core.Logger;
+import org.apache.logging.log4j.core.appender.AbstractAppender;
+import org.apache.logging.log4j.core.config.Property;
+
+/** Keeps the first error that is logged: what a thread of a server met and survived is a bug all the same. Thread-safe. */
+public final class ErrorLog {
+    private final AtomicReference<AssertionError> first = new AtomicReference<>();
+
+    /** Listens from now on, to all loggers. */
+    public ErrorLog() {
+        AbstractAppender appender = new AbstractAppender("fuzz", null, null, true, Property.EMPTY_ARRAY) {
+            @Override
+            public void append(LogEvent event) {
+                if (event.getLevel().isMoreSpecificThan(Level.ERROR)) {
+                    first.compareAndSet(null,
+                        new AssertionError(event.getMessage().getFormattedMessage(), event.getThrown()));
+                }
+            }
+        };
+        appender.start();
+        ((Logger) LogManager.getRootLogger()).addAppender(appender);
+    }
+
+    /** Fails if an error was logged. */
+    public void check() {
+        AssertionError error = first.getAndSet(null);
+        if (error != null) {
+            throw error;
+        }
+    }
+}

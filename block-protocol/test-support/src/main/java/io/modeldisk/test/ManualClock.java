@@ -1,0 +1,59 @@
+package io.modeldisk.test;
+
+import io.modeldisk.platform.time.NanoClock;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.Condition;
+
+/** A clock that stands still until the test advances it. Thread-safe. */
+public final class ManualClock implements NanoClock {
+    /** How often a waiting thread looks at the time: real time, and not what a test measures. */
+    private static final long POLL_NS = 1_000_000;
+
+    private final AtomicLong nowNs = new AtomicLong(1);
+    private final AtomicInteger waiting = new AtomicInteger();
+
+    @Override
+    public long nanoTime() {
+        return nowNs.get();
+    }
+
+    /** Moves the time on. Threads whose deadline has come wake up soon after. */
+    public void advance(Duration duration) {
+        nowNs.addAndGet(duration.toNanos());
+    }
+
+    /** How many threads wait for a deadline now. */
+    public int waitingThreads() {
+        return waiting.get();
+    }
+
+    @Override
+    public boolean awaitUntil(Condition condition, long deadlineNs) throws InterruptedException {
+        waiting.incrementAndGet();
+        try {
+            while (nowNs.get() - deadlineNs < 0) {
+                if (condition.awaitNanos(POLL_NS) > 0) {
+                    return nowNs.get() - deadlineNs < 0;
+                }
+            }
+            return false;
+        } finally {
+            waiting.decrementAndGet();
+        }
+    }
+
+    @Override
+    public void sleepUntil(long deadlineNs) throws InterruptedException {
+        waiting.incrementAndGet();
+        try {
+            while (nowNs.get() - deadlineNs < 0) {
+                TimeUnit.NANOSECONDS.sleep(POLL_NS);
+            }
+        } finally {
+            waiting.decrementAndGet();
+        }
+    }
+}

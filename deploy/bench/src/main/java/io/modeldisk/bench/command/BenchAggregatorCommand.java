@@ -1,0 +1,55 @@
+package io.modeldisk.bench.command;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.bench.aggregator.AggregatorBench;
+import io.modeldisk.bench.report.TextReport;
+import io.modeldisk.command.ByteCount;
+import java.io.IOException;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code modeldisk bench aggregator}. */
+@Command(name = "aggregator", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
+    description = "Measures an aggregator on one core, in turn with sgd as a loop in C (gcc -O3 -march=native) and with memcpy, "
+        + "each on arrays of its own that no cache holds.")
+final class BenchAggregatorCommand implements Callable<Integer> {
+    private static final long LARGEST_BYTES = 1L << 34;
+
+    @Option(names = "--aggregator", paramLabel = "NAME[:OPTIONS]", defaultValue = "sgd:lr=0.001",
+        description = "What is measured.")
+    private String specification;
+
+    @Option(names = "--size", paramLabel = "BYTES", defaultValue = "512MiB",
+        description = "The size of the weights, and of the gradient: a multiple of the block's.")
+    private ByteCount size;
+
+    @Option(names = "--block-size", paramLabel = "BYTES", defaultValue = "256KiB",
+        description = "How much is aggregated in one call: a power of two from 4 KiB to 1 MiB.")
+    private ByteCount blockSize;
+
+    @Option(names = "--pairs", paramLabel = "N", defaultValue = "11", description = "How often each is measured.")
+    private int pairs;
+
+    @Override
+    public Integer call() throws IOException {
+        long block = blockSize.bytes();
+        if (Long.bitCount(block) != 1 || block < 4096 || block > 1 << 20) {
+            throw new IllegalArgumentException("--block-size " + block + " must be a power of two from 4096 to 1 MiB");
+        }
+        if (size.bytes() < block || size.bytes() > LARGEST_BYTES || size.bytes() % block != 0) {
+            throw new IllegalArgumentException("--size " + size.bytes() + " must be a multiple of " + block
+                + ", at most 16 GiB");
+        }
+        if (pairs < 1) {
+            throw new IllegalArgumentException("--pairs " + pairs + " must be at least 1");
+        }
+        try (Aggregator aggregator = Aggregators.parse(specification)) {
+            AggregatorBench.Result result = AggregatorBench.run(aggregator, size.bytes(), (int) block, pairs);
+            System.out.print(
+                TextReport.aggregator(specification, result.aggregator(), result.cLoop(), result.cCopy()));
+        }
+        return 0;
+    }
+}

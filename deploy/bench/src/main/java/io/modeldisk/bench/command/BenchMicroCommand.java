@@ -1,0 +1,162 @@
+package io.modeldisk.bench.command;
+
+import io.modeldisk.bench.grpc.GrpcServer;
+import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.bench.micro.MicroBench;
+import io.modeldisk.bench.micro.MicroPlan;
+import io.modeldisk.bench.protocol.LatencyPlan;
+import io.modeldisk.bench.report.JsonReport;
+import io.modeldisk.bench.report.MicroPlot;
+import io.modeldisk.bench.report.MicroReport;
+import io.modeldisk.bench.report.MicroText;
+import io.modeldisk.bench.report.Plot;
+import io.modeldisk.command.ByteCount;
+import io.modeldisk.protocol.initiator.Route;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code modeldisk bench micro}. */
+@Command(name = "micro", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
+    description = {
+        "The three micro-benchmarks of AR-gRPC (Biswas et al. 2018), over each datamover and over plain gRPC, which take "
+            + "turns: latency from point to point, one server with many clients, and nodes that are fully connected.",
+        "Servers and nodes are processes of their own. Pushes are dropped (aggregator null), pulls are checked."},
+    footer = {"", "Examples:", "  modeldisk bench micro",
+        "  modeldisk bench micro --measures fan-in --clients 4,64 \\",
+        "      --plot fan-in.svg,fan-in.png"})
+final class BenchMicroCommand implements Callable<Integer> {
+    private static final long LARGEST_REQUEST_BYTES = 8 << 20;
+    private static final long LEAST_MODEL_BYTES = 1 << 20;
+    private static final int MOST_CLIENTS = 64;
+    private static final int MOST_NODES = 16;
+    private static final int MOST_ROUNDS = 1000;
+    private static final double LONGEST_SECONDS = 20;
+
+    @Option(names = "--measures", paramLabel = "WHAT", split = ",", defaultValue = "latency,fan-in,mesh",
+        description = "Some of latency, fan-in and mesh.")
+    private List<String> measures;
+
+    @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp,shm,iser",
+        description = "Some of tcp, shm and iser. One that this machine does not have is left out, and said so.")
+    private List<String> datamovers;
+
+    @Option(names = "--latency-sizes", paramLabel = "BYTES", split = ",",
+        defaultValue = "2,64,512,4k,32k,256k,1m,8m",
+        description = "The sizes of requests for latency, up to 8 MiB. Of less than 4 KiB a pull reads a logical block and "
+            + "takes that much of it, and a push moves a whole one; gRPC moves these bytes alone.")
+    private List<ByteCount> latencySizes;
+
+    @Option(names = "--clients", paramLabel = "N", split = ",", defaultValue = "4,8,16,32,64",
+        description = "How many clients a server has, each with a connection and one request at a time.")
+    private List<Integer> clients;
+
+    @Option(names = "--request-size", paramLabel = "BYTES", defaultValue = "4k",
+        description = "The size of the clients' requests: a multiple of 4 KiB up to 8 MiB.")
+    private ByteCount requestSize;
+
+    @Option(names = "--nodes", paramLabel = "N", defaultValue = "4",
+        description = "How many nodes are fully connected, each with one request at a time to every other.")
+    private int nodes;
+
+    @Option(names = "--mesh-sizes", paramLabel = "BYTES", split = ",", defaultValue = "2m,4m,8m",
+        description = "The sizes of the nodes' requests: multiples of 4 KiB up to 8 MiB.")
+    private List<ByteCount> meshSizes;
+
+    @Option(names = "--rounds", paramLabel = "N", defaultValue = "3",
+        description = "How often each is measured, in turn with the others.")
+    private int rounds;
+
+    @Option(names = "--duration", paramLabel = "SECONDS", defaultValue = "0.25",
+        description = "How long a run takes, about.")
+    private double duration;
+
+    @Option(names = "--warm-up", paramLabel = "SECONDS", defaultValue = "8",
+        description = "How long each is run before anything is measured: gRPC's code takes longer to be compiled.")
+    private double warmUp;
+
+    @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "64MiB",
+        description = "How many weights each server has: 1 to 256 MiB.")
+    private ByteCount modelSize;
+
+    @Option(names = "--json", paramLabel = "FILE", description = "Write all figures there.")
+    private Path json;
+
+    @Option(names = "--plot", paramLabel = "FILE", split = ",",
+        description = "Draw the plots there; each FILE ends in .svg or .png.")
+    private List<Path> plots = List.of();
+
+    @Override
+    public Integer call() throws IOException {
+        MicroPlan plan = plan();
+        plots.forEach(Plot::check);
+        MicroReport report = new MicroBench(System.getProperty("modeldisk.command"), plan, BenchProtocolCommand::show)
+            .run();
+        BenchProtocolCommand.show("");
+        System.out.print(MicroText.of(report));
+        if (json != null) {
+            JsonReport.write(report, json);
+        }
+        for (Path plot : plots) {
+            MicroPlot.write(report, plot);
+        }
+        return 0;
+    }
+
+    /** What to measure, checked. */
+    MicroPlan plan() {
+        for (String measure : measures) {
+            if (!List.of("latency", "fan-in", "mesh").contains(measure)) {
+                throw new IllegalArgumentException("--measures " + measure + " must be latency, fan-in or mesh");
+            }
+        }
+        check("--model-size", modelSize.bytes(), LEAST_MODEL_BYTES, GrpcServer.MAX_MODEL_BYTES);
+        checkBlocks("--model-size", modelSize.bytes());
+        check("--rounds", rounds, 1, MOST_ROUNDS);
+        check("--nodes", nodes, 2, MOST_NODES);
+        clients.forEach(count -> check("--clients", count, 1, MOST_CLIENTS));
+        if (duration < 0.01 || duration > LONGEST_SECONDS) {
+            throw new IllegalArgumentException("--duration " + duration + " must be from 0.01 to 20 seconds");
+        }
+        if (warmUp < 0 || warmUp > LONGEST_SECONDS) {
+            throw new IllegalArgumentException("--warm-up " + warmUp + " must be from 0 to 20 seconds");
+        }
+        long millis = (long) (duration * 1000);
+        return new MicroPlan(datamovers.stream().distinct().map(Route.Wish::named).toList(),
+            measures.contains("latency")
+                ? new LatencyPlan(bytes("--latency-sizes", latencySizes, 1), rounds, Math.max(1, millis / rounds))
+                : null,
+            measures.contains("fan-in")
+                ? new MicroPlan.FanIn(clients, bytes("--request-size", List.of(requestSize), 4096).getFirst())
+                : null,
+            measures.contains("mesh")
+                ? new MicroPlan.Mesh(nodes, bytes("--mesh-sizes", meshSizes, 4096))
+                : null,
+            rounds, millis, (long) (warmUp * 1000), modelSize.bytes());
+    }
+
+    private List<Integer> bytes(String option, List<ByteCount> sizes, long least) {
+        for (ByteCount size : sizes) {
+            check(option, size.bytes(), least, Math.min(LARGEST_REQUEST_BYTES, modelSize.bytes()));
+            if (least > 1) {
+                checkBlocks(option, size.bytes());
+            }
+        }
+        return sizes.stream().map(size -> (int) size.bytes()).toList();
+    }
+
+    private static void checkBlocks(String option, long bytes) {
+        if (bytes % Pattern.LOGICAL_BLOCK_BYTES != 0) {
+            throw new IllegalArgumentException(option + " " + bytes + " must be a multiple of 4096");
+        }
+    }
+
+    private static void check(String option, long value, long least, long most) {
+        if (value < least || value > most) {
+            throw new IllegalArgumentException(option + " " + value + " must be from " + least + " to " + most);
+        }
+    }
+}

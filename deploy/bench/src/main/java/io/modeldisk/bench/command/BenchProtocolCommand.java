@@ -1,0 +1,223 @@
+package io.modeldisk.bench.command;
+
+import io.modeldisk.bench.load.Direction;
+import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.bench.protocol.LatencyPlan;
+import io.modeldisk.bench.protocol.ProtocolBench;
+import io.modeldisk.bench.protocol.ThroughputPlan;
+import io.modeldisk.bench.report.JsonReport;
+import io.modeldisk.bench.report.Plot;
+import io.modeldisk.bench.report.ProtocolReport;
+import io.modeldisk.bench.report.TextReport;
+import io.modeldisk.command.ByteCount;
+import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.ModelAddress;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code modeldisk bench protocol}. */
+@Command(name = "protocol", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
+    description = {
+        "Measures what one session moves in a second, beside the floor: plain blocking sockets that move the same data from "
+            + "and to the same memory, without a protocol. The two run in turn; shown are the medians, and the median, least "
+            + "and greatest of the ratios.",
+        "It starts a shard and the floor's other end on loopback, each a process of its own."},
+    footer = {"", "Examples:", "  modeldisk bench protocol",
+        "  modeldisk bench protocol --sizes 256k --duration 2 \\",
+        "      --aggregators null,sgd:lr=0.1"})
+final class BenchProtocolCommand implements Callable<Integer> {
+    /** A comma after which a name stands, and no option of the name before. */
+    private static final String NEXT_NAME = ",(?=[a-z0-9-]+(?::|,|$))";
+
+    private static final long LARGEST_REQUEST_BYTES = 8 << 20;
+
+    @Option(names = "--sizes", paramLabel = "BYTES", split = ",", defaultValue = "4k,32k,256k,1m,4m",
+        description = "The sizes of requests: multiples of 4 KiB up to 8 MiB.")
+    private List<ByteCount> sizes;
+
+    @Option(names = "--latency-sizes", paramLabel = "BYTES", split = ",",
+        defaultValue = "2,64,512,4k,32k,256k,1m,8m",
+        description = "The sizes of requests for latency, up to 8 MiB. Of less than 4 KiB a pull reads a logical block and "
+            + "takes that much of it, and a push moves a whole one.")
+    private List<ByteCount> latencySizes;
+
+    @Option(names = "--measures", paramLabel = "WHAT", split = ",", defaultValue = "throughput,latency",
+        description = "Some of ${COMPLETION-CANDIDATES}.")
+    private List<Measure> measures;
+
+    @Option(names = "--queue-depths", paramLabel = "N", split = ",", defaultValue = "32",
+        description = "How many requests are under way, each way; a mount has 32 on each shard.")
+    private List<Integer> queueDepths;
+
+    @Option(names = "--gradient-size", paramLabel = "BYTES", defaultValue = "0",
+        description = "How much memory pushes come from, in turn, as from a learner that pushes a whole model: up to 1 GiB. If "
+            + "it is less than the requests under way, as many buffers as there are of those.")
+    private ByteCount gradientSize;
+
+    @Option(names = "--directions", paramLabel = "DIRECTION", split = ",", defaultValue = "push,pull,both",
+        description = "Some of ${COMPLETION-CANDIDATES}.")
+    private List<Direction> directions;
+
+    @Option(names = "--aggregators", paramLabel = "NAME[:OPTIONS]", defaultValue = "null,sgd:lr=0.1",
+        description = "What the shard does with a push; null drops it.")
+    private String aggregators;
+
+    @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp",
+        description = "tcp, shm, or both in the same run. With shm the shard's work alone is measured in turn too, what "
+            + "shared memory could reach: one thread that has the aggregator fold a buffer into the weights, or copies weights "
+            + "to a buffer (a pull, and beside a push to null).")
+    private List<String> datamovers;
+
+    @Option(names = "--pairs", paramLabel = "N", defaultValue = "5",
+        description = "How often each is measured, in turn with the floor.")
+    private int pairs;
+
+    @Option(names = "--duration", paramLabel = "SECONDS", defaultValue = "0.25",
+        description = "How long a run takes, about.")
+    private double duration;
+
+    @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "256MiB",
+        description = "The size of the shard's model: more than the processor's cache holds.")
+    private ByteCount modelSize;
+
+    @Option(names = "--json", paramLabel = "FILE", description = "Write all figures there.")
+    private Path json;
+
+    @Option(names = "--plot", paramLabel = "FILE", description = "Draw a plot there; FILE ends in .svg or .png.")
+    private Path plot;
+
+    @ArgGroup(exclusive = false, heading = "%nTo measure a shard that is running, with pushes of zeros:%n")
+    private Running running;
+
+    /** What can be measured. */
+    enum Measure {
+        /** What many requests move in a second. */
+        THROUGHPUT,
+        /** How long one request takes. */
+        LATENCY
+    }
+
+    /** The two ends on another machine. */
+    static final class Running {
+        @Option(names = "--running", paramLabel = "modeldisk://HOST:PORT/NAME", required = true,
+            description = "The shard.")
+        private String shard;
+
+        @Option(names = "--floor", paramLabel = "HOST:PORT", required = true,
+            description = "Where `modeldisk bench floor` is running, on the same machine.")
+        private String floor;
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        ThroughputPlan throughput = measures.contains(Measure.THROUGHPUT)
+            ? new ThroughputPlan(directions, requestBytes(), queueDepths, gradientBytes(),
+                positive("--pairs", pairs), runMillis())
+            : null;
+        LatencyPlan latency = measures.contains(Measure.LATENCY)
+            ? new LatencyPlan(latencyBytes(), positive("--pairs", pairs), Math.max(1, runMillis() / pairs))
+            : null;
+        if (plot != null) {
+            Plot.check(plot);
+        }
+        ProtocolBench.Context context = new ProtocolBench.Context().modeldisk(System.getProperty("modeldisk.command"))
+            .datamovers(datamovers.stream().map(Route.Wish::named).toList())
+            .modelBytes(modelSize.bytes()).aggregators(aggregatorList())
+            .progress(BenchProtocolCommand::show);
+        if (running != null) {
+            context.running(ModelAddress.parse(running.shard), ModelAddress.parsePortal(running.floor, 0));
+        }
+        ProtocolReport report = new ProtocolBench(context).run(throughput, latency);
+        show("");
+        print(report);
+        if (json != null) {
+            JsonReport.write(report, json);
+        }
+        if (plot != null) {
+            Plot.write(report, plot);
+        }
+        return 0;
+    }
+
+    private void print(ProtocolReport report) {
+        if (!report.throughput().isEmpty()) {
+            System.out
+                .println("Throughput of one session, " + (pairs == 1 ? "one run" : "medians of " + pairs + " runs")
+                    + " in turn with the floor; the ratios' median (least-greatest)\n");
+            System.out.println(TextReport.throughput(report.throughput()));
+        }
+        if (!report.latency().isEmpty()) {
+            System.out.println("Latency of one request at a time, microseconds\n");
+            System.out.println(TextReport.latency(report.latency()));
+        }
+    }
+
+    private static int positive(String option, int value) {
+        if (value < 1) {
+            throw new IllegalArgumentException(option + " " + value + " must be at least 1");
+        }
+        return value;
+    }
+
+    /** The aggregators one by one. */
+    List<String> aggregatorList() {
+        return List.of(aggregators.split(NEXT_NAME));
+    }
+
+    /** The sizes for latency, checked. */
+    List<Integer> latencyBytes() {
+        List<Integer> checked = new ArrayList<>();
+        for (ByteCount size : latencySizes) {
+            if (size.bytes() < 1 || size.bytes() > Math.min(LARGEST_REQUEST_BYTES, modelSize.bytes())) {
+                throw new IllegalArgumentException("--latency-sizes " + size.bytes()
+                    + " must be from 1 byte to 8 MiB, and no more than the model");
+            }
+            checked.add((int) size.bytes());
+        }
+        return checked;
+    }
+
+    /** The sizes for throughput, checked. */
+    List<Integer> requestBytes() {
+        List<Integer> checked = new ArrayList<>();
+        for (ByteCount size : sizes) {
+            long bytes = size.bytes();
+            if (bytes < Pattern.LOGICAL_BLOCK_BYTES || bytes > LARGEST_REQUEST_BYTES
+                || bytes % Pattern.LOGICAL_BLOCK_BYTES != 0 || bytes > modelSize.bytes()) {
+                throw new IllegalArgumentException("--sizes " + bytes
+                    + " must be a multiple of 4096, at most 8 MiB and no more than the model");
+            }
+            checked.add((int) bytes);
+        }
+        return checked;
+    }
+
+    /** The memory that pushes come from, checked: no request may straddle two slabs. */
+    long gradientBytes() {
+        if (gradientSize.bytes() > DataMemory.SLAB_BYTES) {
+            throw new IllegalArgumentException("--gradient-size " + gradientSize.bytes() + " must be at most 1 GiB");
+        }
+        return gradientSize.bytes();
+    }
+
+    private long runMillis() {
+        if (duration < 0.01 || duration > 3600) {
+            throw new IllegalArgumentException("--duration " + duration + " must be from 0.01 to 3600 seconds");
+        }
+        return (long) (duration * 1000);
+    }
+
+    /** On a terminal a line tells how far it is; an empty one takes it away. */
+    static void show(String step) {
+        if (System.console() != null && System.console().isTerminal()) {
+            System.err.print("\r\033[K" + step);
+        }
+    }
+}

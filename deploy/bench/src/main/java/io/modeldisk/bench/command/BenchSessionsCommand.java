@@ -1,0 +1,84 @@
+package io.modeldisk.bench.command;
+
+import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.bench.report.JsonReport;
+import io.modeldisk.bench.report.SessionsReport;
+import io.modeldisk.bench.report.TextReport;
+import io.modeldisk.bench.sessions.SessionsBench;
+import io.modeldisk.bench.shard.BenchShard;
+import io.modeldisk.command.ByteCount;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code modeldisk bench sessions}. */
+@Command(name = "sessions", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
+    description = {
+        "Lets many sessions push and pull on one shard, and shows what they got: the slowest, the median and the fastest, "
+            + "what was refused, and the shard's memory from beginning to end.",
+        "It starts the shard on loopback, a process of its own."})
+final class BenchSessionsCommand implements Callable<Integer> {
+    private static final int MOST_SESSIONS = 4096;
+
+    @Option(names = "--sessions", paramLabel = "N", defaultValue = "256",
+        description = "How many push and pull by turns.")
+    private int sessions;
+
+    @Option(names = "--stopped-readers", paramLabel = "N", defaultValue = "0",
+        description = "How many more ask for 16 MiB of weights and read none: they must delay nobody.")
+    private int stoppedReaders;
+
+    @Option(names = "--size", paramLabel = "BYTES", defaultValue = "256KiB",
+        description = "The size of a request: a multiple of 4 KiB up to 8 MiB.")
+    private ByteCount size;
+
+    @Option(names = "--queue-depth", paramLabel = "N", defaultValue = "2",
+        description = "How many requests a session has under way.")
+    private int queueDepth;
+
+    @Option(names = "--duration", paramLabel = "SECONDS", defaultValue = "60", description = "How long it takes.")
+    private double duration;
+
+    @Option(names = "--aggregator", paramLabel = "NAME[:OPTIONS]", defaultValue = "sgd:lr=0.1",
+        description = "What the shard does with a push.")
+    private String aggregator;
+
+    @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "256MiB",
+        description = "The size of the shard's model.")
+    private ByteCount modelSize;
+
+    @Option(names = "--json", paramLabel = "FILE", description = "Write all figures there.")
+    private Path json;
+
+    @Override
+    public Integer call() throws IOException {
+        check("--sessions", sessions, 1, MOST_SESSIONS);
+        check("--stopped-readers", stoppedReaders, 0, MOST_SESSIONS);
+        check("--queue-depth", queueDepth, 1, 1023);
+        check("--size", size.bytes(), Pattern.LOGICAL_BLOCK_BYTES, Math.min(8 << 20, modelSize.bytes()));
+        check("--size / 4096 remainder", size.bytes() % Pattern.LOGICAL_BLOCK_BYTES, 0, 0);
+        check("--model-size", modelSize.bytes(), stoppedReaders > 0 ? 8 << 20 : Pattern.LOGICAL_BLOCK_BYTES,
+            Long.MAX_VALUE);
+        check("--duration", (long) Math.ceil(duration), 1, 86_400);
+        SessionsReport report;
+        try (BenchShard shard = BenchShard.startFor(sessions + stoppedReaders,
+            System.getProperty("modeldisk.command"), aggregator, modelSize.bytes())) {
+            report = SessionsBench.run(shard,
+                new SessionsBench.Plan(sessions, stoppedReaders, (int) size.bytes(), queueDepth, duration,
+                    Long.MAX_VALUE));
+        }
+        System.out.print(TextReport.sessions(report));
+        if (json != null) {
+            JsonReport.write(report, json);
+        }
+        return report.failures().isEmpty() ? 0 : 1;
+    }
+
+    private static void check(String option, long value, long least, long most) {
+        if (value < least || value > most) {
+            throw new IllegalArgumentException(option + " " + value + " must be from " + least + " to " + most);
+        }
+    }
+}

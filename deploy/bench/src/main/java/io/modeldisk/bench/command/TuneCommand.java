@@ -1,0 +1,80 @@
+package io.modeldisk.bench.command;
+
+import io.modeldisk.bench.shard.BenchShard;
+import io.modeldisk.bench.shard.Ways;
+import io.modeldisk.bench.tuning.Tuner;
+import io.modeldisk.command.ByteCount;
+import io.modeldisk.command.Subcommand;
+import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.protocol.initiator.TransferSizes;
+import io.modeldisk.tuning.Tuning;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code modeldisk tune}. */
+@Command(name = "tune", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
+    description = {
+        "Measures which sizes fit this machine, for each datamover that it has, and keeps them in a file that `serve` and "
+            + "`mount` read: up to which size a write travels with its command, how large requests are that neighbouring "
+            + "blocks go in, and how many of them are in flight.",
+        "It starts a shard, a process of its own. A built-in size is changed only for a gain of 5 %%."},
+    footer = {"", "Example:", "  modeldisk tune && \\",
+        "      modeldisk mount modeldisk://127.0.0.1:3260/digits /mnt/digits"})
+public final class TuneCommand implements Callable<Integer>, Subcommand {
+    private static final long LEAST_MODEL_BYTES = 8 << 20;
+    private static final long MOST_MODEL_BYTES = 1 << 30;
+    private static final int MOST_ROUNDS = 1000;
+
+    @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp,shm,iser",
+        description = "Some of tcp, shm and iser. One that this machine does not have is left out, and said so.")
+    private List<String> datamovers;
+
+    @Option(names = "--out", paramLabel = "FILE",
+        description = "Where to keep them; by default where serve and mount look, ~/.config/modeldisk/tuning.json.")
+    private Path out;
+
+    @Option(names = "--rounds", paramLabel = "N", defaultValue = "7",
+        description = "How often each size is measured, in turn with the others.")
+    private int rounds;
+
+    @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "64MiB",
+        description = "The size of the shard's model: 8 MiB to 1 GiB.")
+    private ByteCount modelSize;
+
+    @Override
+    public Integer call() throws IOException {
+        if (rounds < 1 || rounds > MOST_ROUNDS) {
+            throw new IllegalArgumentException("--rounds " + rounds + " must be from 1 to 1000");
+        }
+        if (modelSize.bytes() < LEAST_MODEL_BYTES || modelSize.bytes() > MOST_MODEL_BYTES
+            || modelSize.bytes() % LEAST_MODEL_BYTES != 0) {
+            throw new IllegalArgumentException(
+                "--model-size " + modelSize.bytes() + " must be a multiple of 8 MiB up to 1 GiB");
+        }
+        Ways ways = Ways.of(datamovers.stream().distinct().map(Route.Wish::named).toList());
+        ways.notes("tuned").forEach(System.out::println);
+        if (ways.present().isEmpty()) {
+            throw new IOException("there is nothing to tune");
+        }
+        Map<String, TransferSizes> found = new TreeMap<>();
+        try (BenchShard shard = BenchShard.start(System.getProperty("modeldisk.command"), "null", modelSize.bytes(),
+            ways.address(), ways.serveOption())) {
+            Tuner tuner = new Tuner(shard, rounds, BenchProtocolCommand::show);
+            for (Route.Wish datamover : ways.present()) {
+                found.put(datamover.toString(), tuner.tune(datamover));
+            }
+            BenchProtocolCommand.show("");
+            System.out.print(tuner.report());
+        }
+        Path file = out == null ? Tuning.defaultFile() : out;
+        new Tuning("of " + file, found).write(file);
+        System.out.println("kept in " + file);
+        return 0;
+    }
+}

@@ -1,0 +1,2 @@
+/** The subcommands of this module: bench, trace and tune. */
+package io.modeldisk.bench.command;

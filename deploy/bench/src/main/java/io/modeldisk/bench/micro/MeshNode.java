@@ -1,0 +1,177 @@
+package io.modeldisk.bench.micro;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.bench.grpc.GrpcClient;
+import io.modeldisk.bench.grpc.GrpcServer;
+import io.modeldisk.bench.load.Direction;
+import io.modeldisk.bench.protocol.SessionMover;
+import io.modeldisk.bench.shard.BenchShard;
+import io.modeldisk.protocol.access.AccessPolicy;
+import io.modeldisk.protocol.access.AddressRange;
+import io.modeldisk.protocol.engine.TargetServer;
+import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.protocol.login.TargetAddress;
+import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.server.ParameterServer;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One node of a mesh: serves a shard and the same over gRPC, and is told over gRPC to make requests of the others. Nothing that
+ * is not measured has work meanwhile.
+ */
+public final class MeshNode implements AutoCloseable {
+    /** Asks where its shard is. */
+    static final String WHERE = "Where";
+    /** Tells it who the others are. */
+    static final String CONNECT = "Connect";
+    /** Lets it make requests of all others. */
+    static final String RUN = "Run";
+
+    /** Lets it end what Connect has begun. */
+    static final String DISCONNECT = "Disconnect";
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final String MODEL = "bench";
+
+    private final ParameterServer server;
+    private final long modelBytes;
+    private final GrpcServer grpc;
+    private final List<BenchShard> peers = new ArrayList<>();
+    private final Map<String, Clients> clients = new HashMap<>();
+
+    /**
+     * Another node.
+     *
+     * @param grpc where its gRPC server is
+     * @param shard where its shard is
+     */
+    record Peer(String grpc, String shard) {}
+
+    /**
+     * Whom to connect to.
+     *
+     * @param datamovers over what, besides gRPC
+     * @param peers the other nodes
+     * @param largestRequestBytes the largest request that there will be
+     */
+    record Connect(List<String> datamovers, List<Peer> peers, int largestRequestBytes) {}
+
+    /**
+     * What to do.
+     *
+     * @param over a datamover, or gRPC
+     * @param direction push or pull
+     * @param requestBytes the size of a request
+     * @param requestsEach how many requests of each other node
+     */
+    record Order(String over, Direction direction, int requestBytes, long requestsEach) {}
+
+    private MeshNode(InetSocketAddress listen, long modelBytes, TargetServer.Context network) throws IOException {
+        this.modelBytes = modelBytes;
+        this.server = ParameterServer.launch(new ParameterServer.Context()
+            .model(MODEL).sizeBytes(modelBytes).aggregator("null", Aggregators.parse("null"))
+            .listen(new InetSocketAddress(listen.getAddress(), 0)).access(access(listen)).network(network).conclude());
+        try (StripedModel model = StripedModel.connect(
+            new StripedModel.Context(address(TargetAddress.text(server.localAddress()))).learner("filler"))) {
+            BenchShard.fill(model);
+            this.grpc = GrpcServer.open(listen, modelBytes, Map.of(WHERE, _ -> where(), CONNECT, this::connect,
+                RUN, this::run, DISCONNECT, _ -> disconnect()));
+        } catch (IOException | RuntimeException e) {
+            server.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Serves.
+     *
+     * @param listen where gRPC listens; the shard takes another port of the same address
+     * @param network over which datamovers the shard is served
+     */
+    public static MeshNode open(InetSocketAddress listen, long modelBytes, TargetServer.Context network)
+        throws IOException {
+        return new MeshNode(listen, modelBytes, network);
+    }
+
+    /** This machine alone, also where RDMA needs another address than loopback. */
+    private static AccessPolicy access(InetSocketAddress listen) {
+        return listen.getAddress().isLoopbackAddress()
+            ? AccessPolicy.THIS_MACHINE
+            : new AccessPolicy(null, true, List.of(),
+                BenchShard.thisMachine(listen.getAddress().getHostAddress()).stream().map(AddressRange::parse)
+                    .toList());
+    }
+
+    private static ModelAddress address(String portal) {
+        return ModelAddress.parse("modeldisk://" + portal + "/" + MODEL);
+    }
+
+    /** Where gRPC listens. */
+    public InetSocketAddress localAddress() {
+        return grpc.localAddress();
+    }
+
+    /** Serves until it is closed. */
+    public void run() {
+        grpc.run();
+    }
+
+    private String where() {
+        return TargetAddress.text(server.localAddress());
+    }
+
+    private synchronized String connect(String question) throws IOException {
+        Connect wanted = read(question, Connect.class);
+        for (Peer peer : wanted.peers()) {
+            clients.computeIfAbsent(GrpcClient.NAME, _ -> new Clients())
+                .add(new GrpcClient(ModelAddress.parsePortal(peer.grpc(), 0), modelBytes,
+                    wanted.largestRequestBytes()));
+            BenchShard shard = BenchShard.running(address(peer.shard()));
+            peers.add(shard);
+            for (String name : wanted.datamovers()) {
+                clients.computeIfAbsent(name, _ -> new Clients())
+                    .add(new SessionMover(shard.portal(), shard.over(Route.Wish.named(name)), shard.facts(),
+                        wanted.largestRequestBytes(), true, "-" + name + "-" + ProcessHandle.current().pid()));
+            }
+        }
+        return "";
+    }
+
+    private synchronized String run(String question) throws IOException {
+        Order order = read(question, Order.class);
+        Outcome outcome = ClosedLoop.run(clients.get(order.over()).all(), order.direction(), order.requestBytes(),
+            order.requestsEach());
+        return JSON.writeValueAsString(outcome);
+    }
+
+    private synchronized String disconnect() {
+        clients.values().forEach(Clients::close);
+        clients.clear();
+        peers.forEach(BenchShard::close);
+        peers.clear();
+        return "";
+    }
+
+    private static <T> T read(String question, Class<T> type) throws IOException {
+        try {
+            return JSON.readValue(question, type);
+        } catch (JsonProcessingException e) {
+            throw new IOException("this is nothing that `modeldisk bench` tells a node: " + e.getOriginalMessage(), e);
+        }
+    }
+
+    @Override
+    public void close() {
+        grpc.close();
+        disconnect();
+        server.close();
+    }
+}

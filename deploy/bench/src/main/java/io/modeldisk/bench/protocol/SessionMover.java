@@ -1,0 +1,160 @@
+package io.modeldisk.bench.protocol;
+
+import io.modeldisk.bench.load.Direction;
+import io.modeldisk.bench.load.Load;
+import io.modeldisk.bench.load.Mover;
+import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.bench.load.Requester;
+import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.SessionContext;
+import io.modeldisk.protocol.initiator.UnitReadiness;
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
+
+/**
+ * The protocol at work: one session with one shard, on LUN 0. A pull lands in the memory of its place in the queue; pushes go
+ * round as many buffers of zeros, so the weights stay what they are.
+ */
+public final class SessionMover implements Mover, Requester {
+    private static final String INITIATOR = "iqn.2026-11.io.modeldisk:bench";
+    private static final long ISID = 0x800000020000L;
+    private static final long READY_NANOS = TimeUnit.SECONDS.toNanos(60);
+    private static final long CONNECT_MILLIS = 60_000;
+
+    private final InetSocketAddress portal;
+    private final InitiatorPortal over;
+    private final ModelFacts facts;
+    private final DataMemory gradients;
+    private final DataMemory weights;
+    private final boolean knowsWeights;
+    private final String initiator;
+    private IscsiSession session;
+    private int sessionDepth;
+    private long movedBytes;
+
+    /**
+     * The only one of this process; see the other constructor.
+     *
+     * @param gradientBytes how much memory pushes come from, if that is more than the requests under way need
+     */
+    public SessionMover(
+        InetSocketAddress portal, InitiatorPortal over, ModelFacts facts, long bufferBytes, long gradientBytes,
+        boolean knowsWeights)
+        throws IOException {
+        this(portal, over, facts, bufferBytes, gradientBytes, knowsWeights, "");
+    }
+
+    /**
+     * Logs in when it is first used.
+     *
+     * @param over the way to the shard
+     * @param bufferBytes for the requests under way, each way
+     * @param knowsWeights whether the weights are {@link Pattern}'s, and to be checked
+     * @param name tells its initiator from others of the same shard
+     */
+    public SessionMover(
+        InetSocketAddress portal, InitiatorPortal over, ModelFacts facts, long bufferBytes, boolean knowsWeights,
+        String name)
+        throws IOException {
+        this(portal, over, facts, bufferBytes, 0, knowsWeights, name);
+    }
+
+    private SessionMover(
+        InetSocketAddress portal, InitiatorPortal over, ModelFacts facts, long bufferBytes, long gradientBytes,
+        boolean knowsWeights, String name)
+        throws IOException {
+        this.initiator = INITIATOR + name;
+        this.portal = portal;
+        this.over = over;
+        this.facts = facts;
+        this.gradients = allocate(over, Math.max(bufferBytes, gradientBytes));
+        this.weights = allocate(over, bufferBytes);
+        this.knowsWeights = knowsWeights;
+    }
+
+    private static DataMemory allocate(InitiatorPortal over, long bytes) throws IOException {
+        return over.needsShareableMemory() ? DataMemory.allocateShareable(bytes) : DataMemory.allocate(bytes);
+    }
+
+    /** A session with this queue depth; not a part of what is measured. */
+    private IscsiSession session(int depth) throws IOException {
+        if (session == null || sessionDepth != depth || !session.isOpen()) {
+            if (session != null) {
+                session.close();
+            }
+            session = IscsiSession.login(new SessionContext()
+                .portal(portal)
+                .over(over)
+                .targetName(ModelFacts.TARGET_PREFIX + facts.model())
+                .initiator(initiator, ISID)
+                .connectTimeoutMillis(CONNECT_MILLIS)
+                .queueDepth(depth));
+            UnitReadiness.await(session, RequestStream.TRAIN_LUN, READY_NANOS);
+            sessionDepth = depth;
+        }
+        return session;
+    }
+
+    @Override
+    public long move(Load load) throws IOException {
+        IscsiSession used = session(load.queueDepth() * load.direction().ways());
+        RequestStream push = load.direction().pushes() ? stream(used, load, true) : null;
+        RequestStream pull = load.direction().pulls() ? stream(used, load, false) : null;
+        long begun = System.nanoTime();
+        if (load.direction() == Direction.BOTH) {
+            push.start();
+        } else if (push != null) {
+            push.run();
+        }
+        if (pull != null) {
+            pull.run();
+        }
+        if (load.direction() == Direction.BOTH) {
+            push.join();
+        }
+        long nanos = System.nanoTime() - begun;
+        movedBytes += load.bytes();
+        check(pull);
+        return nanos;
+    }
+
+    private RequestStream stream(IscsiSession used, Load load, boolean push) {
+        return new RequestStream(used, facts.bytesOfShard(), load, push, push ? gradients : weights);
+    }
+
+    /** Looks at what has come, after the clock has stopped. */
+    private void check(RequestStream pull) throws IOException {
+        if (pull != null && knowsWeights) {
+            pull.checkWeights();
+        }
+    }
+
+    @Override
+    public void pingPong(Direction direction, int requestBytes, long requests, Histogram nanoseconds)
+        throws IOException {
+        Load load = new Load(direction, requestBytes, 1, requests);
+        RequestStream stream = stream(session(1), load, direction.pushes());
+        stream.pingPong(nanoseconds);
+        movedBytes += requests * stream.stepBytes();
+        check(direction.pulls() ? stream : null);
+    }
+
+    /** How many bytes have been pushed and pulled, in whole logical blocks. */
+    public long movedBytes() {
+        return movedBytes;
+    }
+
+    @Override
+    public void close() {
+        if (session != null) {
+            session.close();
+        }
+        gradients.close();
+        weights.close();
+    }
+}

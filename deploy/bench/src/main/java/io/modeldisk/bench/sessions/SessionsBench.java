@@ -1,0 +1,132 @@
+package io.modeldisk.bench.sessions;
+
+import io.modeldisk.bench.report.SessionsReport;
+import io.modeldisk.bench.shard.BenchShard;
+import io.modeldisk.bench.shard.ProcessUsage;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.SessionContext;
+import io.modeldisk.protocol.initiator.UnitReadiness;
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+
+/** Lets many sessions push and pull on one shard, and looks how each fares. */
+public final class SessionsBench {
+    private static final String INITIATOR = "iqn.2026-11.io.modeldisk:bench-";
+    private static final long ISID = 0x800000020000L;
+    private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(2);
+    private static final long SAMPLE_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long READY_NANOS = TimeUnit.SECONDS.toNanos(30);
+    private static final long COMMAND_TIMEOUT_MILLIS = 60_000;
+
+    private SessionsBench() {}
+
+    /**
+     * What is to be done.
+     *
+     * @param sessions how many push and pull
+     * @param stoppedReaders how many more ask for weights and do not read them
+     * @param requestBytes the size of a request
+     * @param queueDepth how many requests a session has under way
+     * @param seconds for how long
+     * @param requests how many each session makes, if the time is enough
+     */
+    public record Plan(
+        int sessions, int stoppedReaders, int requestBytes, int queueDepth, double seconds, long requests) {}
+
+    /** Runs it against a shard that holds a pattern, or any shard that is pushed zeros to. */
+    public static SessionsReport run(BenchShard shard, Plan plan) throws IOException {
+        List<BusySession> busy = new ArrayList<>();
+        List<StoppedReader> stopped = new ArrayList<>();
+        long modelBytes = shard.facts().bytesOfShard();
+        try (
+            DataMemory memory = DataMemory.allocate(BusySession.memoryBytes(plan.requestBytes(), plan.queueDepth()));
+            DataMemory never = DataMemory.allocate(StoppedReader.REQUEST_BYTES)) {
+            try {
+                for (int i = 0; i < plan.stoppedReaders(); i++) {
+                    IscsiSession session = login(shard, "stopped-" + i, StoppedReader.QUEUE_DEPTH);
+                    stopped.add(new StoppedReader(session, never));
+                }
+                for (int i = 0; i < plan.sessions(); i++) {
+                    IscsiSession session = login(shard, Integer.toString(i), plan.queueDepth());
+                    busy.add(new BusySession(session, memory, modelBytes, plan.requestBytes(), plan.queueDepth()));
+                }
+                return measure(shard, plan, busy);
+            } finally {
+                stopped.forEach(StoppedReader::goOn);
+                closeAll(Stream.concat(stopped.stream().map(session -> session::close),
+                    busy.stream().map(session -> session::close)));
+            }
+        }
+    }
+
+    /** All at the same time: each may have to wait for its answer. */
+    private static void closeAll(Stream<Runnable> closings) throws IOException {
+        for (Thread closing : closings.map(Thread::startVirtualThread).toList()) {
+            join(closing);
+        }
+    }
+
+    private static IscsiSession login(BenchShard shard, String name, int queueDepth) throws IOException {
+        IscsiSession session = IscsiSession.login(new SessionContext()
+            .portal(shard.portal())
+            .targetName(ModelFacts.TARGET_PREFIX + shard.facts().model())
+            .initiator(INITIATOR + name, ISID)
+            .commandTimeoutMillis(COMMAND_TIMEOUT_MILLIS)
+            .queueDepth(queueDepth));
+        try {
+            UnitReadiness.await(session, BusySession.TRAIN_LUN, READY_NANOS);
+            return session;
+        } catch (IOException e) {
+            session.close();
+            throw e;
+        }
+    }
+
+    private static SessionsReport measure(BenchShard shard, Plan plan, List<BusySession> sessions)
+        throws IOException {
+        long begun = System.nanoTime();
+        long end = begun + (long) (plan.seconds() * SAMPLE_NANOS);
+        List<Thread> drivers = sessions.stream()
+            .map(session -> Thread.ofPlatform().daemon().name("bench-session")
+                .start(() -> session.run(plan.requests(), () -> System.nanoTime() - end < 0)))
+            .toList();
+        List<SessionsReport.Sample> samples = new ArrayList<>();
+        // By then every session has the memory that it will have.
+        long next = begun + Math.min(SETTLE_NANOS, (end - begun) / 2);
+        while (System.nanoTime() - end < 0 && drivers.stream().anyMatch(Thread::isAlive)) {
+            while (System.nanoTime() - next < 0) {
+                LockSupport.parkNanos(next - System.nanoTime());
+            }
+            next += SAMPLE_NANOS;
+            ProcessUsage usage = shard.usage();
+            if (usage != null) {
+                samples.add(new SessionsReport.Sample(usage.residentBytes(), usage.threads()));
+            }
+        }
+        for (Thread driver : drivers) {
+            join(driver);
+        }
+        return new SessionsReport((System.nanoTime() - begun) / (double) SAMPLE_NANOS,
+            sessions.stream().map(BusySession::movedBytes).toList(),
+            sessions.stream().map(BusySession::longestNanos).toList(), plan.stoppedReaders(),
+            sessions.stream().mapToLong(BusySession::busyCount).sum(),
+            sessions.stream().mapToLong(BusySession::taskSetFullCount).sum(),
+            sessions.stream().map(BusySession::failure).filter(Objects::nonNull).distinct().toList(), samples);
+    }
+
+    private static void join(Thread thread) throws IOException {
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+    }
+}

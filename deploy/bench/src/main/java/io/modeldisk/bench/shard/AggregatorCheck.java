@@ -1,0 +1,71 @@
+package io.modeldisk.bench.shard;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.Cancellation;
+import io.modeldisk.protocol.striping.RemoteModel;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** Whether a push does at the shard what its aggregator does here: before speed is measured. */
+final class AggregatorCheck {
+    private static final float GRADIENT = 0.5f;
+
+    private AggregatorCheck() {}
+
+    /**
+     * Pushes a gradient to the first block of a model that holds the pattern, looks at what became of the weights, and puts
+     * the pattern back.
+     *
+     * @return whether a gradient of zeros would leave the weights what they are
+     * @throws IOException if the weights are not what the aggregator makes of them here
+     */
+    static boolean run(RemoteModel model) throws IOException {
+        ModelFacts facts = model.facts();
+        int bytes = (int) Math.min(facts.blockSizeBytes(), facts.bytesOfShard());
+        try (
+            Aggregator aggregator = Aggregators.parse(facts.aggregator());
+            DataMemory expected = DataMemory.allocate(bytes);
+            DataMemory gradient = DataMemory.allocate(bytes);
+            DataMemory pulled = DataMemory.allocate(bytes);
+            DataMemory state = DataMemory.allocate(Math.max(1, (long) bytes * aggregator.stateBytesPerWeightByte()))) {
+            Pattern.fill(expected, 0, 0, bytes);
+            Block block = new Block(expected.slab(0), state.slab(0), 0);
+            aggregator.aggregate(block, 0, gradient.slab(0), 0, bytes, 1);
+            boolean zerosChangeNothing = isPattern(expected, bytes);
+
+            Pattern.fill(expected, 0, 0, bytes);
+            state.slab(0).fill((byte) 0);
+            for (long at = 0; at < bytes; at += Float.BYTES) {
+                gradient.slab(0).set(ValueLayout.JAVA_FLOAT_UNALIGNED, at, GRADIENT);
+            }
+            aggregator.aggregate(block, 0, gradient.slab(0), 0, bytes, 1);
+            model.push(0, gradient, 0, bytes, Cancellation.NONE);
+            model.pull(0, pulled, 0, bytes, Cancellation.NONE);
+            long different = expected.slab(0).mismatch(pulled.slab(0));
+            if (different >= 0) {
+                throw new IOException("after a push to a shard with aggregator " + facts.aggregator()
+                    + " the weights differ from what it should make of them, at byte " + different);
+            }
+            Pattern.fill(expected, 0, 0, bytes);
+            model.write(0, expected, 0, bytes, Cancellation.NONE);
+            return zerosChangeNothing;
+        }
+    }
+
+    private static boolean isPattern(DataMemory memory, int bytes) {
+        try {
+            Pattern.check(memory, 0, 0, bytes);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private record Block(MemorySegment weights, MemorySegment state, long version) implements BlockMemory {}
+}

@@ -1,0 +1,164 @@
+package io.modeldisk.bench.shard;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.protocol.datamover.InitiatorPortal;
+import io.modeldisk.protocol.datamover.IserProvider;
+import io.modeldisk.protocol.datamover.shm.SocketPath;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.engine.TargetServer;
+import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.Cancellation;
+import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.StripedModel;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The shard that is measured: one that was started for it, with weights and counters that are known and checked, or one that
+ * was running before, of which nothing is changed.
+ */
+public final class BenchShard implements AutoCloseable {
+    /** Where shards are that nobody but this machine can reach. */
+    public static final String LOOPBACK = "127.0.0.1";
+
+    private static final int CHUNK_BYTES = 1 << 20;
+    /** The observer's, and those that are just ending. */
+    private static final int OWN_SESSIONS = 8;
+    /** What a session is sure of. */
+    private static final long BUFFERS_OF_SESSION_BYTES = 512 << 10;
+
+    private final ChildProcess process;
+    private final IserProvider.Connections iserConnections = IserProvider.find().connections();
+    private final InetSocketAddress portal;
+    private final StripedModel model;
+
+    private BenchShard(ChildProcess process, ModelAddress address) throws IOException {
+        this.process = process;
+        this.portal = address.shards().getFirst();
+        this.model = StripedModel.connect(new StripedModel.Context(address)
+            .learner("bench-observer-" + ProcessHandle.current().pid()));
+    }
+
+    /** Starts a shard on loopback, over TCP, that has room for so many sessions, and fills it with the pattern. */
+    public static BenchShard startFor(int sessions, String modeldisk, String aggregator, long modelBytes)
+        throws IOException {
+        int most = Math.max(TargetServer.Context.DEFAULT_MAX_CONNECTIONS, sessions + OWN_SESSIONS);
+        long buffers = Math.max(TargetServer.Context.DEFAULT_BUFFER_BYTES, most * BUFFERS_OF_SESSION_BYTES);
+        return start(modeldisk, aggregator, modelBytes, LOOPBACK, "tcp", List.of("--max-sessions",
+            Integer.toString(most), "--buffers", Long.toString(buffers)));
+    }
+
+    /** Starts a shard on loopback, over TCP and if that is wanted shared memory too, and fills it with the pattern. */
+    public static BenchShard start(String modeldisk, String aggregator, long modelBytes, boolean sharesMemory)
+        throws IOException {
+        return start(modeldisk, aggregator, modelBytes, LOOPBACK, sharesMemory ? "tcp,shm" : "tcp");
+    }
+
+    /**
+     * Starts a shard on an address of this machine, which nobody else can reach it at, and fills it with the pattern.
+     *
+     * @param address loopback, or an RDMA device's if a datamover is iser
+     * @param datamovers what {@code serve --datamover} takes
+     */
+    public static BenchShard start(
+        String modeldisk, String aggregator, long modelBytes, String address, String datamovers) throws IOException {
+        return start(modeldisk, aggregator, modelBytes, address, datamovers, List.of());
+    }
+
+    /** Where connections of this machine come from, to a shard on one of its addresses; over shared memory, from loopback. */
+    public static List<String> thisMachine(String address) {
+        return List.of(LOOPBACK + "/32", address + "/32");
+    }
+
+    private static BenchShard start(
+        String modeldisk, String aggregator, long modelBytes, String address, String datamovers, List<String> more)
+        throws IOException {
+        List<String> arguments = new ArrayList<>(List.of("serve", "--model", "bench", "--size",
+            Long.toString(modelBytes), "--listen", address + ":0", "--aggregator", aggregator, "--datamover",
+            datamovers, "--tuning", "none"));
+        arguments.addAll(more);
+        if (!address.equals(LOOPBACK)) {
+            arguments.addAll(List.of("--insecure", "--allow-address", String.join(",", thisMachine(address))));
+        }
+        ChildProcess process = ChildProcess.start(modeldisk, arguments.toArray(String[]::new));
+        try {
+            BenchShard shard = new BenchShard(process,
+                ModelAddress.parse("modeldisk://" + process.address() + "/bench"));
+            fill(shard.model);
+            return shard;
+        } catch (IOException | RuntimeException e) {
+            process.close();
+            throw e;
+        }
+    }
+
+    /** Takes one that is running. */
+    public static BenchShard running(ModelAddress address) throws IOException {
+        return new BenchShard(null, address);
+    }
+
+    /** Writes the pattern to a model of one shard. */
+    public static void fill(StripedModel model) throws IOException {
+        long size = model.facts().bytesOfShard();
+        try (DataMemory chunk = DataMemory.allocate(CHUNK_BYTES)) {
+            for (long at = 0; at < size; at += CHUNK_BYTES) {
+                long length = Math.min(CHUNK_BYTES, size - at);
+                Pattern.fill(chunk, 0, at, length);
+                model.write(at, chunk, 0, length, Cancellation.NONE);
+            }
+        }
+    }
+
+    /** Where it listens. */
+    public InetSocketAddress portal() {
+        return portal;
+    }
+
+    /** The way to it over a datamover. */
+    public InitiatorPortal over(Route.Wish datamover) {
+        return Route.choose(datamover, portal, ModelFacts.TARGET_PREFIX + facts().model(),
+            SocketPath.defaultDirectory(), false, iserConnections).portal();
+    }
+
+    /** What it says of its model. */
+    public ModelFacts facts() {
+        return model.facts();
+    }
+
+    /** Whether it was started for the measurement: nobody else pushes to it. */
+    public boolean isOwn() {
+        return process != null;
+    }
+
+    /** How many bytes it says were pushed and pulled, together. */
+    public long movedBytes() throws IOException {
+        JsonNode status = model.status().path(0);
+        return status.path("pushedBytes").asLong() + status.path("pulledBytes").asLong();
+    }
+
+    /**
+     * Checks that a push does there what the aggregator does here, if the weights are known.
+     *
+     * @return whether the weights are {@link Pattern}'s and stay that when zeros are pushed
+     */
+    public boolean checkAggregator() throws IOException {
+        return isOwn() && AggregatorCheck.run(model);
+    }
+
+    /** The process's memory and threads; null if it was not started for the measurement. */
+    public ProcessUsage usage() throws IOException {
+        return process == null ? null : ProcessUsage.of(process.pid());
+    }
+
+    @Override
+    public void close() {
+        model.close();
+        if (process != null) {
+            process.close();
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package io.modeldisk.bench.shard;
+
+import io.modeldisk.protocol.datamover.IserProvider;
+import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.protocol.memory.SharedMemory;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * The datamovers that this machine has, of those that were asked for.
+ *
+ * @param present these
+ * @param missing why not, for each that is not
+ */
+public record Ways(List<Route.Wish> present, Map<Route.Wish, String> missing) {
+    /** Looks which of them there are. */
+    public static Ways of(List<Route.Wish> wanted) {
+        List<Route.Wish> present = new ArrayList<>();
+        Map<Route.Wish, String> missing = new EnumMap<>(Route.Wish.class);
+        for (Route.Wish wish : wanted) {
+            String obstacle = switch (wish) {
+                case TCP -> null;
+                case SHM -> SharedMemory.unavailabilityCause();
+                case ISER -> IserProvider.find().unavailabilityCause();
+                case AUTO -> throw new IllegalArgumentException("datamover=auto must be one of tcp, shm, iser here");
+            };
+            if (obstacle == null) {
+                present.add(wish);
+            } else {
+                missing.put(wish, obstacle);
+            }
+        }
+        return new Ways(List.copyOf(present), missing);
+    }
+
+    /** A sentence for each that is missing: it is not measured, say. */
+    public List<String> notes(String done) {
+        return missing.entrySet().stream()
+            .map(entry -> entry.getKey() + " is not " + done + ": " + entry.getValue()).toList();
+    }
+
+    /** As {@code serve --datamover} takes them; tcp is always there, to fill the shard with. */
+    public String serveOption() {
+        List<Route.Wish> all = new ArrayList<>(present);
+        all.remove(Route.Wish.TCP);
+        all.addFirst(Route.Wish.TCP);
+        return all.stream().map(Route.Wish::toString).collect(Collectors.joining(","));
+    }
+
+    /** Loopback, or where RDMA needs one the address of a device. */
+    public String address() throws IOException {
+        if (!present.contains(Route.Wish.ISER)) {
+            return BenchShard.LOOPBACK;
+        }
+        return IserProvider.find().addresses().stream().findFirst().map(InetAddress::getHostAddress)
+            .orElseThrow(() -> new IOException("no RDMA device of this machine has an IPv4 address; see `rdma link`"));
+    }
+}

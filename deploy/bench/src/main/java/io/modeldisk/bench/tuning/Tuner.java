@@ -1,0 +1,201 @@
+package io.modeldisk.bench.tuning;
+
+import io.modeldisk.bench.report.Samples;
+import io.modeldisk.bench.report.Units;
+import io.modeldisk.bench.shard.BenchShard;
+import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.protocol.initiator.TransferSizes;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.Cancellation;
+import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.tuning.Tuning;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/**
+ * Finds the sizes that fit a datamover on this machine, by what a mount does: it pushes and pulls a whole model. The candidates
+ * take turns. Larger requests are measured with the built-in queue, queues with the requests that were best; which pushes go
+ * eagerly is measured one push at a time, since it is their latency that it changes.
+ */
+public final class Tuner {
+    private static final List<Integer> REQUESTS = List.of(256 << 10, 512 << 10, 1 << 20, 2 << 20, 4 << 20);
+    private static final List<Integer> DEPTHS = List.of(2, 4, 8, 16, 32);
+    private static final List<Integer> PUSHES = List.of(4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10,
+        256 << 10);
+    /** The longest data segment of an iSER message. */
+    private static final int ISER_MESSAGE_BYTES = 8 << 10;
+    private static final int PUSHES_A_ROUND = 64;
+
+    private final BenchShard shard;
+    private final int rounds;
+    private final StringBuilder report = new StringBuilder();
+    private final Consumer<String> progress;
+
+    /**
+     * To measure against a shard that drops what is pushed.
+     *
+     * @param rounds how often each candidate is measured
+     * @param progress hears how far it is
+     */
+    public Tuner(BenchShard shard, int rounds, Consumer<String> progress) {
+        this.shard = shard;
+        this.rounds = rounds;
+        this.progress = progress;
+    }
+
+    /** What was measured so far, as tables. */
+    public String report() {
+        return report.toString();
+    }
+
+    /** Finds the sizes for a datamover. */
+    public TransferSizes tune(Route.Wish datamover) throws IOException {
+        TransferSizes sizes = TransferSizes.DEFAULTS;
+        progress.accept(datamover + ": requests");
+        List<Candidates.Measured> requests = measure(datamover, REQUESTS, sizes::withRequestBytes);
+        sizes = sizes.withRequestBytes(Candidates.best(requests, sizes.requestBytes()));
+        line(datamover + ", requests of", requests, bytes -> Units.size(bytes), sizes.requestBytes());
+        progress.accept(datamover + ": queues");
+        List<Candidates.Measured> depths = measure(datamover, DEPTHS, sizes::withQueueDepth);
+        sizes = sizes.withQueueDepth(Candidates.best(depths, sizes.queueDepth()));
+        line(datamover + ", requests in flight", depths, Integer::toString, sizes.queueDepth());
+        if (Tuning.sendsEagerly(datamover.toString())) {
+            progress.accept(datamover + ": eager pushes");
+            sizes = sizes.withEagerBytes(eagerBytes(datamover));
+        }
+        return sizes;
+    }
+
+    @FunctionalInterface
+    private interface Setting {
+        TransferSizes with(int value);
+    }
+
+    /** One candidate: a connection that pushes and pulls. */
+    private final class Connection implements AutoCloseable {
+        private final StripedModel model;
+        private final DataMemory memory;
+        private final long bytes = shard.facts().bytesOfShard();
+
+        Connection(Route.Wish datamover, TransferSizes sizes, int number) throws IOException {
+            model = StripedModel.connect(new StripedModel.Context(
+                new ModelAddress(List.of(shard.portal()), shard.facts().model()))
+                .learner("tune-" + ProcessHandle.current().pid() + "-" + number)
+                .datamover(datamover).sizes(_ -> sizes));
+            try {
+                memory = model.allocate(bytes);
+            } catch (IOException | RuntimeException e) {
+                model.close();
+                throw e;
+            }
+        }
+
+        /** Bytes a second of a push and a pull of the whole model. */
+        double exchange() throws IOException {
+            long begun = System.nanoTime();
+            model.push(0, memory, 0, bytes, Cancellation.NONE);
+            model.pull(0, memory, 0, bytes, Cancellation.NONE);
+            return 2e9 * bytes / (System.nanoTime() - begun);
+        }
+
+        /** The median nanoseconds of a push. */
+        double push(int pushBytes) throws IOException {
+            long[] nanos = new long[PUSHES_A_ROUND];
+            for (int i = 0; i < nanos.length; i++) {
+                long offset = (long) i * pushBytes % bytes;
+                long begun = System.nanoTime();
+                model.push(offset, memory, offset, pushBytes, Cancellation.NONE);
+                nanos[i] = System.nanoTime() - begun;
+            }
+            Arrays.sort(nanos);
+            return nanos[nanos.length / 2];
+        }
+
+        @Override
+        public void close() {
+            model.close();
+            memory.close();
+        }
+    }
+
+    /** Connections that are closed together. */
+    private final class Connections implements AutoCloseable {
+        private final List<Connection> all = new ArrayList<>();
+
+        Connection open(Route.Wish datamover, TransferSizes sizes) throws IOException {
+            Connection connection = new Connection(datamover, sizes, all.size());
+            all.add(connection);
+            return connection;
+        }
+
+        @Override
+        public void close() {
+            all.forEach(Connection::close);
+        }
+    }
+
+    private List<Candidates.Measured> measure(Route.Wish datamover, List<Integer> values, Setting setting)
+        throws IOException {
+        double[][] figures = new double[values.size()][rounds];
+        try (Connections connections = new Connections()) {
+            for (int value : values) {
+                connections.open(datamover, setting.with(value)).exchange();
+            }
+            for (int round = 0; round < rounds; round++) {
+                for (int i = 0; i < values.size(); i++) {
+                    // The order changes from round to round.
+                    int turn = (i + round) % values.size();
+                    figures[turn][round] = connections.all.get(turn).exchange();
+                }
+            }
+        }
+        return IntStream.range(0, values.size())
+            .mapToObj(i -> new Candidates.Measured(values.get(i), Samples.of(figures[i]))).toList();
+    }
+
+    private int eagerBytes(Route.Wish datamover) throws IOException {
+        List<Candidates.Push> pushes = new ArrayList<>();
+        try (Connections connections = new Connections()) {
+            Connection eager = connections.open(datamover, TransferSizes.DEFAULTS);
+            Connection rendezvous = connections.open(datamover, TransferSizes.DEFAULTS.withEagerBytes(0));
+            for (int bytes : PUSHES) {
+                if (datamover == Route.Wish.ISER && bytes > ISER_MESSAGE_BYTES) {
+                    break;
+                }
+                double[] eagerly = new double[rounds];
+                double[] fetched = new double[rounds];
+                eager.push(bytes);
+                rendezvous.push(bytes);
+                for (int round = 0; round < rounds; round++) {
+                    eagerly[round] = eager.push(bytes);
+                    fetched[round] = rendezvous.push(bytes);
+                }
+                pushes.add(new Candidates.Push(bytes, Samples.of(eagerly), Samples.of(fetched)));
+            }
+        }
+        int threshold = Candidates.threshold(pushes);
+        report.append("%s, a push, microseconds eagerly / fetched: ".formatted(datamover))
+            .append(pushes.stream().map(push -> "%s %.0f / %.0f".formatted(Units.size(push.bytes()),
+                push.eager().median() / 1e3, push.rendezvous().median() / 1e3)).collect(Collectors.joining(", ")))
+            .append("%n  eager up to %s%n".formatted(Units.size(threshold)));
+        return threshold;
+    }
+
+    @FunctionalInterface
+    private interface Label {
+        String of(int value);
+    }
+
+    private void line(String what, List<Candidates.Measured> measured, Label label, int chosen) {
+        report.append("%s, push and pull, GB/s: ".formatted(what))
+            .append(measured.stream().map(one -> label.of(one.value()) + " "
+                + Units.throughput(one.figures().median())).collect(Collectors.joining(", ")))
+            .append("%n  chosen: %s%n".formatted(label.of(chosen)));
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of the subcommands. */
+package io.modeldisk.bench.command;

@@ -1,0 +1,2 @@
+/** Tests of the search for sizes. */
+package io.modeldisk.bench.tuning;

@@ -1,0 +1,92 @@
+package io.modeldisk.command;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.doctor.Doctor;
+import io.modeldisk.doctor.Finding;
+import io.modeldisk.doctor.Finding.Area;
+import io.modeldisk.doctor.Report;
+import io.modeldisk.protocol.engine.TargetServer;
+import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.protocol.striping.ModelAddress;
+import java.io.IOException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code modeldisk doctor}. */
+@Command(name = "doctor", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
+    description = {
+        "Looks whether this machine has what modeldisk needs: Java, FUSE, ports, shared memory, RDMA and limits, and says what "
+            + "to do where it has not.",
+        "Exits with 0 if a mount over each --datamover would work, with 1 if something that it needs is missing."},
+    footer = {"", "Examples:", "  modeldisk doctor",
+        "  modeldisk doctor --datamover iser modeldisk://10.0.0.1:3260/digits"})
+final class DoctorCommand implements Callable<Integer> {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    @Parameters(arity = "0..1", paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME",
+        description = "A model whose shards are to be reached too, over each --datamover.")
+    private String address;
+
+    @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp",
+        description = "What has to work, one or more of tcp, iser and shm.")
+    private List<String> datamovers;
+
+    @Option(names = "--listen", paramLabel = "HOST:PORT", split = ",", defaultValue = "127.0.0.1:3260",
+        description = "Where shards are to listen: whether the port is free, and who has it.")
+    private List<String> listen;
+
+    @Option(names = "--json", description = "Print what was found as JSON.")
+    private boolean json;
+
+    @Override
+    public Integer call() throws IOException {
+        List<Route.Wish> wishes = datamovers.stream().distinct().map(Route.Wish::named).toList();
+        Report report = Doctor.ofThisMachine().examine(
+            listen.stream().map(portal -> ModelAddress.parsePortal(portal, TargetServer.Context.DEFAULT_PORT)).toList(),
+            address == null ? null : ModelAddress.parse(address), wishes);
+        Set<Area> needed = Doctor.needs(wishes);
+        boolean well = report.isWell(needed);
+        if (json) {
+            System.out.println(JSON.writerWithDefaultPrettyPrinter().writeValueAsString(json(report, needed, well)));
+        } else {
+            print(report, needed, well);
+        }
+        return well ? 0 : 1;
+    }
+
+    private static ObjectNode json(Report report, Set<Area> needed, boolean well) {
+        ObjectNode root = JSON.createObjectNode().put("well", well);
+        ArrayNode findings = root.putArray("findings");
+        for (Finding finding : report.findings()) {
+            findings.addObject().put("state", name(finding.state())).put("for", name(finding.area()))
+                .put("needed", needed.contains(finding.area())).put("subject", finding.subject())
+                .put("words", finding.words());
+        }
+        return root;
+    }
+
+    private void print(Report report, Set<Area> needed, boolean well) {
+        int width = report.findings().stream().mapToInt(finding -> finding.subject().length()).max().orElse(0);
+        for (Finding finding : report.findings()) {
+            System.out.printf("%-8s %-7s %-" + width + "s  %s%n", name(finding.state()), name(finding.area()),
+                finding.subject(), finding.words());
+        }
+        String mount = "a mount over " + String.join(" and over ", datamovers);
+        long missing = report.findings().stream()
+            .filter(finding -> finding.state() == Finding.State.MISSING && needed.contains(finding.area())).count();
+        System.out.printf("%n%s%n", well
+            ? mount + " has all that it needs on this machine"
+            : mount + " needs what is missing above: " + Plural.counted((int) missing, "thing"));
+    }
+
+    private static String name(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT);
+    }
+}

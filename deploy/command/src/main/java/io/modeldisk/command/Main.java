@@ -1,0 +1,76 @@
+package io.modeldisk.command;
+
+import java.io.IOException;
+import java.util.ServiceLoader;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.TypeConversionException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** The {@code modeldisk} command. */
+@Command(name = "modeldisk", mixinStandardHelpOptions = true, version = "modeldisk 0.1.0",
+    description = "A model you can mount: a parameter server whose shards are iSCSI block devices.", subcommands = {
+        ServeCommand.class, MountCommand.class, UnmountCommand.class, StatusCommand.class, DoctorCommand.class},
+    footer = {"",
+        "Every option can also stand in the environment (MODELDISK_SERVE_BLOCK_SIZE=64KiB) or in a file of properties",
+        "(serve.block-size=64KiB) that MODELDISK_CONFIG names, by default " + Settings.DEFAULT_FILE + ".",
+        "MODELDISK_LOG_LEVEL (error, warn, info, debug) says how much is logged."})
+public final class Main {
+    private Main() {}
+
+    /** Runs the command and exits with its status: 0, 1 for a failure, 2 for wrong usage. */
+    public static void main(String[] arguments) {
+        System.exit(run(arguments));
+    }
+
+    private static int run(String[] arguments) {
+        try {
+            return commandLine().execute(arguments);
+        } catch (IOException e) {
+            System.err.println("modeldisk: " + e.getMessage());
+            return 1;
+        }
+    }
+
+    private static CommandLine commandLine() throws IOException {
+        CommandLine line = new CommandLine(new Main());
+        ServiceLoader.load(Subcommand.class).forEach(line::addSubcommand);
+        line.registerConverter(ByteCount.class, Main::byteCount);
+        Settings settings = new Settings();
+        settings.check(line);
+        line.setDefaultValueProvider(settings);
+        line.setCaseInsensitiveEnumValuesAllowed(true);
+        line.setUsageHelpAutoWidth(true);
+        line.setParameterExceptionHandler((failure, _) -> wrongUsage(failure));
+        line.setExecutionExceptionHandler((failure, command, _) -> fail(failure, command));
+        return line;
+    }
+
+    private static ByteCount byteCount(String text) {
+        try {
+            return ByteCount.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new TypeConversionException(e.getMessage());
+        }
+    }
+
+    /** What was wrong, in a line, and where the rest stands: not the whole help. */
+    private static int wrongUsage(ParameterException failure) {
+        CommandLine command = failure.getCommandLine();
+        String name = command.getCommandSpec().qualifiedName();
+        command.getErr().println(name + ": " + failure.getMessage());
+        if (!UnmatchedArgumentException.printSuggestions(failure, command.getErr())) {
+            command.getErr().println("Try '" + name + " --help'.");
+        }
+        return command.getCommandSpec().exitCodeOnInvalidInput();
+    }
+
+    private static int fail(Exception failure, CommandLine command) throws Exception {
+        if (failure instanceof IOException || failure instanceof IllegalArgumentException) {
+            command.getErr().println("modeldisk " + command.getCommandName() + ": " + failure.getMessage());
+            return 1;
+        }
+        throw failure;
+    }
+}

@@ -1,0 +1,201 @@
+package io.modeldisk.command;
+
+import io.modeldisk.mount.ModelMount;
+import io.modeldisk.mount.TunedSize;
+import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.protocol.login.Digest;
+import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.tuning.Tuning;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code modeldisk mount}: a model as a file. */
+@Command(name = "mount", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false, description = {
+    "Mounts a model as files, and returns when they answer.",
+    "DIR/model: read = weights, write = gradient, fsync = end of the iteration. DIR/weights: the raw weights. "
+        + "DIR/status.json: how it goes, and the last error."},
+    footer = {"", "Example:",
+        "  modeldisk mount modeldisk://127.0.0.1:3260,127.0.0.1:3261/digits /mnt/digits",
+        "  modeldisk unmount /mnt/digits"})
+final class MountCommand implements Callable<Integer> {
+    private static final Logger LOG = LogManager.getLogger(MountCommand.class);
+
+    @Parameters(index = "0", paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME",
+        description = "The model: its shards in their order, and its name.")
+    private String address;
+
+    @Parameters(index = "1", paramLabel = "DIR", description = "Where to mount it: a directory that is there.")
+    private Path directory;
+
+    @Option(names = "--exchange", paramLabel = "SCHEME", defaultValue = "sync",
+        description = "direct: reads and writes go to the shards at once. sync: local buffers; fsync pushes the gradient and "
+            + "pulls the weights. overlap: two sets of local buffers; fsync switches them, and the other set is pushed and "
+            + "pulled while the learner computes: its weights are one iteration older.")
+    private String exchange;
+
+    @Option(names = "--pull", paramLabel = "WHEN", defaultValue = "adaptive",
+        description = "When overlap pulls. adaptive: so that the pull ends just when the computation does. after-push: as soon "
+            + "as the push has ended. beside-push: while it goes on.")
+    private String pull;
+
+    @Option(names = "--learner", paramLabel = "LABEL",
+        description = "The learner's name: the same name is the same learner, also after a reconnect. By default made of host "
+            + "name and process number.")
+    private String learner;
+
+    @Mixin
+    private LoginSecrets secrets;
+
+    @Option(names = "--wait", paramLabel = "SECONDS", defaultValue = "600",
+        description = "How long a read or fsync waits for other learners before it fails.")
+    private long waitSeconds;
+
+    @Option(names = "--trace", paramLabel = "FILE",
+        description = "Where to leave the trace at the end: what DIR/trace.json "
+            + "shows meanwhile. Perfetto, chrome://tracing and `modeldisk trace timeline` open it.")
+    private Path trace;
+
+    @Option(names = "--reconnect", paramLabel = "SECONDS", defaultValue = "10",
+        description = "How long a request tries to reach a shard again whose connection is lost, before it fails.")
+    private long reconnectSeconds;
+
+    @Option(names = "--digests", paramLabel = "none|crc32c", defaultValue = "none",
+        description = "crc32c: headers and data travel with checksums of their own, beyond TCP's; costs some throughput.")
+    private Digest digests;
+
+    @Option(names = "--datamover", paramLabel = "NAME", defaultValue = "auto",
+        description = "How data moves: tcp; iser: by RDMA; shm: through memory shared with a shard on this host; auto: shm or "
+            + "iser where a shard offers it, else tcp, and says why.")
+    private String datamover;
+
+    @Mixin
+    private SocketDirectory sockets;
+
+    @Mixin
+    private TuningOption tuning;
+
+    @Option(names = "--request-size", paramLabel = "BYTES",
+        description = "Neighbouring blocks go in one request up to this size, where a model has a single shard, instead of what "
+            + "the tuning says: a power of two from 4 KiB to 8 MiB. No request cuts a block.")
+    private ByteCount requestSize;
+
+    @Option(names = "--queue-depth", paramLabel = "N",
+        description = "How many requests are in flight on a shard, instead of what the tuning says: a shard takes 32.")
+    private Integer queueDepth;
+
+    @Option(names = "--foreground", description = "Stay in the foreground until the directory is unmounted.")
+    private boolean foreground;
+
+    @Option(names = "--log", paramLabel = "FILE",
+        description = "Where a mount in the background logs; by default nowhere.")
+    private Path log;
+
+    private boolean traceLeft;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        if (!foreground) {
+            return Background.start(log);
+        }
+        ModelAddress model = ModelAddress.parse(address);
+        String label = learner == null ? defaultLabel() : learner;
+        Tuning sizes = tuning.read(requestSize, queueDepth);
+        StripedModel.Context connection = new StripedModel.Context(model).learner(label)
+            .secrets(secrets.read())
+            .waitTimeoutMillis(waitSeconds * 1000)
+            .reconnectTimeoutMillis(reconnectSeconds * 1000)
+            .digest(digests)
+            .datamover(Route.Wish.named(datamover))
+            .socketDirectory(sockets.directory())
+            .sizes(sizes::of);
+        ModelMount.Context context = new ModelMount.Context()
+            .directory(directory)
+            .exchange(ExchangeScheme.named(exchange))
+            .pull(PullPolicy.named(pull))
+            .learner(label);
+        if (trace != null) {
+            // A file that cannot be written is known now, not after hours of training.
+            Files.write(trace, new byte[0]);
+        }
+        try (StripedModel remote = StripedModel.connect(connection);
+            ModelMount mount = ModelMount
+                .launch(context.remoteModel(remote).datamover(describe(remote.routes()))
+                    .tuning(tuning(sizes, remote.routes())))) {
+            LOG.info("effective configuration:\n{}", context);
+            Thread stopper = new Thread(() -> stop(mount), "stop");
+            Runtime.getRuntime().addShutdownHook(stopper);
+            System.out.printf("ready: model %s (%s, %s, %s) mounted on %s, exchange %s, datamover %s, "
+                + "tuning %s, learner %s%n",
+                remote.facts().model(), ByteCount.format(remote.facts().sizeBytes()),
+                Plural.counted(remote.facts().shards(), "shard"), remote.facts().consistency(),
+                directory, context.exchange().schemeName(), context.datamover(), sizes.words(), label);
+            Background.detachIfBackground(log);
+            mount.unmounted().join();
+            leaveTrace(mount);
+        }
+        return 0;
+    }
+
+    /** The datamovers of all shards: one for all of them if it is the same. */
+    private static String describe(List<Route> routes) {
+        String first = routes.getFirst().toString();
+        if (routes.stream().allMatch(route -> route.toString().equals(first))) {
+            return first;
+        }
+        return IntStream.range(0, routes.size()).mapToObj(i -> routes.get(i) + " for shard " + i)
+            .collect(Collectors.joining(", "));
+    }
+
+    /** The sizes that are used over each of the datamovers. */
+    private static Map<String, List<TunedSize>> tuning(Tuning sizes, List<Route> routes) {
+        Map<String, List<TunedSize>> used = new TreeMap<>();
+        for (Route route : routes) {
+            used.computeIfAbsent(route.portal().datamover(), sizes::sizes);
+        }
+        return used;
+    }
+
+    private void stop(ModelMount mount) {
+        mount.close();
+        try {
+            leaveTrace(mount);
+        } catch (IOException e) {
+            LOG.error("the trace cannot be written to {}: {}", trace, e.getMessage());
+        }
+    }
+
+    private synchronized void leaveTrace(ModelMount mount) throws IOException {
+        if (trace != null && !traceLeft) {
+            traceLeft = true;
+            Files.write(trace, mount.traceJson());
+        }
+    }
+
+    private static String defaultLabel() {
+        String host;
+        try {
+            host = InetAddress.getLocalHost().getHostName().replaceAll("[^A-Za-z0-9.-]", "-");
+        } catch (UnknownHostException e) {
+            host = "localhost";
+        }
+        return host.substring(0, Math.min(host.length(), 36)) + "-" + ProcessHandle.current().pid();
+    }
+}

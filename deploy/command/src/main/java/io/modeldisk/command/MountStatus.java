@@ -1,0 +1,61 @@
+package io.modeldisk.command;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.StringJoiner;
+
+/** What a mount says of itself in status.json. */
+final class MountStatus {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final JsonNode report;
+
+    /** Reads it. */
+    MountStatus(Path directory) throws IOException {
+        Path file = directory.resolve("status.json");
+        try {
+            report = JSON.readTree(Files.readString(file));
+        } catch (NoSuchFileException e) {
+            throw new IOException("no model is mounted on " + directory + ": " + file + " is not there", e);
+        }
+    }
+
+    /** All of it. */
+    JsonNode report() {
+        return report;
+    }
+
+    /** The model. */
+    ModelFacts facts() throws IOException {
+        return ModelFacts.fromJson(JSON.writeValueAsBytes(report.path("model")));
+    }
+
+    /** What the shards told it, by shard, or an object that says why they did not. */
+    JsonNode shards() {
+        return report.path("shards");
+    }
+
+    /** The mount in a few lines. */
+    String words() {
+        JsonNode mount = report.path("mount");
+        StringBuilder words = new StringBuilder("mount %s: exchange %s, datamover %s, learner %s%n".formatted(
+            mount.path("dir").asText(), mount.path("exchange").asText(), mount.path("datamover").asText(),
+            mount.path("learner").asText()));
+        for (Map.Entry<String, JsonNode> datamover : mount.path("tuning").properties()) {
+            StringJoiner sizes = new StringJoiner(", ");
+            for (Map.Entry<String, JsonNode> size : datamover.getValue().properties()) {
+                sizes.add("%s %d (%s)".formatted(size.getKey(), size.getValue().path("value").asLong(),
+                    size.getValue().path("origin").asText()));
+            }
+            words.append("tuning of %s: %s%n".formatted(datamover.getKey(), sizes));
+        }
+        String error = mount.path("lastError").asText();
+        return error.isEmpty() ? words.toString() : words + "last error: %s%n".formatted(error);
+    }
+}

@@ -1,0 +1,230 @@
+package io.modeldisk.command;
+
+import io.modeldisk.aggregator.AggregatorProvider;
+import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.protocol.access.AccessPolicy;
+import io.modeldisk.protocol.access.AddressRange;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.engine.TargetServer;
+import io.modeldisk.protocol.login.InitiatorPattern;
+import io.modeldisk.protocol.login.TargetAddress;
+import io.modeldisk.protocol.login.chap.SecretsFile;
+import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.server.ParameterServer;
+import io.modeldisk.tuning.Tuning;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.Spec;
+
+/** {@code modeldisk serve}: one shard of one model. */
+@Command(name = "serve", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false, description = {
+    "Serves one shard of a model over iSCSI until it is stopped (SIGTERM, Ctrl-C).",
+    "LUN 0, train: reading returns weights, writing pushes a gradient. LUN 1, raw: the weights as a plain disk.",
+    "A model of n shards needs n of these, with --shard 0/n to --shard n-1/n and all else the same."},
+    footer = {"",
+        "Example, a model of two shards on one machine:",
+        "  modeldisk serve --model digits --size 64MiB --shard 0/2 \\",
+        "      --listen 127.0.0.1:3260 --aggregator sgd:lr=0.1",
+        "  modeldisk serve --model digits --size 64MiB --shard 1/2 \\",
+        "      --listen 127.0.0.1:3261 --aggregator sgd:lr=0.1"})
+final class ServeCommand implements Callable<Integer> {
+    private static final Logger LOG = LogManager.getLogger(ServeCommand.class);
+    private static final Pattern SHARD = Pattern.compile("(\\d{1,6})/(\\d{1,6})");
+
+    /** The aggregators that are there, for the help text. */
+    static final class AggregatorNames implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return Aggregators.providers().stream().map(AggregatorProvider::name).iterator();
+        }
+    }
+
+    @Option(names = "--model", paramLabel = "NAME", required = true, description = "The model's name; the target is "
+        + ModelFacts.TARGET_PREFIX + "NAME.")
+    private String model;
+
+    @Option(names = "--size", paramLabel = "BYTES",
+        description = "Start from zeros: the size of the whole model, as 100MiB; a multiple of 4. This or --from.")
+    private ByteCount size;
+
+    @Option(names = "--from", paramLabel = "FILE",
+        description = "Start from the weights in a .safetensors file, the same one for every shard.")
+    private Path from;
+
+    @Option(names = "--shard", paramLabel = "I/N", defaultValue = "0/1",
+        description = "Which shard this is, from 0, and of how many.")
+    private String shard;
+
+    @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:3260",
+        description = "Where to listen; port 0 takes any that is free.")
+    private String listen;
+
+    @Option(names = "--block-size", paramLabel = "BYTES", defaultValue = "256KiB",
+        description = "The unit of aggregation: a power of two from 4 KiB to 1 MiB.")
+    private ByteCount blockSize;
+
+    @Option(names = "--aggregator", paramLabel = "NAME[:OPTIONS]", defaultValue = "sgd:lr=0.1",
+        completionCandidates = AggregatorNames.class,
+        description = "What folds a gradient into the weights, one of ${COMPLETION-CANDIDATES}.")
+    private String aggregator;
+
+    @Option(names = "--consistency", paramLabel = "MODE", defaultValue = "asp",
+        description = "asp: a push is applied at once. ssp:S, as ssp:3: so too, and a pull waits until no learner is more than S "
+            + "rounds behind who pulls. bsp: a round is applied when every learner has pushed it, with the mean of their "
+            + "gradients, and a pull waits for it.")
+    private String consistency;
+
+    @Option(names = "--learners", paramLabel = "N", defaultValue = "1",
+        description = "How many learners the first round waits for.")
+    private int learners;
+
+    @Option(names = "--min-learners", paramLabel = "N", defaultValue = "0",
+        description = "With fewer learners than this, once as many as --learners have been there, the job stops: pushes and "
+            + "waits fail until there are enough again. 0: it never does.")
+    private int minLearners;
+
+    @Option(names = "--lease", paramLabel = "SECONDS", defaultValue = "5",
+        description = "How long a learner whose connection is gone, or who is silent, may take to come back before the others go "
+            + "on without it.")
+    private double leaseSeconds;
+
+    @Option(names = "--buffers", paramLabel = "BYTES", defaultValue = "256MiB",
+        description = "The memory for data on its way in, shared by all sessions.")
+    private ByteCount buffers;
+
+    @Option(names = "--secrets", paramLabel = "FILE",
+        description = "Who may log in, with CHAP: lines 'peer NAME SECRET [INITIATOR-PATTERN...]', and 'self NAME SECRET' for "
+            + "initiators that want the shard to authenticate too. A file that only its owner may read.")
+    private Path secrets;
+
+    @Option(names = "--insecure",
+        description = "Let everyone in who can reach the shard, also from other machines. Without this or --secrets it listens "
+            + "on loopback only.")
+    private boolean insecure;
+
+    @Option(names = "--allow-initiator", paramLabel = "PATTERN", split = ",",
+        description = "Only these initiators may log in, as iqn.2026-11.io.modeldisk.learner:*; may be given several times.")
+    private List<String> allowedInitiators = List.of();
+
+    @Option(names = "--allow-address", paramLabel = "CIDR", split = ",",
+        description = "Only from there may connections come, as 10.0.0.0/8 or fd00::/8; may be given several times.")
+    private List<String> allowedAddresses = List.of();
+
+    @Option(names = "--peers", paramLabel = "HOST:PORT", split = ",",
+        description = "Where all shards of the model are, in their order, this one in its place: what discovery answers. "
+            + "Without it, discovery at a shard finds that shard alone.")
+    private List<String> peers = List.of();
+
+    @Mixin
+    private ServeDatamovers datamovers;
+
+    @Mixin
+    private TuningOption tuning;
+
+    @Mixin
+    private ServeLimits limits;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        Tuning sizes = tuning.read();
+        ParameterServer.Context context = context(sizes).conclude();
+        LOG.info("effective configuration:\n{}", context);
+        CountDownLatch stopped = new CountDownLatch(1);
+        CountDownLatch closed = new CountDownLatch(1);
+        try (ParameterServer server = ParameterServer.launch(context)) {
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(stopped, closed), "stop"));
+            System.out.println(ready(server) + ", tuning " + sizes.words());
+            stopped.await();
+        } finally {
+            closed.countDown();
+        }
+        return 0;
+    }
+
+    /** A signal has come: lets the main thread close the shard, and the process end only then. */
+    private static void stop(CountDownLatch stopped, CountDownLatch closed) {
+        stopped.countDown();
+        try {
+            closed.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private ParameterServer.Context context(Tuning sizes) throws IOException {
+        Matcher place = SHARD.matcher(shard);
+        if (!place.matches()) {
+            throw new IllegalArgumentException("--shard " + shard + " must be I/N, as 0/2 for the first of two");
+        }
+        InetSocketAddress address = ModelAddress.parsePortal(listen, TargetServer.Context.DEFAULT_PORT);
+        if (blockSize.bytes() > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException(
+                "blockSize=" + blockSize.bytes() + " must be a power of two from 4096 to 1 MiB");
+        }
+        ParameterServer.Context context = new ParameterServer.Context()
+            .model(model)
+            .shard(Integer.parseInt(place.group(1)))
+            .shards(Integer.parseInt(place.group(2)))
+            .listen(address)
+            .blockSizeBytes((int) blockSize.bytes())
+            .aggregator(aggregator, Aggregators.parse(aggregator))
+            .consistency(consistency)
+            .learners(learners)
+            .minLearners(minLearners)
+            .lease(Duration.ofMillis((long) (leaseSeconds * 1000)))
+            .access(access())
+            .portals(
+                peers.stream().map(peer -> ModelAddress.parsePortal(peer, TargetServer.Context.DEFAULT_PORT)).toList())
+            .network(limits.apply(datamovers.apply(new TargetServer.Context()
+                .bufferBytes(buffers.bytes()).eagerBytes(name -> sizes.of(name).eagerBytes()))));
+        return addSource(context);
+    }
+
+    private AccessPolicy access() throws IOException {
+        return new AccessPolicy(secrets == null ? null : SecretsFile.read(secrets), insecure,
+            allowedInitiators.stream().map(InitiatorPattern::new).toList(),
+            allowedAddresses.stream().map(AddressRange::parse).toList());
+    }
+
+    /** One of --size and --from; where the command line has one, the settings' other one does not count. */
+    private ParameterServer.Context addSource(ParameterServer.Context context) {
+        ParseResult commandLine = spec.commandLine().getParseResult();
+        boolean bothAlike = commandLine.hasMatchedOption("--size") == commandLine.hasMatchedOption("--from");
+        if (bothAlike && (size == null) == (from == null)) {
+            throw new ParameterException(spec.commandLine(), size == null
+                ? "neither --size nor --from is given: one of them says what the weights start from"
+                : "--size=" + size.bytes() + " and --from=" + from + ": only one of them can be given");
+        }
+        boolean zeros = bothAlike ? size != null : commandLine.hasMatchedOption("--size");
+        return zeros ? context.sizeBytes(size.bytes()) : context.safetensors(from);
+    }
+
+    private static String ready(ParameterServer server) {
+        ModelFacts facts = server.shard().facts();
+        InetSocketAddress address = server.localAddress();
+        return "ready: shard %d/%d of model %s on %s, %s in %d blocks of %s, %s, %s%s".formatted(
+            facts.shard(), facts.shards(), facts.model(), TargetAddress.text(address),
+            ByteCount.format(facts.bytesOfShard()), facts.blocksOfShard(), ByteCount.format(facts.blockSizeBytes()),
+            facts.aggregator(), facts.consistency(),
+            server.sharesMemoryAt() == null ? "" : ", shared memory at " + server.sharesMemoryAt());
+    }
+}

@@ -1,0 +1,39 @@
+package io.modeldisk.command;
+
+import io.modeldisk.protocol.datamover.IserProvider;
+import io.modeldisk.protocol.datamover.TargetPortal;
+import io.modeldisk.protocol.datamover.shm.MappingLimits;
+import io.modeldisk.protocol.datamover.shm.ShmPortal;
+import io.modeldisk.protocol.datamover.tcp.TcpPortal;
+import io.modeldisk.protocol.engine.TargetServer;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** The option that chooses the datamovers of a shard. */
+public final class ServeDatamovers {
+    @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp",
+        description = "Over what to serve, one or more of tcp, iser and shm. iser: RDMA, on the "
+            + "same address and port number as tcp. shm: learners on this host, of the same user or root, "
+            + "share their memory with the shard.")
+    private List<String> datamovers;
+
+    @Mixin
+    private SocketDirectory sockets;
+
+    /** Sets the datamovers of a server. */
+    public TargetServer.Context apply(TargetServer.Context context) {
+        List<TargetPortal.Opener> openers = new ArrayList<>();
+        for (String name : datamovers.stream().distinct().toList()) {
+            switch (name) {
+                // First: where it chooses a port, the others are named after that.
+                case TcpPortal.NAME -> openers.addFirst(new TcpPortal.Opener());
+                case IserProvider.NAME -> openers.add(IserProvider.find().opener());
+                case ShmPortal.NAME -> openers.add(new ShmPortal.Opener(sockets.directory(), new MappingLimits()));
+                default -> throw new IllegalArgumentException("datamover=" + name + " must be tcp, iser or shm");
+            }
+        }
+        return context.datamovers(openers);
+    }
+}

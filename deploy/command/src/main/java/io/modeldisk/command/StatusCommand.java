@@ -1,0 +1,149 @@
+package io.modeldisk.command;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.StripedModel;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code modeldisk status}. */
+@Command(name = "status", mixinStandardHelpOptions = true,
+    description = {"Asks every shard of a model how it is: versions, rounds, learners, bytes moved.",
+        "Where a model is mounted, also tells of the mount: its datamover, the sizes it cuts data in, its last error."})
+final class StatusCommand implements Callable<Integer> {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    @Parameters(paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME|DIR",
+        description = "The model: its shards in their order, and its name; or where it is mounted.")
+    private String address;
+
+    @Option(names = "--json", description = "Print what the shards say, or the mount's status.json, as JSON.")
+    private boolean json;
+
+    @Mixin
+    private LoginSecrets secrets;
+
+    @Override
+    public Integer call() throws IOException {
+        if (Files.isDirectory(Path.of(address))) {
+            ofMount(new MountStatus(Path.of(address)));
+            return 0;
+        }
+        ModelAddress model = ModelAddress.parse(address);
+        String label = "status-" + ProcessHandle.current().pid();
+        try (StripedModel remote = StripedModel.connect(new StripedModel.Context(model).learner(label)
+            .secrets(secrets.read()))) {
+            JsonNode shards = remote.status();
+            if (json) {
+                printJson(shards);
+            } else {
+                print(remote.facts(), shards);
+            }
+        }
+        return 0;
+    }
+
+    private void ofMount(MountStatus mount) throws IOException {
+        if (json) {
+            printJson(mount.report());
+            return;
+        }
+        System.out.println(mount.words());
+        if (mount.shards().has("error")) {
+            System.out.println("no status of the shards: " + mount.shards().path("error").asText());
+        } else {
+            print(mount.facts(), mount.shards());
+        }
+    }
+
+    private static void printJson(JsonNode node) throws IOException {
+        System.out.println(JSON.writerWithDefaultPrettyPrinter().writeValueAsString(node));
+    }
+
+    private static void print(ModelFacts facts, JsonNode shards) {
+        System.out.printf("model %s: %s in %d blocks of %s on %s, %s, %s%s%n%n",
+            facts.model(), ByteCount.format(facts.sizeBytes()), facts.blocks(),
+            ByteCount.format(facts.blockSizeBytes()),
+            Plural.counted(facts.shards(), "shard"), facts.aggregator(), facts.consistency(),
+            facts.consistency().equals("asp")
+                ? ""
+                : ", the first round waits for " + Plural.counted(facts.learners(), "learner"));
+        System.out.printf("%-6s %10s %10s %12s %12s %8s %10s%n",
+            "shard", "version", "to", "pushed", "pulled", "waiting", "uptime");
+        for (JsonNode shard : shards) {
+            System.out.printf("%-6d %10d %10d %12s %12s %8d %8d s%n", shard.path("shard").asInt(),
+                shard.path("version").path("min").asLong(), shard.path("version").path("max").asLong(),
+                bytes(shard, "pushedBytes"), bytes(shard, "pulledBytes"), shard.path("waiting").asInt(),
+                shard.path("uptimeSeconds").asLong());
+        }
+        shards.forEach(StatusCommand::printTroubles);
+        System.out.println();
+        if (learners(shards) == 0) {
+            System.out.println("no learner is there now");
+            return;
+        }
+        System.out.printf("%-6s %-32s %-6s %14s %12s %12s  %s%n", "shard", "learner", "state", "clock", "pushed",
+            "pulled", "behind");
+        for (JsonNode shard : shards) {
+            for (JsonNode learner : shard.path("learners")) {
+                JsonNode clock = learner.path("clock");
+                String range = clock.isObject()
+                    ? clock.path("min").asLong() + " to " + clock.path("max").asLong()
+                    : "-";
+                System.out.printf("%-6d %-32s %-6s %14s %12s %12s  %s%n", shard.path("shard").asInt(),
+                    learner.path("learner").asText(), learner.path("state").asText(), range,
+                    bytes(learner, "pushedBytes"), bytes(learner, "pulledBytes"),
+                    learner.has("behind") ? behind(learner) : "");
+            }
+        }
+    }
+
+    /** What keeps learners from going on, if anything does. */
+    private static void printTroubles(JsonNode shard) {
+        int number = shard.path("shard").asInt();
+        if (shard.has("stopped")) {
+            System.out.printf("shard %d: %s%n", number, shard.path("stopped").asText());
+        }
+        if (shard.path("waiting").asInt() == 0) {
+            return;
+        }
+        if (shard.path("learnersMissing").asInt() > 0) {
+            System.out.printf("shard %d waits for %s more to join%n", number,
+                Plural.counted(shard.path("learnersMissing").asInt(), "learner"));
+        }
+        for (JsonNode learner : shard.path("learners")) {
+            if (learner.path("behind").path("waitedFor").asBoolean()) {
+                System.out.printf("shard %d waits for learner %s%s, %s behind%n", number,
+                    learner.path("learner").asText(),
+                    learner.path("state").asText().equals("lost") ? ", whose connection is gone" : "", behind(learner));
+            }
+        }
+    }
+
+    /** How far a learner is behind, in words. */
+    private static String behind(JsonNode learner) {
+        JsonNode behind = learner.path("behind");
+        String rounds = Plural.counted(behind.path("rounds").asInt(), "round");
+        return behind.has("ms") ? rounds + ", " + behind.path("ms").asLong() + " ms" : rounds;
+    }
+
+    private static int learners(JsonNode shards) {
+        int count = 0;
+        for (JsonNode shard : shards) {
+            count += shard.path("learners").size();
+        }
+        return count;
+    }
+
+    private static String bytes(JsonNode node, String field) {
+        return ByteCount.format(node.path(field).asLong());
+    }
+}

@@ -1,0 +1,165 @@
+package io.modeldisk.doctor;
+
+import io.modeldisk.protocol.datamover.IserProvider;
+import io.modeldisk.protocol.datamover.shm.ShmInitiatorPortal;
+import io.modeldisk.protocol.datamover.shm.SocketPath;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.protocol.memory.SharedMemory;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.SymbolLookup;
+import java.lang.module.ModuleFinder;
+import java.net.InetSocketAddress;
+import java.nio.channels.FileChannel;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** The Linux that this process runs on. */
+final class LinuxMachine implements Machine {
+    private static final int CONNECT_MILLIS = 3000;
+    private static final int PIECE_BYTES = 64 << 10;
+
+    @Override
+    public Optional<String> text(Path file) {
+        // In large pieces: below /proc/sys only the first read brings anything, and Files.readString asks it for a single byte.
+        byte[] piece = new byte[PIECE_BYTES];
+        ByteArrayOutputStream whole = new ByteArrayOutputStream();
+        try (InputStream in = Files.newInputStream(file)) {
+            for (int length = in.read(piece); length > 0; length = in.read(piece)) {
+                whole.write(piece, 0, length);
+            }
+            return Optional.of(whole.toString(StandardCharsets.ISO_8859_1));
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    @Override
+    public List<String> names(Path directory) {
+        List<String> names = new ArrayList<>();
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
+            entries.forEach(entry -> names.add(entry.getFileName().toString()));
+        } catch (IOException e) {
+            return List.of();
+        }
+        Collections.sort(names);
+        return names;
+    }
+
+    @Override
+    public List<String> links(Path directory) {
+        return names(directory).stream().flatMap(name -> link(directory.resolve(name))).toList();
+    }
+
+    private static Stream<String> link(Path path) {
+        try {
+            return Stream.of(Files.readSymbolicLink(path).toString());
+        } catch (IOException e) {
+            // It was closed meanwhile.
+            return Stream.empty();
+        }
+    }
+
+    @Override
+    public boolean exists(Path file) {
+        return Files.exists(file);
+    }
+
+    @Override
+    public boolean opens(Path device) {
+        try (FileChannel _ = FileChannel.open(device, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    @Override
+    public boolean hasProgram(String name) {
+        String path = System.getenv().getOrDefault("PATH", "");
+        return Stream.of(path.split(":")).anyMatch(directory -> Files.isExecutable(Path.of(directory, name)));
+    }
+
+    // Nothing of it is called.
+    @SuppressWarnings("restricted")
+    @Override
+    public boolean hasLibrary(String name) {
+        try (Arena arena = Arena.ofConfined()) {
+            SymbolLookup.libraryLookup(name, arena);
+            return true;
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
+    }
+
+    @Override
+    public int javaVersion() {
+        return Runtime.version().feature();
+    }
+
+    @Override
+    public boolean mayCallNative() {
+        return LinuxMachine.class.getModule().isNativeAccessEnabled();
+    }
+
+    @Override
+    public boolean hasModule(String name) {
+        return ModuleFinder.ofSystem().find(name).isPresent();
+    }
+
+    @Override
+    public String rdmaObstacle() {
+        return IserProvider.find().unavailabilityCause();
+    }
+
+    @Override
+    public String sharedMemoryObstacle() {
+        return SharedMemory.unavailabilityCause();
+    }
+
+    @Override
+    public String listenObstacle(InetSocketAddress address) {
+        try (ServerSocketChannel channel = ServerSocketChannel.open()) {
+            channel.bind(address);
+            return null;
+        } catch (IOException e) {
+            return e.getMessage();
+        }
+    }
+
+    @Override
+    public String shardObstacle(Route.Wish datamover, InetSocketAddress address, String model) {
+        return switch (datamover) {
+            case AUTO, TCP -> tcpObstacle(address);
+            case SHM -> new ShmInitiatorPortal(SocketPath.of(SocketPath.defaultDirectory(),
+                ModelFacts.TARGET_PREFIX + model, address.getPort())).obstacle();
+            case ISER -> IserProvider.find().connections().portal(address).obstacle();
+        };
+    }
+
+    private static String tcpObstacle(InetSocketAddress address) {
+        if (address.isUnresolved()) {
+            return "is on a host that is not known";
+        }
+        try (SocketChannel channel = SocketChannel.open()) {
+            channel.socket().connect(address, CONNECT_MILLIS);
+            return null;
+        } catch (IOException e) {
+            return "does not answer: " + e.getMessage()
+                + "; is `modeldisk serve` running there, and no firewall between?";
+        }
+    }
+}

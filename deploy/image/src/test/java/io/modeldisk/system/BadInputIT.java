@@ -1,0 +1,222 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.system.Sandbox.modeldisk;
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.server.ParameterServer;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Wrong input ends the command with a message that names the value and what would be right, and leaves nothing behind. */
+@Timeout(120)
+final class BadInputIT {
+    private static final long SIZE_BYTES = 1 << 20;
+    private static final String TENSOR = "\"%s\":{\"dtype\":\"%s\",\"shape\":[1024],\"data_offsets\":[%d,%d]}";
+
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    private void assertRefused(List<String> said, Object... arguments) throws Exception {
+        Result result = sandbox.run(modeldisk(arguments));
+        assertThat(result.status()).as(result::toString).isIn(1, 2);
+        assertThat(result.output()).contains(said).doesNotContain("ready:", "\tat ", "Exception");
+        await("no process is left of " + result, () -> sandbox.processes().isEmpty());
+        assertThat(sandbox.mounts()).isEmpty();
+    }
+
+    private void assertServeRefused(List<String> said, Object... options) throws Exception {
+        Stream<Object> serve = Stream.of("serve", "--model", "m", "--listen", "127.0.0.1:0");
+        assertRefused(said, Stream.concat(serve, Stream.of(options)).toArray());
+    }
+
+    private Shards launch(int count, UnaryOperator<ParameterServer.Context> change) throws Exception {
+        return Shards.launch(sandbox, "m", count, SIZE_BYTES, change);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+        --size=0                                  | size=0 must be a positive multiple of 4
+        --size=4098                               | size=4098 must be a positive multiple of 4
+        --size=much                               | 'much' is no size; it would look like 4096
+        --size=1MiB --block-size=300k             | blockSize=300k must be a power of two from 4096 to 1 MiB
+        --size=1MiB --block-size=2MiB             | blockSize=2m must be a power of two from 4096 to 1 MiB
+        --size=1MiB --block-size=3000             | blockSize=3000 must be a power of two from 4096 to 1 MiB
+        --size=1MiB --shard=2/2                   | shard=2 must be from 0 to shards-1, which is 1
+        --size=1MiB --shard=first                 | --shard first must be I/N
+        --size=256KiB --shard=1/2                 | shard=1 would get no block
+        --size=1MiB --aggregator=magic            | "magic" is not known; known are
+        --size=1MiB --aggregator=sgd:lr=-1        | lr=-1.0 must be above 0
+        --size=1MiB --consistency=none            | consistency=none must be one of asp, ssp:S, bsp
+        --from=missing.safetensors                | missing.safetensors does not exist
+        --from=.                                  | . is not a regular file
+        --size=1MiB --from=missing.safetensors    | only one of them can be given
+        --shard=0/1                               | neither --size nor --from is given
+        --size=1MiB --secrets=missing             | the secrets file missing does not exist
+        --size=1MiB --secrets=no.properties       | others may read or change it; chmod 600 no.properties
+        --size=1MiB --allow-address=10.0.0.1/8    | 10.0.0.0/8 would be the range that it lies in
+        --size=1MiB --allow-initiator=learner     | 'learner' is no pattern of initiator names
+        --size=1MiB --peers=127.0.0.1,127.0.0.2   | must name each of the 1 shards in their order
+        --size=1MiB --peers=127.0.0.2             | 127.0.0.2:3260 stands in the place of shard 0
+        --size=1MiB --max-sessions=0              | maxConnections=0 must be at least 1
+        --size=1MiB --max-logins=0                | maxLogins=0 must be at least 1
+        --size=1MiB --login-timeout=0             | loginTimeoutSeconds=0 must be at least 1
+        --size=1MiB --ping-interval=0             | pingIntervalSeconds=0 must be at least 1
+        """)
+    void aWrongOptionOfServeIsNamedWithWhatWouldBeRight(String options, String said) throws Exception {
+        assertServeRefused(List.of(said), (Object[]) options.split(" "));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0.0.0.0:0", "[::]:0"})
+    void nobodyServesOtherMachinesWithoutSayingWhoMayLogIn(String listen) throws Exception {
+        assertRefused(List.of("--secrets FILE says who may log in, or --insecure lets everyone in"), "serve", "--model",
+            "m", "--size=1MiB", "--listen", listen);
+    }
+
+    @Test
+    void aPortInUseIsNamed() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String portal = "127.0.0.1:" + taken.getLocalPort();
+            assertRefused(List.of("cannot listen on " + portal, "--listen chooses another"), "serve", "--model", "m",
+                "--size=1MiB", "--listen", portal);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+        truncated    | data_offsets [4096, 8192], which must ascend and lie within the 8000 bytes
+        long header  | its header is said to have 1099511627776 bytes, more than the 100000000
+        short header | its header is said to have 100000 bytes, but only
+        overlapping  | tensor 'b' begins at 4092, inside another that ends at 4096
+        dtype        | tensor 'b' has unknown dtype F33; known are
+        """)
+    void aBrokenSafetensorsFileIsNamedWithWhatIsWrong(String defect, String said) throws Exception {
+        Path file = Files.write(sandbox.path("broken.safetensors"), broken(defect));
+        assertServeRefused(List.of("broken.safetensors", said), "--from", file);
+    }
+
+    private static byte[] broken(String defect) {
+        int begin = defect.equals("overlapping") ? 4092 : 4096;
+        String dtype = defect.equals("dtype") ? "F33" : "F32";
+        byte[] header = ("{" + TENSOR.formatted("a", "F32", 0, 4096) + ","
+            + TENSOR.formatted("b", dtype, begin, begin + 4096)
+            + "}").getBytes(StandardCharsets.UTF_8);
+        long said = switch (defect) {
+            case "long header" -> 1L << 40;
+            case "short header" -> 100_000;
+            default -> header.length;
+        };
+        int data = defect.equals("truncated") ? 8000 : 8192;
+        return ByteBuffer.allocate(8 + header.length + data).order(ByteOrder.LITTLE_ENDIAN).putLong(said).put(header)
+            .array();
+    }
+
+    @Test
+    void aShardWhereNothingListensIsNamed() throws Exception {
+        int free;
+        try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            free = probe.getLocalPort();
+        }
+        assertRefused(List.of("127.0.0.1:" + free + " does not answer", "is `modeldisk serve` running there?"), "mount",
+            "modeldisk://127.0.0.1:" + free + "/m", sandbox.directory("d"));
+    }
+
+    @Test
+    void aShardThatNeverAnswersIsGivenUp() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
+            String portal = "127.0.0.1:" + silent.getLocalPort();
+            assertRefused(List.of(portal + " takes connections but does not answer a login"), "mount",
+                "modeldisk://" + portal + "/m", sandbox.directory("d"));
+        }
+    }
+
+    @Test
+    void shardsOfDifferentModelsAreNotMixed() throws Exception {
+        Shards small = launch(2, context -> context);
+        Shards large = Shards.launch(sandbox, "m", 2, 2 * SIZE_BYTES, context -> context);
+        Shards mixed = new Shards("m", List.of(small.ports().getFirst(), large.ports().getLast()));
+        assertRefused(List.of("127.0.0.1:" + large.ports().getLast(), "its size is 2097152, shard 0's is 1048576"),
+            "mount",
+            mixed.address(), sandbox.directory("d"));
+    }
+
+    @Test
+    void shardsInTheWrongOrderAreNotMounted() throws Exception {
+        Shards turned = new Shards("m", launch(2, context -> context).ports().reversed());
+        assertRefused(List.of("127.0.0.1:" + turned.ports().getFirst() + " is shard 1, but stands in place 0"), "mount",
+            turned.address(), sandbox.directory("d"));
+    }
+
+    @Test
+    void aModelIsNotMountedWithoutAllItsShards() throws Exception {
+        Shards first = new Shards("m", launch(2, context -> context).ports().subList(0, 1));
+        assertRefused(List.of("is one of 2 shards of model m, but 1 address was given"), "mount", first.address(),
+            sandbox.directory("d"));
+    }
+
+    @Test
+    void anotherModelsNameIsNotFound() throws Exception {
+        Shards other = new Shards("other", launch(1, context -> context).ports());
+        assertRefused(List.of("iqn.2026-11.io.modeldisk:other", "target not found"), "mount", other.address(),
+            sandbox.directory("d"));
+    }
+
+    @Test
+    void anAddressOfAnotherFormIsShownTheRightOne() throws Exception {
+        assertRefused(List.of("'127.0.0.1/m' is no address of a model; it would look like modeldisk://"), "mount",
+            "127.0.0.1/m", sandbox.directory("d"));
+    }
+
+    @Test
+    void anUnknownExchangeIsShownTheKnownOnes() throws Exception {
+        assertRefused(List.of("exchange=magic must be one of direct, sync"), "mount",
+            launch(1, context -> context).address(), sandbox.directory("d"), "--exchange", "magic");
+    }
+
+    @Test
+    void aMissingDirectoryIsNamed() throws Exception {
+        assertRefused(List.of(sandbox.path("d") + " does not exist"), "mount", launch(1, context -> context).address(),
+            sandbox.path("d"));
+    }
+
+    @Test
+    void aFileIsNoDirectoryToMountOn() throws Exception {
+        assertRefused(List.of("file is not a directory"), "mount", launch(1, context -> context).address(),
+            sandbox.file("file", ""));
+    }
+
+    @Test
+    void whatIsNotMountedCannotBeUnmounted() throws Exception {
+        assertRefused(List.of(sandbox.path("d") + " is not mounted"), "unmount", sandbox.directory("d"));
+    }
+
+    @Test
+    @Tag("mount")
+    void aDirectoryIsNotMountedTwice() throws Exception {
+        Programs.requireMounting();
+        Shards shards = launch(1, context -> context);
+        Path directory = sandbox.directory("d");
+        Command.mount(sandbox, shards, directory).awaitLine("ready: ");
+        Result result = sandbox.run(modeldisk("mount", shards.address(), directory));
+        assertThat(result.status()).isEqualTo(1);
+        assertThat(result.output()).contains(directory + " is already a mount point", "modeldisk unmount " + directory);
+        assertThat(sandbox.mounts()).containsExactly(directory.toString());
+        await("only the first mount's process is left", () -> sandbox.processes().size() == 1);
+    }
+}

@@ -1,0 +1,185 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.Cancellation;
+import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.test.Await;
+import io.modeldisk.test.CutPath;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Three learners on two shards, one of them behind a network path that is cut for longer than the lease. All push ones, and the
+ * learning rate is 1: in every pull each logical block is of one value, and in rounds all of them are of the same.
+ */
+@Timeout(120)
+final class CutPathIT {
+    private static final int PAGE = 4096;
+    private static final int BLOCK = 4 * PAGE;
+    private static final int SIZE = 9 * BLOCK + PAGE;
+    /** Longer than a shard lets a command wait for a round before it says BUSY, 5 s. */
+    private static final int COMMAND_TIMEOUT_MILLIS = 12_000;
+    private static final int RECONNECT_MILLIS = 1_000;
+
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    private final AtomicBoolean over = new AtomicBoolean();
+    private final List<CutPath> paths = new ArrayList<>();
+    private Shards shards;
+    private boolean inRounds;
+
+    /** A learner that trains until all is over, or until it fails. */
+    private final class Learner {
+        private final StripedModel model;
+        private final AtomicInteger rounds = new AtomicInteger();
+        private CompletableFuture<Void> training;
+
+        Learner(Shards way, String name) throws Exception {
+            this.model = sandbox.closeAfterwards(StripedModel.connect(
+                new StripedModel.Context(ModelAddress.parse(way.address())).learner(name)
+                    .commandTimeoutMillis(COMMAND_TIMEOUT_MILLIS).reconnectTimeoutMillis(RECONNECT_MILLIS)));
+            model.join();
+        }
+
+        Learner start() {
+            training = CompletableFuture.runAsync(() -> {
+                try {
+                    train();
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }, task -> Thread.ofPlatform().daemon().start(task));
+            return this;
+        }
+
+        private void train() throws IOException {
+            try (DataMemory ones = DataMemory.allocate(SIZE); DataMemory weights = DataMemory.allocate(SIZE)) {
+                for (long at = 0; at < SIZE; at += Float.BYTES) {
+                    ones.slab(0).set(ValueLayout.JAVA_FLOAT, at, 1);
+                }
+                while (!over.get()) {
+                    model.push(0, ones, 0, SIZE, Cancellation.NONE);
+                    model.pull(0, weights, 0, SIZE, Cancellation.NONE);
+                    assertNotTorn(weights);
+                    rounds.incrementAndGet();
+                }
+            } finally {
+                // Who stops lets the others finish.
+                model.leave();
+            }
+        }
+
+        void awaitRounds(int more) throws Exception {
+            int wanted = rounds.get() + more;
+            await("a learner goes on", () -> rounds.get() >= wanted || training.isDone());
+            assertThat(rounds.get()).as(() -> "rounds; it " + training).isGreaterThanOrEqualTo(wanted);
+        }
+    }
+
+    private void assertNotTorn(DataMemory weights) {
+        float first = weights.slab(0).get(ValueLayout.JAVA_FLOAT, 0);
+        for (long page = 0; page < SIZE; page += PAGE) {
+            float value = inRounds ? first : weights.slab(0).get(ValueLayout.JAVA_FLOAT, page);
+            for (long at = page; at < page + PAGE; at += Float.BYTES) {
+                if (weights.slab(0).get(ValueLayout.JAVA_FLOAT, at) != value) {
+                    throw new AssertionError("torn at byte " + at + ": not " + value);
+                }
+            }
+        }
+    }
+
+    private void serve(String consistency, int learners, int minLearners) throws Exception {
+        serve(consistency, learners, minLearners, Duration.ofSeconds(1));
+    }
+
+    private void serve(String consistency, int learners, int minLearners, Duration lease) throws Exception {
+        inRounds = consistency.equals("bsp");
+        shards = Shards.launch(sandbox, "m", 2, SIZE, context -> context.blockSizeBytes(BLOCK).consistency(consistency)
+            .learners(learners).minLearners(minLearners).lease(lease));
+        for (int port : shards.ports()) {
+            paths.add(sandbox.closeAfterwards(new CutPath(port)));
+        }
+    }
+
+    private Shards throughPaths() {
+        return new Shards("m", paths.stream().map(CutPath::port).toList());
+    }
+
+    private void cut(boolean now) {
+        paths.forEach(path -> path.cut(now));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"asp", "ssp:0", "ssp:2", "bsp"})
+    void theOthersGoOnWhenAPathIsCutAndWhoIsBehindItFailsInTime(String consistency) throws Exception {
+        serve(consistency, 3, 0);
+        List<Learner> survivors = List.of(new Learner(shards, "s0"), new Learner(shards, "s1"));
+        Learner victim = new Learner(throughPaths(), "victim");
+        survivors.forEach(Learner::start);
+        victim.start().awaitRounds(3);
+        cut(true);
+        for (Learner survivor : survivors) {
+            survivor.awaitRounds(10);
+        }
+        // The path is still cut: what bounds its waits is on its own side.
+        assertThatThrownBy(() -> victim.training.get(Await.BOUND.toSeconds(), TimeUnit.SECONDS))
+            .isInstanceOf(ExecutionException.class).rootCause().isInstanceOf(IOException.class);
+        cut(false);
+        Learner again = new Learner(throughPaths(), "victim").start();
+        again.awaitRounds(3);
+        for (Learner survivor : survivors) {
+            survivor.awaitRounds(3);
+        }
+        over.set(true);
+        for (Learner learner : List.of(survivors.get(0), survivors.get(1), again)) {
+            learner.training.get(Await.BOUND.toSeconds(), TimeUnit.SECONDS);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"asp", "ssp:1", "bsp"})
+    void theJobStopsWithAClearErrorWhenTooFewAreLeft(String consistency) throws Exception {
+        serve(consistency, 2, 2);
+        Learner survivor = new Learner(shards, "survivor");
+        Learner victim = new Learner(throughPaths(), "victim");
+        survivor.start();
+        victim.start().awaitRounds(3);
+        cut(true);
+        assertThatThrownBy(() -> survivor.training.get(Await.BOUND.toSeconds(), TimeUnit.SECONDS)).rootCause()
+            .hasMessageContaining("the job has stopped: fewer learners are left than its --min-learners");
+    }
+
+    @Test
+    void statusNamesWhomTheOthersWaitFor() throws Exception {
+        serve("bsp", 2, 0, Duration.ofMinutes(1));
+        Learner quick = new Learner(shards, "quick");
+        Learner sleepy = new Learner(shards, "sleepy");
+        quick.start();
+        await("status names the learner that is missing",
+            () -> sandbox.run(Sandbox.modeldisk("status", shards.address())).succeeded()
+                .contains("shard 0 waits for learner sleepy, 1 round, "));
+        over.set(true);
+        sleepy.model.leave();
+        quick.training.get(Await.BOUND.toSeconds(), TimeUnit.SECONDS);
+    }
+}

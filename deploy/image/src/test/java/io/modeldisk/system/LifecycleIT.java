@@ -1,0 +1,182 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.system.Sandbox.modeldisk;
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.StripedModel;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** How shards and mounts begin and end. */
+@Timeout(120)
+final class LifecycleIT {
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    private Shards launch() throws Exception {
+        return Shards.launch(sandbox, "m", 1, 1 << 20, context -> context);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"TERM", "INT"})
+    void aShardEndsOnASignalAlsoWithConnectionsOpen(String signal) throws Exception {
+        Running shard = Command.serve(sandbox, "--model", "m", "--size", "1MiB");
+        int port = Command.port(shard);
+        ModelAddress address = ModelAddress.parse("modeldisk://127.0.0.1:" + port + "/m");
+        try (Socket silent = new Socket(InetAddress.getLoopbackAddress(), port);
+            StripedModel session = StripedModel.connect(new StripedModel.Context(address))) {
+            session.join();
+            assertThat(silent.isConnected()).isTrue();
+            shard.signal(signal);
+            shard.awaitEnd();
+        }
+        assertThat(shard.output().lines()).as("no complaint").hasSize(1);
+        await("no process is left", () -> sandbox.processes().isEmpty());
+    }
+
+    @Test
+    void statusTellsOfEveryShard() throws Exception {
+        Shards shards = Shards.launch(sandbox, "m", 2, 1 << 20, context -> context);
+        assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded())
+            .contains("model m: 1 MiB in 4 blocks of 256 KiB on 2 shards");
+    }
+
+    @Test
+    void statusOfADirectoryThatIsNoMountIsRefusedInWords() throws Exception {
+        Result result = sandbox.run(modeldisk("status", sandbox.directory("d")));
+        assertThat(result.status()).isNotZero();
+        assertThat(result.output()).contains("no model is mounted on", "status.json is not there");
+    }
+
+    @Test
+    @Tag("mount")
+    void statusOfAMountTellsItsTuning() throws Exception {
+        Programs.requireMounting();
+        Path directory = sandbox.directory("d");
+        sandbox.run(modeldisk("mount", launch().address(), directory, "--datamover", "tcp", "--tuning", "none",
+            "--queue-depth", "4")).succeeded();
+        assertThat(sandbox.run(modeldisk("status", directory)).succeeded()).contains(
+            "mount " + directory + ": exchange sync",
+            "tuning of tcp: eagerBytes 262144 (built in), requestBytes 262144 (built in), queueDepth 4 (--queue-depth)",
+            "model m: 1 MiB in 4 blocks");
+        sandbox.run(modeldisk("unmount", directory)).succeeded();
+    }
+
+    @Test
+    @Tag("mount")
+    void aMountInTheBackgroundPrintsOneLineAndSurvivesWhoStartedIt() throws Exception {
+        Programs.requireMounting();
+        Path directory = sandbox.directory("d");
+        // The run ends only when nobody holds its output any more.
+        Result result = sandbox.run(modeldisk("mount", launch().address(), directory, "--learner", "l1"));
+        assertThat(result.succeeded().lines()).singleElement().asString()
+            .startsWith("ready: model m (1 MiB, 1 shard, asp) mounted on " + directory).endsWith("learner l1");
+        assertThat(sandbox.processes()).hasSize(1);
+        assertThat(Files.size(directory.resolve("model"))).isEqualTo(1 << 20);
+        sandbox.run(modeldisk("unmount", directory)).succeeded();
+        assertThat(sandbox.mounts()).isEmpty();
+        await("the mount's process ends", () -> sandbox.processes().isEmpty());
+    }
+
+    @Test
+    @Tag("mount")
+    void aMountInTheBackgroundLogsToTheFileItWasGiven() throws Exception {
+        Programs.requireMounting();
+        Path log = sandbox.path("mount.log");
+        sandbox.run(modeldisk("mount", launch().address(), sandbox.directory("d"), "--log", log)).succeeded();
+        sandbox.shell("printf 1234 > \"$1\"/model", sandbox.path("d"));
+        await("the mount logs what was not fsynced",
+            () -> Files.exists(log) && Files.readString(log).contains("dropped"));
+    }
+
+    @ParameterizedTest
+    @Tag("mount")
+    @ValueSource(strings = {"TERM", "INT"})
+    void aMountEndsOnASignalAlsoWithAFileOpen(String signal) throws Exception {
+        Programs.requireMounting();
+        Path directory = sandbox.directory("d");
+        Running mount = Command.mount(sandbox, launch(), directory);
+        mount.awaitLine("ready: ");
+        Running learner = sandbox.start("learner", "bash", "-c", "exec 5<>\"$1\"/model; echo opened; sleep 60",
+            "bash", directory.toString());
+        learner.awaitLine("opened");
+        mount.signal(signal);
+        mount.awaitEnd();
+        assertThat(sandbox.mounts()).isEmpty();
+        assertThat(mount.output().lines()).as("no complaint").hasSize(1);
+    }
+
+    @Test
+    @Tag("mount")
+    void fusermountEndsTheProcess() throws Exception {
+        Programs.requireMounting();
+        Path directory = sandbox.directory("d");
+        Running mount = Command.mount(sandbox, launch(), directory);
+        mount.awaitLine("ready: ");
+        sandbox.run("fusermount3", "-u", directory.toString()).succeeded();
+        assertThat(mount.awaitEnd()).isZero();
+        assertThat(sandbox.mounts()).isEmpty();
+    }
+
+    @Test
+    @Tag("mount")
+    void aMountThatIsInUseIsNotUnmounted() throws Exception {
+        Programs.requireMounting();
+        Path directory = sandbox.directory("d");
+        Running mount = Command.mount(sandbox, launch(), directory);
+        mount.awaitLine("ready: ");
+        Running user = sandbox.start("user", "bash", "-c", "cd \"$1\" && echo inside && exec sleep 60", "bash",
+            directory.toString());
+        user.awaitLine("inside");
+        Result result = sandbox.run(modeldisk("unmount", directory));
+        assertThat(result.status()).as(result::toString).isEqualTo(1);
+        assertThat(result.output()).contains(directory.toString()).doesNotContain("\tat ");
+        assertThat(mount.process().isAlive()).isTrue();
+        assertThat(sandbox.isMounted(directory)).isTrue();
+    }
+
+    @Test
+    @Tag("mount")
+    void whatAKilledMountLeavesCanBeUnmountedAndMountedAgain() throws Exception {
+        Programs.requireMounting();
+        Path directory = sandbox.directory("d");
+        Shards shards = launch();
+        Running mount = Command.mount(sandbox, shards, directory);
+        mount.awaitLine("ready: ");
+        mount.signal("KILL");
+        mount.awaitEnd();
+        sandbox.run(modeldisk("unmount", directory)).succeeded();
+        Command.mount(sandbox, shards, directory).awaitLine("ready: ");
+        assertThat(Files.size(directory.resolve("model"))).isEqualTo(1 << 20);
+    }
+
+    @Test
+    @Tag("mount")
+    void aMountWhoseShardIsGoneSaysSoAndCanBeUnmounted() throws Exception {
+        Programs.requireMounting();
+        Path directory = sandbox.directory("d");
+        Running shard = Command.serve(sandbox, "--model", "m", "--size", "1MiB");
+        Shards shards = new Shards("m", List.of(Command.port(shard)));
+        Running mount = Command.mount(sandbox, shards, directory);
+        mount.awaitLine("ready: ");
+        shard.signal("KILL");
+        shard.awaitEnd();
+        Result read = sandbox.shell("cat \"$1\"/model > /dev/null", directory);
+        assertThat(read.status()).isNotZero();
+        assertThat(read.output()).contains("Input/output error");
+        assertThat(Files.readString(directory.resolve("status.json"))).contains("does not answer");
+        sandbox.run(modeldisk("unmount", directory)).succeeded();
+        mount.awaitEnd();
+    }
+}

@@ -1,0 +1,153 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.mount.exchange.ExchangeSettings;
+import io.modeldisk.mount.exchange.LocalExchange;
+import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.striping.Cancellation;
+import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.StripedModel;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The overlap exchange and real shards. */
+@Timeout(120)
+final class OverlapIT {
+    /** Several pieces, blocks on both shards, the last one neither full nor whole logical blocks. */
+    private static final int SIZE_BYTES = (9 << 20) + 5000;
+    private static final int WEIGHTS = SIZE_BYTES / Float.BYTES;
+    private static final int ITERATIONS = 9;
+
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    private Shards shards;
+
+    /** A gradient that depends on the weights, the learner and the place, and that float32 holds exactly. */
+    private static float gradient(float weight, int learner, int place) {
+        return weight / 2 + (learner == 0 ? 1 : 3) * (place % 7 + 1);
+    }
+
+    private LocalExchange exchange(int learner, PullPolicy pull) throws Exception {
+        StripedModel model = sandbox.closeAfterwards(StripedModel.connect(
+            new StripedModel.Context(ModelAddress.parse(shards.address())).learner("l" + learner)));
+        model.join();
+        return sandbox.closeAfterwards((LocalExchange) ExchangeScheme.OVERLAP.create(model,
+            new ExchangeSettings(pull, ExchangeSettings.systemTrace())));
+    }
+
+    private static float get(DataMemory memory, int place) {
+        return memory.slab(0).getAtIndex(ValueLayout.JAVA_FLOAT, place);
+    }
+
+    /** Trains, and answers the weights that each iteration has computed on. */
+    private static List<float[]> train(LocalExchange exchange, int learner) throws Exception {
+        List<float[]> seen = new ArrayList<>();
+        exchange.prepare(true, Cancellation.NONE);
+        for (int k = 1; k <= ITERATIONS; k++) {
+            float[] weights = new float[WEIGHTS];
+            for (int place = 0; place < WEIGHTS; place++) {
+                weights[place] = get(exchange.weights(), place);
+                exchange.gradient().slab(0).setAtIndex(ValueLayout.JAVA_FLOAT, place,
+                    gradient(weights[place], learner, place));
+            }
+            seen.add(weights);
+            exchange.written(0, SIZE_BYTES);
+            exchange.synchronize(Cancellation.NONE);
+        }
+        exchange.flush(Cancellation.NONE);
+        return seen;
+    }
+
+    @ParameterizedTest
+    @EnumSource(PullPolicy.class)
+    void twoLearnersInRoundsSeeBitForBitTheWeightsOfTheRoundBeforeTheLast(PullPolicy pull) throws Exception {
+        shards = Shards.launch(sandbox, "m", 2, SIZE_BYTES, context -> context.blockSizeBytes(64 << 10)
+            .consistency("bsp").learners(2).aggregator("sgd:lr=0.5", Aggregators.parse("sgd:lr=0.5")));
+        List<LocalExchange> exchanges = List.of(exchange(0, pull), exchange(1, pull));
+        List<List<float[]>> seen = new ArrayList<>();
+        try (ExecutorService threads = Executors.newFixedThreadPool(2)) {
+            Future<List<float[]>> first = threads.submit(() -> train(exchanges.get(0), 0));
+            Future<List<float[]>> second = threads.submit(() -> train(exchanges.get(1), 1));
+            seen.add(first.get(60, TimeUnit.SECONDS));
+            seen.add(second.get(60, TimeUnit.SECONDS));
+        }
+        List<float[]> reference = new ArrayList<>(List.of(new float[WEIGHTS]));
+        for (int k = 1; k <= ITERATIONS; k++) {
+            float[] used = reference.get(Math.max(0, k - 2));
+            assertThat(Arrays.equals(seen.get(0).get(k - 1), used)).as("learner 0, iteration %d", k).isTrue();
+            assertThat(Arrays.equals(seen.get(1).get(k - 1), used)).as("learner 1, iteration %d", k).isTrue();
+            float[] next = reference.getLast().clone();
+            for (int place = 0; place < WEIGHTS; place++) {
+                next[place] -= 0.5f * ((gradient(used[place], 0, place) + gradient(used[place], 1, place)) / 2);
+            }
+            reference.add(next);
+        }
+    }
+
+    @Test
+    void anIterationThatComputesForLongerPullsAfterABubble() throws Exception {
+        shards = Shards.launch(sandbox, "m", 2, SIZE_BYTES, context -> context);
+        LocalExchange exchange = exchange(0, PullPolicy.ADAPTIVE);
+        exchange.prepare(true, Cancellation.NONE);
+        await("a bubble, and weights that have been pushed to", () -> {
+            // The learner's computation: long against a push and a pull of 9 MiB on any machine that can run this.
+            TimeUnit.MILLISECONDS.sleep(300);
+            exchange.written(0, SIZE_BYTES);
+            exchange.synchronize(Cancellation.NONE);
+            return exchange.counters().lastBubbleMs() > 0 && exchange.weightsInUse().version() > 0;
+        });
+        exchange.flush(Cancellation.NONE);
+        assertThat(exchange.forecast().orElseThrow().isDuplex()).isFalse();
+    }
+
+    @Test
+    void theEmulatorMeasuresEachSchemeAndItsTracesBecomeATimeline() throws Exception {
+        Path json = sandbox.path("training.json");
+        sandbox.run(Sandbox.modeldisk("bench", "training", "--size", "1MiB", "--compute-ms", "5", "--learners", "2",
+            "--shards", "1", "--exchange", "direct,overlap", "--iterations", "5", "--warm-up", "3", "--json", json,
+            "--plot", sandbox.path("training.svg"), "--traces", sandbox.path("traces"))).succeeded();
+        JsonNode results = new ObjectMapper().readTree(Files.readString(json)).path("results");
+        assertThat(results.findValuesAsText("exchange")).containsExactly("direct", "overlap:adaptive");
+        for (JsonNode result : results) {
+            assertThat(result.path("computeMs").asDouble()).isGreaterThanOrEqualTo(5);
+            double parts = result.path("computeMs").asDouble() + result.path("fileMs").asDouble()
+                + result.path("fsyncMs").asDouble();
+            assertThat(result.path("iterationMs").asDouble()).isGreaterThan(0.99 * parts).isLessThan(1.01 * parts);
+        }
+        assertThat(sandbox.path("training.svg")).content().startsWith("<svg").contains("overlap:adaptive");
+        sandbox.run(Sandbox.modeldisk("trace", "timeline", sandbox.path("traces/overlap-adaptive-1.json"),
+            sandbox.path("traces/overlap-adaptive-2.json"), "--out", sandbox.path("timeline"))).succeeded();
+        assertThat(sandbox.path("timeline.svg")).content().contains("learner 1").contains("learner 2");
+        assertThat(Files.readAllBytes(sandbox.path("timeline.png"))).startsWith(0x89, 'P', 'N', 'G');
+        JsonNode events = new ObjectMapper().readTree(sandbox.path("timeline.json").toFile()).path("traceEvents");
+        assertThat(events.findValuesAsText("pid")).contains("1", "2");
+    }
+
+    @Test
+    void aFileThatIsNoTraceIsNamed() throws Exception {
+        Result result = sandbox.run(Sandbox.modeldisk("trace", "timeline", sandbox.file("x.json", "{}")));
+        assertThat(result.status()).isEqualTo(1);
+        assertThat(result.output()).contains("x.json is no trace of a mount");
+    }
+}

@@ -1,0 +1,176 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.test.Await.await;
+
+import io.modeldisk.test.Await;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.opentest4j.TestAbortedException;
+
+/**
+ * A directory of its own for a test, and the processes that it starts. After the test no process, mount or file is left,
+ * whatever happened; if it failed, the processes' logs are shown.
+ */
+final class Sandbox implements BeforeEachCallback, AfterEachCallback {
+    private static final Path COMMAND = Path.of(System.getProperty("project.root"), "deploy", "modeldisk");
+    /** Marks the processes of a sandbox, and all that they start. */
+    private static final String MARK = "SYSTEM_TEST_SANDBOX";
+
+    private final List<Running> started = new ArrayList<>();
+    private final List<AutoCloseable> closeables = new ArrayList<>();
+    private Path base;
+    private String mark;
+
+    @Override
+    public void beforeEach(ExtensionContext context) throws IOException {
+        base = Files.createTempDirectory("modeldisk-system").toRealPath();
+        mark = MARK + "=" + UUID.randomUUID();
+        Files.createFile(base.resolve("no.properties"));
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) throws Exception {
+        boolean failed = context.getExecutionException().filter(e -> !(e instanceof TestAbortedException)).isPresent();
+        if (failed) {
+            for (Running process : started) {
+                System.err
+                    .println("---- " + context.getDisplayName() + ": " + process.name() + " said\n" + process.output());
+            }
+        }
+        for (AutoCloseable closeable : closeables.reversed()) {
+            closeable.close();
+        }
+        closeables.clear();
+        started.clear();
+        for (ProcessHandle process : processes()) {
+            process.destroyForcibly();
+        }
+        await("all processes are gone", () -> processes().isEmpty());
+        for (String directory : mounts()) {
+            new ProcessBuilder("umount", "-l", directory).inheritIO().start().waitFor();
+        }
+        try (Stream<Path> files = Files.walk(base)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+
+    /** A place in the sandbox's directory. */
+    Path path(String name) {
+        return base.resolve(name);
+    }
+
+    Path directory(String name) throws IOException {
+        return Files.createDirectories(path(name));
+    }
+
+    Path file(String name, String text) throws IOException {
+        return Files.writeString(path(name), text);
+    }
+
+    /** Closes this after the test, the last first. */
+    <T extends AutoCloseable> T closeAfterwards(T closeable) {
+        closeables.add(closeable);
+        return closeable;
+    }
+
+    /** The {@code modeldisk} command with these arguments. */
+    static String[] modeldisk(Object... arguments) {
+        return Stream.concat(Stream.of(COMMAND), Stream.of(arguments)).map(Object::toString).toArray(String[]::new);
+    }
+
+    /** Starts a process that is there until the test's end, or its own. */
+    Running start(String name, String... command) throws IOException {
+        return start(name, Map.of(), command);
+    }
+
+    Running start(String name, Map<String, String> environment, String... command) throws IOException {
+        Path log = Files.createTempFile(base, name, ".log");
+        Process process = builder(environment, command).redirectOutput(log.toFile()).start();
+        Running running = new Running(name, process, log);
+        started.add(running);
+        return running;
+    }
+
+    /** Runs a command to its end, and to that of all who write to its output. */
+    Result run(String... command) throws Exception {
+        return run(Map.of(), command);
+    }
+
+    Result run(Map<String, String> environment, String... command) throws Exception {
+        Process process = builder(environment, command).start();
+        process.getOutputStream().close();
+        CompletableFuture<String> output = new CompletableFuture<>();
+        Thread.ofVirtual().start(() -> {
+            try {
+                output.complete(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
+            } catch (IOException e) {
+                output.completeExceptionally(e);
+            }
+        });
+        String line = String.join(" ", command);
+        if (!process.waitFor(Await.BOUND.toSeconds(), TimeUnit.SECONDS)) {
+            process.destroyForcibly();
+            throw new AssertionError("did not end: " + line);
+        }
+        await("the output's end, after that of " + line, output::isDone);
+        return new Result(line, process.exitValue(), output.join());
+    }
+
+    /** Runs a shell script; {@code $1} and so on are the arguments. */
+    Result shell(String script, Object... arguments) throws Exception {
+        List<String> command = new ArrayList<>(List.of("bash", "-c", script, "bash"));
+        Stream.of(arguments).map(Object::toString).forEach(command::add);
+        return run(command.toArray(String[]::new));
+    }
+
+    private ProcessBuilder builder(Map<String, String> environment, String... command) {
+        ProcessBuilder builder = new ProcessBuilder(command).directory(base.toFile()).redirectErrorStream(true);
+        builder.environment().keySet().removeIf(name -> name.startsWith("MODELDISK_"));
+        builder.environment().put("MODELDISK_CONFIG", path("no.properties").toString());
+        builder.environment().put("XDG_CONFIG_HOME", path("config").toString());
+        builder.environment().putAll(environment);
+        builder.environment().put(MARK, mark.substring(MARK.length() + 1));
+        return builder;
+    }
+
+    /** The processes of this sandbox that are alive, also those that others of them started. */
+    List<ProcessHandle> processes() {
+        return ProcessHandle.allProcesses().filter(this::isMine).toList();
+    }
+
+    private boolean isMine(ProcessHandle process) {
+        try {
+            String environment = Files.readString(Path.of("/proc", Long.toString(process.pid()), "environ"),
+                StandardCharsets.ISO_8859_1);
+            return List.of(environment.split("\0")).contains(mark);
+        } catch (IOException e) {
+            // It has ended, or is another user's.
+            return false;
+        }
+    }
+
+    /** What is mounted in this sandbox. */
+    List<String> mounts() throws IOException {
+        return Files.readAllLines(Path.of("/proc/self/mountinfo"), StandardCharsets.ISO_8859_1).stream()
+            .map(line -> line.split(" ")[4]).filter(place -> place.startsWith(base + "/")).toList();
+    }
+
+    boolean isMounted(Path directory) throws IOException {
+        return mounts().contains(directory.toString());
+    }
+}

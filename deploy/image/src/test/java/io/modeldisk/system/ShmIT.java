@@ -1,0 +1,106 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A learner and its shard on one host. */
+@Tag("mount")
+@Timeout(180)
+final class ShmIT {
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    private Object[] sockets() {
+        return new Object[]{"--shm-directory", sandbox.path("run")};
+    }
+
+    private Running serve(String datamovers, String listen) throws Exception {
+        return sandbox.start("serve", Sandbox.modeldisk("serve", "--model", "m", "--size", "8MiB", "--aggregator",
+            "sgd:lr=1", "--listen", listen, "--datamover", datamovers, "--shm-directory", sandbox.path("run")));
+    }
+
+    /** How many pieces of other processes' memory a process has mapped. */
+    private static long mapped(Running shard) throws Exception {
+        Path maps = Path.of("/proc", Long.toString(shard.process().descendants().filter(ShmIT::isJava).findFirst()
+            .orElse(shard.process().toHandle()).pid()), "maps");
+        return Files.readAllLines(maps).stream().filter(line -> line.contains("memfd:modeldisk")).count();
+    }
+
+    private static boolean isJava(ProcessHandle process) {
+        return process.info().command().orElse("").endsWith("java");
+    }
+
+    @Test
+    void learnerOnTheSameHostTrainsThroughSharedMemoryAndLeavesNothingWhenItIsKilled() throws Exception {
+        Programs.requireMounting();
+        Running shard = serve("tcp,shm", "127.0.0.1:0");
+        Shards shards = new Shards("m", List.of(Command.port(shard)));
+        for (String scheme : new String[]{"direct", "sync"}) {
+            Path directory = sandbox.directory(scheme);
+            Running mount = Command.mount(sandbox, shards, directory, "--exchange", scheme, sockets()[0], sockets()[1]);
+            assertThat(mount.awaitLine("ready: ")).contains("datamover shm (it is on this host and answers at ");
+            sandbox.shell("""
+                set -e
+                python3 - "$1"/model <<'END'
+                import os, struct, sys
+                fd = os.open(sys.argv[1], os.O_RDWR)
+                old = struct.unpack('<f', os.pread(fd, 4, 4 << 20))[0]
+                for at in range(0, 8 << 20, 1 << 18):
+                    os.pwrite(fd, struct.pack('<f', 0.5) * (1 << 16), at)
+                os.fsync(fd)
+                new = struct.unpack('<f', os.pread(fd, 4, 4 << 20))[0]
+                assert new == old - 0.5, (old, new)
+                END
+                """, directory).succeeded();
+            assertThat(sandbox.shell("cat \"$1\"/status.json", directory).succeeded())
+                .contains("\"datamover\" : \"shm (it is on this host");
+            assertThat(mapped(shard)).isPositive();
+            mount.signal("KILL");
+            mount.awaitEnd();
+            await("the shard has nothing of the dead mount mapped", () -> mapped(shard) == 0);
+        }
+        assertThat(shard.output()).doesNotContain("ERROR");
+    }
+
+    @Test
+    void mountSaysWhyItUsesTcp() throws Exception {
+        Programs.requireMounting();
+        Running shard = serve("tcp", "127.0.0.1:0");
+        Shards shards = new Shards("m", List.of(Command.port(shard)));
+        Running mount = Command.mount(sandbox, shards, sandbox.directory("d"), sockets());
+        assertThat(mount.awaitLine("ready: "))
+            .contains("datamover tcp (no shared memory: ");
+    }
+
+    @Test
+    void sharedMemoryThatIsAskedForAndNotThereIsAnErrorInWords() throws Exception {
+        Programs.requireMounting();
+        Running shard = serve("tcp", "127.0.0.1:0");
+        Shards shards = new Shards("m", List.of(Command.port(shard)));
+        Running mount = Command.mount(sandbox, shards, sandbox.directory("d"), "--datamover", "shm", sockets()[0],
+            sockets()[1]);
+        assertThat(mount.awaitEnd()).isNotZero();
+        assertThat(mount.output()).contains("does not answer over shared memory at ", "--datamover shm");
+    }
+
+    @Test
+    void secondShardAtTheSamePlaceIsToldWhoIsThere() throws Exception {
+        Running first = serve("tcp,shm", "127.0.0.1:0");
+        int port = Command.port(first);
+        Running second = serve("shm", "127.0.0.1:" + port);
+        assertThat(second.awaitEnd()).isNotZero();
+        assertThat(second.output()).contains("is in use by process ");
+        first.signal("KILL");
+        first.awaitEnd();
+        Running third = serve("shm", "127.0.0.1:" + port);
+        assertThat(third.awaitLine("ready: ")).contains("shared memory at " + sandbox.path("run"));
+    }
+}

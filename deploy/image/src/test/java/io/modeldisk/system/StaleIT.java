@@ -1,0 +1,157 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.system.Sandbox.modeldisk;
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Two shards, two mounts and two learners whose weights may lack some rounds of each other, all of them processes. */
+@Tag("mount")
+@Timeout(300)
+final class StaleIT {
+    /** Blocks on both shards, the last one neither full nor whole logical blocks. */
+    private static final int SIZE_BYTES = (1 << 20) + 5000;
+
+    /** Pushes ones until the file {@code stop} is there; each logical block that it sees is of one value, which never shrinks. */
+    private static final String LEARNER = """
+        import os, struct, sys
+        path, stop = sys.argv[1], sys.argv[2]
+        model = os.open(path, os.O_RDWR)
+        size = os.fstat(model).st_size
+        ones = struct.pack('<f', 1.0) * (size // 4)
+        done, before = 0, None
+        while not os.path.exists(stop):
+            try:
+                for i in range(0, size, 65536):
+                    os.pwrite(model, ones[i:i + 65536], i)
+                os.fsync(model)
+            except OSError as e:
+                print('errno', e.errno, flush=True)
+                sys.exit(1)
+            # Each piece in one request to the mount: with direct it is one pull, and the kernel cuts none within a page.
+            weights = b''.join(os.pread(model, 65536, i) for i in range(0, size, 65536))
+            pages = [weights[i:i + 4096] for i in range(0, size, 4096)]
+            for page in pages:
+                if page != page[:4] * (len(page) // 4):
+                    sys.exit('a torn logical block')
+            values = [-struct.unpack('<f', page[:4])[0] for page in pages]
+            if before and any(now < then for now, then in zip(values, before)):
+                sys.exit('an update was lost')
+            done, before = done + 1, values
+            print('round', done, flush=True)
+        print('finished', flush=True)
+        """;
+
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    private Shards shards;
+    private Path script;
+    private String exchange;
+
+    private void serve(String consistency, int minLearners) throws Exception {
+        Programs.requireMounting();
+        Programs.require("python3", "python3");
+        script = sandbox.file("learner.py", LEARNER);
+        shards = Command.serveAll(sandbox, "m", 2, "--size", SIZE_BYTES, "--block-size", "64KiB", "--aggregator",
+            "sgd:lr=1", "--consistency", consistency, "--learners", 2, "--min-learners", minLearners, "--lease", 1);
+    }
+
+    private Running mount(int i) throws Exception {
+        Running mount = Command.mount(sandbox, shards, sandbox.directory("d" + i), "--learner", "l" + i, "--exchange",
+            exchange);
+        mount.awaitLine("ready: ");
+        return mount;
+    }
+
+    private Running learner(int i) throws Exception {
+        return sandbox.start("learner" + i, "python3", script.toString(),
+            sandbox.path("d" + i).resolve("model").toString(), sandbox.path("stop").toString());
+    }
+
+    private static void awaitRounds(Running learner, long more) throws Exception {
+        long wanted = learner.output().lines().count() + more;
+        await("learner goes on", () -> learner.output().lines().count() >= wanted || !learner.process().isAlive());
+        assertThat(learner.process().isAlive()).as(learner.output()).isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"ssp:0, sync", "ssp:1, overlap", "ssp:2, direct"})
+    void theOthersGoOnWhenALearnerAndThenItsMountAreKilledAndComeBack(String consistency, String scheme)
+        throws Exception {
+        exchange = scheme;
+        serve(consistency, 0);
+        Running dyingMount = mount(0);
+        mount(1);
+        Running dying = learner(0);
+        Running survivor = learner(1);
+        awaitRounds(dying, 5);
+        dying.signal("KILL");
+        dying.awaitEnd();
+        awaitRounds(survivor, 5);
+        dying = learner(0);
+        awaitRounds(dying, 5);
+        dyingMount.signal("KILL");
+        dyingMount.awaitEnd();
+        assertThat(dying.awaitEnd()).as("a learner without a mount fails").isNotZero();
+        awaitRounds(survivor, 5);
+        sandbox.run(modeldisk("unmount", sandbox.path("d0"))).succeeded();
+        mount(0);
+        Running again = learner(0);
+        awaitRounds(again, 5);
+        awaitRounds(survivor, 3);
+        sandbox.file("stop", "");
+        for (Running learner : new Running[]{again, survivor}) {
+            assertThat(learner.awaitEnd()).as(learner.output()).isZero();
+            assertThat(learner.output()).endsWith("finished\n");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"ssp:1, sync", "bsp, sync", "bsp, overlap", "asp, direct"})
+    void aLearnerGetsAnErrorAndWordsWhenTooFewAreLeftAndGoesOnWhenThereAreEnough(String consistency, String scheme)
+        throws Exception {
+        exchange = scheme;
+        serve(consistency, 2);
+        mount(0);
+        mount(1);
+        Running dying = learner(0);
+        Running survivor = learner(1);
+        awaitRounds(dying, 3);
+        awaitRounds(survivor, 3);
+        dying.signal("KILL");
+        dying.awaitEnd();
+        assertThat(survivor.awaitEnd()).as(survivor.output()).isEqualTo(1);
+        assertThat(survivor.output()).doesNotContain("torn", "lost");
+        assertThat(Files.readString(sandbox.path("d1").resolve("status.json"))).contains("\"stopped\"",
+            "the job has stopped: fewer learners are left than its --min-learners");
+        assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded())
+            .contains("shard 1: the job has stopped", "it must have 2 (--min-learners)");
+        // A learner that opens the model joins before it pushes: when both are there, the job goes on.
+        Running first = sandbox.start("first", "bash", "-c", "exec 5<>\"$1\"/model; echo opened; sleep 60", "bash",
+            sandbox.path("d0").toString());
+        first.awaitLine("opened");
+        Running second = sandbox.start("second", "bash", "-c",
+            "exec 5<>\"$1\"/model; head -c 4096 /dev/zero >&5; echo opened; sleep 60", "bash",
+            sandbox.path("d1").toString());
+        second.awaitLine("opened");
+        assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded()).doesNotContain("stopped");
+    }
+
+    @Test
+    void aStalenessThatIsNoneIsRefusedInWords() throws Exception {
+        Result result = sandbox.run(modeldisk("serve", "--model", "m", "--size", "1MiB", "--consistency", "ssp:-1"));
+        assertThat(result.status()).isNotZero();
+        assertThat(result.output()).contains(
+            "consistency=ssp:-1 must say how many rounds others may lag behind, from 0 to 1000000, as ssp:3")
+            .doesNotContain("\tat ");
+    }
+}
