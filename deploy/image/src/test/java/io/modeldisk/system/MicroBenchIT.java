@@ -66,7 +66,7 @@ final class MicroBenchIT {
     /** A shard and a mount have their class path to themselves. */
     @Test
     void grpcIsAmongTheLibrariesOfTheBenchesAlone() throws Exception {
-        Path libraries = Path.of(System.getProperty("project.root"), "deploy", "target", "modeldisk", "lib");
+        Path libraries = Path.of(System.getProperty("project.root"), "deploy", "image", "target", "modeldisk", "lib");
 
         assertThat(libraries.resolve("bench")).isDirectoryContaining("glob:**/grpc-*.jar");
         assertThat(libraries).isDirectoryNotContaining("glob:**/{grpc,guava,perfmark}-*.jar");
