@@ -2,6 +2,7 @@ package io.modeldisk.server;
 
 import io.modeldisk.protocol.engine.DiskUnit;
 import io.modeldisk.protocol.engine.IoTask;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.PieceVisitor;
@@ -67,9 +68,9 @@ final class RawUnit extends ShardUnit implements DiskUnit {
         block.lock();
         try {
             MemorySegment weights = block.readable().weights();
-            for (int at = 0; at < lengthBytes; at += LOGICAL_BLOCK_BYTES) {
-                long difference = MemorySegment.mismatch(logicalBlock, 0, LOGICAL_BLOCK_BYTES,
-                    weights, start + at, (long) start + at + LOGICAL_BLOCK_BYTES);
+            for (int at = 0; at < lengthBytes; at += LogicalBlock.BYTES) {
+                long difference = MemorySegment.mismatch(logicalBlock, 0, LogicalBlock.BYTES,
+                    weights, start + at, (long) start + at + LogicalBlock.BYTES);
                 if (difference >= 0) {
                     return at + difference;
                 }
@@ -91,8 +92,8 @@ final class RawUnit extends ShardUnit implements DiskUnit {
                 range.fill((byte) 0);
                 return;
             }
-            for (int at = 0; at < lengthBytes; at += LOGICAL_BLOCK_BYTES) {
-                MemorySegment.copy(logicalBlock, 0, range, at, LOGICAL_BLOCK_BYTES);
+            for (int at = 0; at < lengthBytes; at += LogicalBlock.BYTES) {
+                MemorySegment.copy(logicalBlock, 0, range, at, LogicalBlock.BYTES);
             }
         } finally {
             block.unlock();

@@ -1,10 +1,11 @@
 package io.modeldisk.mount.exchange;
 
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /** Which logical blocks of the gradient have been written: a bit each. Marking is thread-safe, all else for one thread alone. */
 final class DirtyBlocks {
-    private static final int BLOCK_BYTES = Exchange.LOGICAL_BLOCK_BYTES;
+    private static final int BLOCK_BYTES = LogicalBlock.BYTES;
 
     private final AtomicLongArray words;
     private final long blocks;

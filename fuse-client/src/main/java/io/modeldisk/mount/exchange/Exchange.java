@@ -11,9 +11,6 @@ import java.util.Optional;
  * of the model; ranges lie within its size: the file has cut them.
  */
 public interface Exchange extends AutoCloseable {
-    /** The bytes of a logical block. */
-    int LOGICAL_BLOCK_BYTES = 4096;
-
     /**
      * Makes reads fresh and the gradient clean; called before the first handle of any kind, and before the first handle of a
      * learner, not for each handle.

@@ -1,8 +1,10 @@
 package io.modeldisk.mount.exchange;
 
+import io.modeldisk.protocol.scsi.LogicalBlock;
+
 /** Arithmetic of logical blocks: what {@link io.modeldisk.protocol.striping.RemoteModel} moves are whole ones. */
 public final class LogicalBlocks {
-    private static final long MASK = Exchange.LOGICAL_BLOCK_BYTES - 1;
+    private static final long MASK = LogicalBlock.BYTES - 1;
 
     private LogicalBlocks() {}
 

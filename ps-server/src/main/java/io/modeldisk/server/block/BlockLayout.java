@@ -1,15 +1,14 @@
 package io.modeldisk.server.block;
 
+import io.modeldisk.protocol.scsi.LogicalBlock;
+
 /**
  * How a shard's bytes are cut into blocks.
  *
- * @param sizeBytes the shard's size, a positive multiple of {@value #LOGICAL_BLOCK_BYTES}; the last block may be shorter
+ * @param sizeBytes the shard's size, a positive multiple of {@value LogicalBlock#BYTES}; the last block may be shorter
  * @param blockSizeBytes a power of two from 4096 to 1 MiB
  */
 public record BlockLayout(long sizeBytes, int blockSizeBytes) {
-    /** The unit in which I/O is aligned. */
-    public static final int LOGICAL_BLOCK_BYTES = 4096;
-
     /** How many blocks there are. */
     public int blocks() {
         return Math.toIntExact((sizeBytes + blockSizeBytes - 1) / blockSizeBytes);
@@ -32,7 +31,7 @@ public record BlockLayout(long sizeBytes, int blockSizeBytes) {
 
     /** How many logical blocks a block has. */
     public int logicalBlocks(int block) {
-        return lengthOf(block) / LOGICAL_BLOCK_BYTES;
+        return lengthOf(block) / LogicalBlock.BYTES;
     }
 
     /** The last block of a range, which may reach past the shard's end; of an empty one, the block before the first. */
@@ -42,12 +41,12 @@ public record BlockLayout(long sizeBytes, int blockSizeBytes) {
 
     /** The first logical block of a block that is in a range that starts at {@code offset}, counted from the block's start. */
     public int firstLogicalBlock(long offset, int block) {
-        return (int) (Math.max(0, offset - offsetOf(block)) / LOGICAL_BLOCK_BYTES);
+        return (int) (Math.max(0, offset - offsetOf(block)) / LogicalBlock.BYTES);
     }
 
     /** The first logical block of a block behind a range, counted from the block's start; at most the block's end. */
     public int endLogicalBlock(long offset, int lengthBytes, int block) {
-        return (int) Math.min(logicalBlocks(block), (offset + lengthBytes - offsetOf(block)) / LOGICAL_BLOCK_BYTES);
+        return (int) Math.min(logicalBlocks(block), (offset + lengthBytes - offsetOf(block)) / LogicalBlock.BYTES);
     }
 
     /** The length of a block, in bytes. */

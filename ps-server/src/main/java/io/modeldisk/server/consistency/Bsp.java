@@ -1,7 +1,5 @@
 package io.modeldisk.server.consistency;
 
-import static io.modeldisk.server.block.BlockLayout.LOGICAL_BLOCK_BYTES;
-
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.fault.membership.Member;
 import io.modeldisk.fault.membership.Membership;
@@ -9,6 +7,7 @@ import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockLayout;
@@ -155,13 +154,13 @@ public final class Bsp implements Consistency {
             return false;
         }
         boolean contributed = false;
-        int first = offset / LOGICAL_BLOCK_BYTES;
-        int last = first + lengthBytes / LOGICAL_BLOCK_BYTES;
+        int first = offset / LogicalBlock.BYTES;
+        int last = first + lengthBytes / LogicalBlock.BYTES;
         int from = marks.nextUnmarked(block.index(), target.round(), first, last);
         while (from < last) {
             int end = marks.nextMarked(block.index(), target.round(), from, last);
-            int start = from * LOGICAL_BLOCK_BYTES;
-            target.contribute(start, data, dataOffset + start - offset, (end - from) * LOGICAL_BLOCK_BYTES);
+            int start = from * LogicalBlock.BYTES;
+            target.contribute(start, data, dataOffset + start - offset, (end - from) * LogicalBlock.BYTES);
             contributed = true;
             from = marks.nextUnmarked(block.index(), target.round(), end, last);
         }

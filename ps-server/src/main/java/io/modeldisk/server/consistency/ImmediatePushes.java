@@ -1,11 +1,10 @@
 package io.modeldisk.server.consistency;
 
-import static io.modeldisk.server.block.BlockLayout.LOGICAL_BLOCK_BYTES;
-
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.fault.membership.Membership;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Nexus;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.block.PieceVisitor;
@@ -56,16 +55,16 @@ final class ImmediatePushes implements PieceVisitor<LearnerProgress> {
             return false;
         }
         boolean applied = false;
-        int first = offset / LOGICAL_BLOCK_BYTES;
-        int last = first + lengthBytes / LOGICAL_BLOCK_BYTES;
+        int first = offset / LogicalBlock.BYTES;
+        int last = first + lengthBytes / LogicalBlock.BYTES;
         int from = marks.nextUnmarked(index, round, first, last);
         while (from < last) {
             int end = marks.nextMarked(index, round, from, last);
-            int start = from * LOGICAL_BLOCK_BYTES;
-            apply(block, start, data, dataOffset + start - offset, (end - from) * LOGICAL_BLOCK_BYTES);
+            int start = from * LogicalBlock.BYTES;
+            apply(block, start, data, dataOffset + start - offset, (end - from) * LogicalBlock.BYTES);
             // Before the learner counts as being there: a newcomer joins behind it, and holds nobody up.
             membership.opened(round);
-            progress.mark(index, round, from, end, block.lengthBytes() / LOGICAL_BLOCK_BYTES);
+            progress.mark(index, round, from, end, block.lengthBytes() / LogicalBlock.BYTES);
             applied = true;
             from = marks.nextUnmarked(index, round, end, last);
         }

@@ -1,8 +1,7 @@
 package io.modeldisk.server.consistency;
 
-import static io.modeldisk.server.block.BlockLayout.LOGICAL_BLOCK_BYTES;
-
 import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.Block;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -22,7 +21,7 @@ final class RoundBlock {
     RoundBlock(Block block, MemorySegment sum) {
         this.block = block;
         this.sum = sum;
-        this.contributions = new int[block.lengthBytes() / LOGICAL_BLOCK_BYTES];
+        this.contributions = new int[block.lengthBytes() / LogicalBlock.BYTES];
     }
 
     Block block() {
@@ -45,12 +44,12 @@ final class RoundBlock {
 
     /** Adds a gradient to the sum. */
     void contribute(int offset, MemorySegment data, long dataOffset, int lengthBytes) {
-        for (int done = 0; done < lengthBytes; done += LOGICAL_BLOCK_BYTES) {
+        for (int done = 0; done < lengthBytes; done += LogicalBlock.BYTES) {
             // The first contribution replaces what an earlier round left: cheaper than zeroing and adding.
-            if (contributions[(offset + done) / LOGICAL_BLOCK_BYTES]++ == 0) {
-                MemorySegment.copy(data, dataOffset + done, sum, offset + done, LOGICAL_BLOCK_BYTES);
+            if (contributions[(offset + done) / LogicalBlock.BYTES]++ == 0) {
+                MemorySegment.copy(data, dataOffset + done, sum, offset + done, LogicalBlock.BYTES);
             } else {
-                FloatSum.add(sum, offset + done, data, dataOffset + done, LOGICAL_BLOCK_BYTES);
+                FloatSum.add(sum, offset + done, data, dataOffset + done, LogicalBlock.BYTES);
             }
         }
     }
@@ -80,8 +79,8 @@ final class RoundBlock {
                 end++;
             }
             if (count > 0) {
-                long offset = (long) start * LOGICAL_BLOCK_BYTES;
-                long lengthBytes = (long) (end - start) * LOGICAL_BLOCK_BYTES;
+                long offset = (long) start * LogicalBlock.BYTES;
+                long lengthBytes = (long) (end - start) * LogicalBlock.BYTES;
                 aggregator.aggregate(block.writable(), offset, sum, offset, lengthBytes, 1f / count);
                 updated = true;
             }

@@ -1,5 +1,6 @@
 package io.modeldisk.server.consistency;
 
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.BlockLayout;
 import java.util.Arrays;
 
@@ -17,7 +18,7 @@ public final class RoundMarks {
 
     /** No marks yet, for all blocks of a shard. */
     public RoundMarks(BlockLayout layout) {
-        int logicalBlocks = layout.blockSizeBytes() / BlockLayout.LOGICAL_BLOCK_BYTES;
+        int logicalBlocks = layout.blockSizeBytes() / LogicalBlock.BYTES;
         this.wordsPerBlock = (logicalBlocks + Long.SIZE - 1) / Long.SIZE;
         this.clock = new long[layout.blocks()];
         this.markedRound = new long[layout.blocks()];

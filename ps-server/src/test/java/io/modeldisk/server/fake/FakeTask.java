@@ -3,6 +3,7 @@ package io.modeldisk.server.fake;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -14,8 +15,6 @@ public final class FakeTask implements IoTask {
     // Less than a real one: no test has larger blocks, and many tasks are made.
     public static final int SCRATCH_BYTES = 16 << 10;
     private static final long PATIENCE_SECONDS = 30;
-    private static final int LOGICAL_BLOCK_BYTES = 4096;
-
     private final Nexus nexus;
     private final long offset;
     private final int[] pieces;
@@ -49,8 +48,8 @@ public final class FakeTask implements IoTask {
     /** Sets all values of each of the data's logical blocks. */
     public FakeTask fillEach(float... values) {
         for (int i = 0; i < values.length; i++) {
-            MemorySegment logicalBlock = memory.segment((long) i * LOGICAL_BLOCK_BYTES, LOGICAL_BLOCK_BYTES);
-            for (int j = 0; j < LOGICAL_BLOCK_BYTES; j += Float.BYTES) {
+            MemorySegment logicalBlock = memory.segment((long) i * LogicalBlock.BYTES, LogicalBlock.BYTES);
+            for (int j = 0; j < LogicalBlock.BYTES; j += Float.BYTES) {
                 logicalBlock.set(ValueLayout.JAVA_FLOAT, j, values[i]);
             }
         }

@@ -2,6 +2,7 @@ package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 import java.lang.foreign.MemorySegment;
@@ -14,7 +15,7 @@ final class DiskCommands {
     /** The longest range of a WRITE SAME, and of a VERIFY with one block, in logical blocks: 256 MiB. */
     static final int MAX_SAME_BLOCKS = 1 << 16;
 
-    private static final int BLOCK = LogicalUnit.LOGICAL_BLOCK_BYTES;
+    private static final int BLOCK = LogicalBlock.BYTES;
     private static final int NO_DATA_OUT_BUFFER = 0x01;
 
     /** The values of BYTCHK. */

@@ -2,6 +2,7 @@ package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 import java.util.List;
@@ -15,13 +16,10 @@ import java.util.List;
  * more. The engine bounds the time a task is parked and calls {@link #forget} for one that it ends itself.
  */
 public interface LogicalUnit {
-    /** The size of a logical block, in which I/O is aligned. */
-    int LOGICAL_BLOCK_BYTES = 4096;
-
     /** What INQUIRY tells of this unit. */
     LogicalUnitIdentity identity();
 
-    /** The capacity in bytes: a positive multiple of {@link #LOGICAL_BLOCK_BYTES}. */
+    /** The capacity in bytes: a positive multiple of {@link LogicalBlock#BYTES}. */
     long sizeBytes();
 
     /** The bytes that a write's optimal granularity is given as: the block size. */

@@ -2,6 +2,7 @@ package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.InquiryData;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.ModePages;
 import io.modeldisk.protocol.scsi.ScsiCommand;
 import io.modeldisk.protocol.scsi.ScsiException;
@@ -13,7 +14,7 @@ import java.util.List;
 
 /** The commands that return parameter data, which is cut to the allocation length. Thread-safe. */
 final class ParameterCommands {
-    private static final int BLOCK = LogicalUnit.LOGICAL_BLOCK_BYTES;
+    private static final int BLOCK = LogicalBlock.BYTES;
 
     private final Target target;
     private final UnitAttentions attentions;

@@ -2,12 +2,13 @@ package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.dialect.RoundCdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 
 /** Decodes PUSH and PULL, for the logical units that have them among their vendor-specific commands. */
 final class RoundCommands {
-    private static final int BLOCK = LogicalUnit.LOGICAL_BLOCK_BYTES;
+    private static final int BLOCK = LogicalBlock.BYTES;
 
     private RoundCommands() {}
 

@@ -2,6 +2,7 @@ package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.ScsiCommand;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.ScsiStatus;
@@ -15,9 +16,9 @@ import java.util.List;
 final class ScsiCommands {
     /** The longest transfer of one command, in logical blocks. */
     static final int MAX_TRANSFER_BLOCKS = TaskSlot.MAX_CHUNKS * BufferPool.CHUNK_BYTES
-        / LogicalUnit.LOGICAL_BLOCK_BYTES;
+        / LogicalBlock.BYTES;
 
-    private static final int BLOCK = LogicalUnit.LOGICAL_BLOCK_BYTES;
+    private static final int BLOCK = LogicalBlock.BYTES;
     private static final byte[] NOTHING = {};
 
     private final Target target;

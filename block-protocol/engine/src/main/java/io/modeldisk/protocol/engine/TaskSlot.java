@@ -4,6 +4,7 @@ import io.modeldisk.protocol.datamover.DataTransfer;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
 import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import io.modeldisk.protocol.scsi.Sense;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -242,7 +243,7 @@ final class TaskSlot implements IoTask {
 
     @Override
     public int lengthBytes() {
-        return (moveBytes + LogicalUnit.LOGICAL_BLOCK_BYTES - 1) & -LogicalUnit.LOGICAL_BLOCK_BYTES;
+        return (moveBytes + LogicalBlock.BYTES - 1) & -LogicalBlock.BYTES;
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.modeldisk.protocol.dialect.RoundCdb;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -180,9 +181,9 @@ public final class MemoryTarget implements Target, AutoCloseable {
 
         @Override
         public long firstDifference(long offset, int lengthBytes, MemorySegment block) {
-            for (int at = 0; at < lengthBytes; at += LOGICAL_BLOCK_BYTES) {
-                MemorySegment here = memory.segment(offset + at, LOGICAL_BLOCK_BYTES);
-                long difference = here.mismatch(block.asSlice(0, LOGICAL_BLOCK_BYTES));
+            for (int at = 0; at < lengthBytes; at += LogicalBlock.BYTES) {
+                MemorySegment here = memory.segment(offset + at, LogicalBlock.BYTES);
+                long difference = here.mismatch(block.asSlice(0, LogicalBlock.BYTES));
                 if (difference >= 0) {
                     return at + difference;
                 }
@@ -193,12 +194,12 @@ public final class MemoryTarget implements Target, AutoCloseable {
         @Override
         public void fill(long offset, int lengthBytes, MemorySegment block) {
             filling.run();
-            for (int at = 0; at < lengthBytes; at += LOGICAL_BLOCK_BYTES) {
-                MemorySegment here = memory.segment(offset + at, LOGICAL_BLOCK_BYTES);
+            for (int at = 0; at < lengthBytes; at += LogicalBlock.BYTES) {
+                MemorySegment here = memory.segment(offset + at, LogicalBlock.BYTES);
                 if (block == null) {
                     here.fill((byte) 0);
                 } else {
-                    here.copyFrom(block.asSlice(0, LOGICAL_BLOCK_BYTES));
+                    here.copyFrom(block.asSlice(0, LogicalBlock.BYTES));
                 }
             }
         }

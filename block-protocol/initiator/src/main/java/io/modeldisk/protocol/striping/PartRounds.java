@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.striping;
 
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 
 /**
@@ -7,8 +8,6 @@ import java.io.IOException;
  * parts of other calls have none. Guarded by its {@link Transfer}; reused for one call after another.
  */
 final class PartRounds {
-    private static final int LOGICAL_BLOCK_BYTES = 4096;
-
     private final PushLedger.Grant grant = new PushLedger.Grant();
     private PushLedger ledger;
     private boolean pushes;
@@ -22,7 +21,7 @@ final class PartRounds {
         ledger = direction.lun() == 0 ? account : null;
         pushes = direction == Transfer.Direction.PUSH;
         start = offset;
-        logicalBlocks = bytes / LOGICAL_BLOCK_BYTES;
+        logicalBlocks = bytes / LogicalBlock.BYTES;
         if (pushes && taken.size() < logicalBlocks) {
             taken = new BitRanges(logicalBlocks);
         } else if (pushes) {
@@ -64,7 +63,7 @@ final class PartRounds {
         part.granted = grant.logicalBlocks() > 0;
         part.round = grant.round();
         part.epoch = grant.epoch();
-        return Math.toIntExact(grant.logicalBlocks() * LOGICAL_BLOCK_BYTES);
+        return Math.toIntExact(grant.logicalBlocks() * LogicalBlock.BYTES);
     }
 
     /** The round of a part; 0 for who is no learner and may pull any. */
@@ -97,14 +96,14 @@ final class PartRounds {
     }
 
     private long first() {
-        return start / LOGICAL_BLOCK_BYTES;
+        return start / LogicalBlock.BYTES;
     }
 
     private long first(Part part) {
-        return (start + part.offset) / LOGICAL_BLOCK_BYTES;
+        return (start + part.offset) / LogicalBlock.BYTES;
     }
 
     private long end(Part part) {
-        return first(part) + part.bytes / LOGICAL_BLOCK_BYTES;
+        return first(part) + part.bytes / LogicalBlock.BYTES;
     }
 }

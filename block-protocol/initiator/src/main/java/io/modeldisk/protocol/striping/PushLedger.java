@@ -1,5 +1,7 @@
 package io.modeldisk.protocol.striping;
 
+import io.modeldisk.protocol.scsi.LogicalBlock;
+
 /**
  * A learner's account of what it has pushed: for each block of the model the round it is in, and for each logical block whether
  * it was begun in that round, whether the shard has it, and whether a call that failed is expected to repeat it. Thus every push
@@ -11,8 +13,6 @@ package io.modeldisk.protocol.striping;
  * <p>Ranges are in logical blocks of the model. Thread-safe; a push allocates nothing.
  */
 final class PushLedger {
-    private static final int LOGICAL_BLOCK_BYTES = 4096;
-
     /** A part of a push: how much of it goes in one command, of which round. Reused. */
     static final class Grant {
         private long logicalBlocks;
@@ -50,8 +50,8 @@ final class PushLedger {
     /** Nothing pushed yet, and no shard joined. */
     PushLedger(Striping striping, long paddedBytes) {
         this.striping = striping;
-        this.perBlock = striping.blockBytes() / LOGICAL_BLOCK_BYTES;
-        this.total = paddedBytes / LOGICAL_BLOCK_BYTES;
+        this.perBlock = striping.blockBytes() / LogicalBlock.BYTES;
+        this.total = paddedBytes / LogicalBlock.BYTES;
         int blocks = Math.toIntExact((total + perBlock - 1) / perBlock);
         this.round = new long[blocks];
         this.clock = new long[blocks];

@@ -12,6 +12,7 @@ import io.modeldisk.protocol.initiator.TransferSizes;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -28,8 +29,6 @@ import java.util.function.Function;
  */
 public final class StripedModel implements RemoteModel {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final int LOGICAL_BLOCK_BYTES = 4096;
-
     private final Context context;
     private final List<ShardClient> shards;
     private final ModelFacts facts;
@@ -44,7 +43,7 @@ public final class StripedModel implements RemoteModel {
         this.context = context;
         this.shards = shards;
         this.facts = facts;
-        this.paddedBytes = (facts.sizeBytes() + LOGICAL_BLOCK_BYTES - 1) / LOGICAL_BLOCK_BYTES * LOGICAL_BLOCK_BYTES;
+        this.paddedBytes = (facts.sizeBytes() + LogicalBlock.BYTES - 1) / LogicalBlock.BYTES * LogicalBlock.BYTES;
         this.striping = new Striping(facts.blockSizeBytes(), facts.shards(),
             shards.getFirst().sizes().requestBytes());
         this.queueDepth = shards.stream().mapToInt(shard -> shard.sizes().queueDepth()).max().orElseThrow();
@@ -132,8 +131,8 @@ public final class StripedModel implements RemoteModel {
         throws IOException {
         learner.join(cancellation);
         check(offset, memory, memoryOffset, lengthBytes);
-        long from = offset / LOGICAL_BLOCK_BYTES;
-        long end = from + lengthBytes / LOGICAL_BLOCK_BYTES;
+        long from = offset / LogicalBlock.BYTES;
+        long end = from + lengthBytes / LogicalBlock.BYTES;
         PushLedger ledger = learner.ledger();
         if (ledger == null) {
             throw new IOException("this learner has left while it pushed");
@@ -161,12 +160,12 @@ public final class StripedModel implements RemoteModel {
         while (at < which.size()) {
             long from = value ? which.nextSet(at, which.size()) : which.nextClear(at, which.size());
             at = value ? which.nextClear(from, which.size()) : which.nextSet(from, which.size());
-            long start = from * LOGICAL_BLOCK_BYTES;
+            long start = from * LogicalBlock.BYTES;
             try {
                 move(Transfer.Direction.PUSH, offset + start, memory, memoryOffset + start,
-                    (at - from) * LOGICAL_BLOCK_BYTES, cancellation);
+                    (at - from) * LogicalBlock.BYTES, cancellation);
             } catch (IOException e) {
-                repeatLater(ledger, offset / LOGICAL_BLOCK_BYTES, which, from, value);
+                repeatLater(ledger, offset / LogicalBlock.BYTES, which, from, value);
                 throw e;
             }
         }
@@ -212,7 +211,7 @@ public final class StripedModel implements RemoteModel {
     }
 
     private void check(long offset, DataMemory memory, long memoryOffset, long bytes) {
-        if ((offset | bytes) % LOGICAL_BLOCK_BYTES != 0 || offset < 0 || bytes < 0 || bytes > paddedBytes - offset) {
+        if ((offset | bytes) % LogicalBlock.BYTES != 0 || offset < 0 || bytes < 0 || bytes > paddedBytes - offset) {
             throw new IllegalArgumentException("offset=" + offset + " length=" + bytes
                 + " must be multiples of 4096 within the model's " + paddedBytes + " bytes");
         }

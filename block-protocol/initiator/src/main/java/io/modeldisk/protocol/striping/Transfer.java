@@ -3,6 +3,7 @@ package io.modeldisk.protocol.striping;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
@@ -52,7 +53,6 @@ final class Transfer {
     /** How long a call bears with what. */
     record Limits(long stallNanos, long waitNanos, long reconnectNanos) {}
 
-    private static final int LOGICAL_BLOCK_BYTES = 4096;
     private static final long CHECK_MILLIS = 5;
     private static final long BUSY_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
@@ -274,8 +274,8 @@ final class Transfer {
     }
 
     private void fill(IoRequest request, Part part) {
-        long lba = striping.offsetOnShard(start + part.offset) / LOGICAL_BLOCK_BYTES;
-        int blocks = part.bytes / LOGICAL_BLOCK_BYTES;
+        long lba = striping.offsetOnShard(start + part.offset) / LogicalBlock.BYTES;
+        int blocks = part.bytes / LogicalBlock.BYTES;
         long at = memoryStart + part.offset;
         long round = rounds.of(part);
         switch (direction) {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
@@ -54,7 +55,6 @@ public record ModelFacts(
     /** What a model may be called: its name is part of an iSCSI name. */
     public static final Pattern MODEL_NAME = Pattern.compile("[a-z0-9][a-z0-9.-]{0,63}");
 
-    private static final int LOGICAL_BLOCK_BYTES = 4096;
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /** Facts of a shard that speaks {@link #PROTOCOL}, of a job that never stops for want of learners. */
@@ -91,7 +91,7 @@ public record ModelFacts(
             return own * blockSizeBytes;
         }
         long lastBlockBytes = sizeBytes - (blocks() - 1) * blockSizeBytes;
-        long rounded = (lastBlockBytes + LOGICAL_BLOCK_BYTES - 1) / LOGICAL_BLOCK_BYTES * LOGICAL_BLOCK_BYTES;
+        long rounded = (lastBlockBytes + LogicalBlock.BYTES - 1) / LogicalBlock.BYTES * LogicalBlock.BYTES;
         return (own - 1) * blockSizeBytes + rounded;
     }
 

@@ -1,7 +1,6 @@
 package io.modeldisk.bench.command;
 
 import io.modeldisk.bench.grpc.GrpcServer;
-import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.bench.micro.MicroBench;
 import io.modeldisk.bench.micro.MicroPlan;
 import io.modeldisk.bench.protocol.LatencyPlan;
@@ -12,6 +11,7 @@ import io.modeldisk.bench.report.MicroText;
 import io.modeldisk.bench.report.Plot;
 import io.modeldisk.command.ByteCount;
 import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -149,7 +149,7 @@ final class BenchMicroCommand implements Callable<Integer> {
     }
 
     private static void checkBlocks(String option, long bytes) {
-        if (bytes % Pattern.LOGICAL_BLOCK_BYTES != 0) {
+        if (bytes % LogicalBlock.BYTES != 0) {
             throw new IllegalArgumentException(option + " " + bytes + " must be a multiple of 4096");
         }
     }

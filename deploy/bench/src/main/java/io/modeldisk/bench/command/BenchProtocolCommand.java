@@ -1,7 +1,6 @@
 package io.modeldisk.bench.command;
 
 import io.modeldisk.bench.load.Direction;
-import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.bench.protocol.LatencyPlan;
 import io.modeldisk.bench.protocol.ProtocolBench;
 import io.modeldisk.bench.protocol.ThroughputPlan;
@@ -12,6 +11,7 @@ import io.modeldisk.bench.report.TextReport;
 import io.modeldisk.command.ByteCount;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -189,8 +189,8 @@ final class BenchProtocolCommand implements Callable<Integer> {
         List<Integer> checked = new ArrayList<>();
         for (ByteCount size : sizes) {
             long bytes = size.bytes();
-            if (bytes < Pattern.LOGICAL_BLOCK_BYTES || bytes > LARGEST_REQUEST_BYTES
-                || bytes % Pattern.LOGICAL_BLOCK_BYTES != 0 || bytes > modelSize.bytes()) {
+            if (bytes < LogicalBlock.BYTES || bytes > LARGEST_REQUEST_BYTES
+                || bytes % LogicalBlock.BYTES != 0 || bytes > modelSize.bytes()) {
                 throw new IllegalArgumentException("--sizes " + bytes
                     + " must be a multiple of 4096, at most 8 MiB and no more than the model");
             }

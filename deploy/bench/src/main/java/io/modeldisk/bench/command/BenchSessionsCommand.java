@@ -1,12 +1,12 @@
 package io.modeldisk.bench.command;
 
-import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.bench.report.JsonReport;
 import io.modeldisk.bench.report.SessionsReport;
 import io.modeldisk.bench.report.TextReport;
 import io.modeldisk.bench.sessions.SessionsBench;
 import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.command.ByteCount;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -57,9 +57,9 @@ final class BenchSessionsCommand implements Callable<Integer> {
         check("--sessions", sessions, 1, MOST_SESSIONS);
         check("--stopped-readers", stoppedReaders, 0, MOST_SESSIONS);
         check("--queue-depth", queueDepth, 1, 1023);
-        check("--size", size.bytes(), Pattern.LOGICAL_BLOCK_BYTES, Math.min(8 << 20, modelSize.bytes()));
-        check("--size / 4096 remainder", size.bytes() % Pattern.LOGICAL_BLOCK_BYTES, 0, 0);
-        check("--model-size", modelSize.bytes(), stoppedReaders > 0 ? 8 << 20 : Pattern.LOGICAL_BLOCK_BYTES,
+        check("--size", size.bytes(), LogicalBlock.BYTES, Math.min(8 << 20, modelSize.bytes()));
+        check("--size / 4096 remainder", size.bytes() % LogicalBlock.BYTES, 0, 0);
+        check("--model-size", modelSize.bytes(), stoppedReaders > 0 ? 8 << 20 : LogicalBlock.BYTES,
             Long.MAX_VALUE);
         check("--duration", (long) Math.ceil(duration), 1, 86_400);
         SessionsReport report;

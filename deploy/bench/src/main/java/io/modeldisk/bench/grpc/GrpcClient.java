@@ -11,6 +11,7 @@ import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.bench.load.Requester;
 import io.modeldisk.bench.load.Walk;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -56,7 +57,7 @@ public final class GrpcClient implements Requester {
     @Override
     public void pingPong(Direction direction, int requestBytes, long requests, Histogram nanoseconds)
         throws IOException {
-        int stepBytes = (requestBytes + Pattern.LOGICAL_BLOCK_BYTES - 1) & -Pattern.LOGICAL_BLOCK_BYTES;
+        int stepBytes = (requestBytes + LogicalBlock.BYTES - 1) & -LogicalBlock.BYTES;
         Walk walk = new Walk(modelBytes, stepBytes, false);
         long offset = 0;
         for (long i = 0; i < requests; i++) {

@@ -8,6 +8,7 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
 import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -56,7 +57,7 @@ public final class GrpcServer implements AutoCloseable {
     /** The same, and answers besides what it is told by name. */
     public static GrpcServer open(InetSocketAddress listen, long modelBytes, Map<String, Handler> handlers)
         throws IOException {
-        if (modelBytes < Pattern.LOGICAL_BLOCK_BYTES || modelBytes > MAX_MODEL_BYTES) {
+        if (modelBytes < LogicalBlock.BYTES || modelBytes > MAX_MODEL_BYTES) {
             throw new IllegalArgumentException("a model of " + modelBytes + " bytes must be from 4096 to "
                 + MAX_MODEL_BYTES + " where gRPC is to serve it too");
         }
@@ -77,7 +78,7 @@ public final class GrpcServer implements AutoCloseable {
         byte[] weights = new byte[bytes];
         ByteBuffer floats = ByteBuffer.wrap(weights).order(ByteOrder.nativeOrder());
         while (floats.hasRemaining()) {
-            floats.putFloat(floats.position() / Pattern.LOGICAL_BLOCK_BYTES);
+            floats.putFloat(floats.position() / LogicalBlock.BYTES);
         }
         return weights;
     }

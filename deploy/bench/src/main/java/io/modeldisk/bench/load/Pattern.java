@@ -1,25 +1,23 @@
 package io.modeldisk.bench.load;
 
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /** The weights that a benchmark's model starts from: in each logical block the block's number, so that a mix-up shows. */
 public final class Pattern {
-    /** The size of a logical block. */
-    public static final int LOGICAL_BLOCK_BYTES = 4096;
-
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
 
     private Pattern() {}
 
     /** Writes the weights from {@code modelOffset} on; both offsets and the length are multiples of 4096. */
     public static void fill(DataMemory memory, long memoryOffset, long modelOffset, long lengthBytes) {
-        for (long at = 0; at < lengthBytes; at += LOGICAL_BLOCK_BYTES) {
-            MemorySegment block = memory.segment(memoryOffset + at, LOGICAL_BLOCK_BYTES);
-            float value = (modelOffset + at) / LOGICAL_BLOCK_BYTES;
-            for (int i = 0; i < LOGICAL_BLOCK_BYTES; i += Float.BYTES) {
+        for (long at = 0; at < lengthBytes; at += LogicalBlock.BYTES) {
+            MemorySegment block = memory.segment(memoryOffset + at, LogicalBlock.BYTES);
+            float value = (modelOffset + at) / LogicalBlock.BYTES;
+            for (int i = 0; i < LogicalBlock.BYTES; i += Float.BYTES) {
                 block.set(FLOAT, i, value);
             }
         }
@@ -32,9 +30,9 @@ public final class Pattern {
      */
     public static void check(DataMemory memory, long memoryOffset, long modelOffset, long lengthBytes)
         throws IOException {
-        for (long at = 0; at < lengthBytes; at += LOGICAL_BLOCK_BYTES) {
-            long length = Math.min(LOGICAL_BLOCK_BYTES, lengthBytes - at);
-            float value = (modelOffset + at) / LOGICAL_BLOCK_BYTES;
+        for (long at = 0; at < lengthBytes; at += LogicalBlock.BYTES) {
+            long length = Math.min(LogicalBlock.BYTES, lengthBytes - at);
+            float value = (modelOffset + at) / LogicalBlock.BYTES;
             if (length >= Float.BYTES) {
                 MemorySegment block = memory.segment(memoryOffset + at, length);
                 check(block.get(FLOAT, 0), value, modelOffset + at);

@@ -2,7 +2,6 @@ package io.modeldisk.bench.micro;
 
 import io.modeldisk.bench.grpc.GrpcClient;
 import io.modeldisk.bench.load.Direction;
-import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.bench.load.Requester;
 import io.modeldisk.bench.protocol.LatencyPlan;
 import io.modeldisk.bench.protocol.PingPongs;
@@ -15,6 +14,7 @@ import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.ChildProcess;
 import io.modeldisk.bench.shard.Ways;
 import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -111,7 +111,7 @@ public final class MicroBench {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(plan.warmUpMillis());
         while (System.nanoTime() - end < 0) {
             for (Direction direction : DIRECTIONS) {
-                run.run(direction, Pattern.LOGICAL_BLOCK_BYTES);
+                run.run(direction, LogicalBlock.BYTES);
                 run.run(direction, WARM_UP_BYTES);
             }
         }
@@ -120,7 +120,7 @@ public final class MicroBench {
     private void measureLatency(BenchShard shard, InetSocketAddress server, boolean knowsWeights)
         throws IOException {
         LatencyPlan latency = plan.latency();
-        int most = Collections.max(latency.requestBytes()) + Pattern.LOGICAL_BLOCK_BYTES;
+        int most = Collections.max(latency.requestBytes()) + LogicalBlock.BYTES;
         PingPongs pingPongs = new PingPongs(latency);
         try (Clients clients = new Clients()) {
             for (String name : names) {

@@ -4,7 +4,6 @@ import io.modeldisk.bench.floor.FloorClient;
 import io.modeldisk.bench.floor.MemoryFloor;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
-import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.bench.report.LatencyResult;
 import io.modeldisk.bench.report.ProtocolReport;
 import io.modeldisk.bench.report.TextReport;
@@ -12,6 +11,7 @@ import io.modeldisk.bench.report.ThroughputResult;
 import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.ChildProcess;
 import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -137,7 +137,7 @@ public final class ProtocolBench {
             most = Math.max(most, plan.bufferBytes());
         }
         if (latencyPlan != null) {
-            most = Math.max(most, Collections.max(latencyPlan.requestBytes()) + Pattern.LOGICAL_BLOCK_BYTES);
+            most = Math.max(most, Collections.max(latencyPlan.requestBytes()) + LogicalBlock.BYTES);
         }
         return most;
     }

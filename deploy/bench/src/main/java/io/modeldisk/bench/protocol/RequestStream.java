@@ -6,6 +6,7 @@ import io.modeldisk.bench.load.Walk;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.concurrent.ExecutionException;
@@ -17,7 +18,7 @@ import org.HdrHistogram.Histogram;
 /** Requests of one kind, as many under way as the queue is deep, until the load is moved. For one thread, and one use. */
 final class RequestStream implements IoRequest.Completion {
     static final int TRAIN_LUN = 0;
-    private static final int BLOCK = Pattern.LOGICAL_BLOCK_BYTES;
+    private static final int BLOCK = LogicalBlock.BYTES;
     private static final long TIMEOUT_SECONDS = 30;
     private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
 

@@ -1,9 +1,9 @@
 package io.modeldisk.bench.report;
 
 import io.modeldisk.bench.load.Direction;
-import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.bench.report.MicroReport.Latency;
 import io.modeldisk.bench.report.MicroReport.Rate;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -57,7 +57,7 @@ public final class MicroText {
 
     private static String note(MicroReport report) {
         boolean small = report.latency().stream()
-            .anyMatch(latency -> latency.requestBytes() < Pattern.LOGICAL_BLOCK_BYTES);
+            .anyMatch(latency -> latency.requestBytes() < LogicalBlock.BYTES);
         return small
             ? "\nof less than 4 KiB a push moves a whole logical block, a pull takes part of one; gRPC moves these bytes alone\n"
             : "";

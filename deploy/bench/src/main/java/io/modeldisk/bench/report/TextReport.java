@@ -1,7 +1,7 @@
 package io.modeldisk.bench.report;
 
 import io.modeldisk.bench.load.Load;
-import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.util.List;
 import java.util.Locale;
 import java.util.LongSummaryStatistics;
@@ -72,7 +72,7 @@ public final class TextReport {
     }
 
     private static boolean partOfBlock(LatencyResult result) {
-        return result.requestBytes() < Pattern.LOGICAL_BLOCK_BYTES;
+        return result.requestBytes() < LogicalBlock.BYTES;
     }
 
     /** What many sessions got. */

@@ -1,10 +1,10 @@
 package io.modeldisk.bench.sessions;
 
-import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.bench.load.Walk;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.io.IOException;
 import java.util.concurrent.Semaphore;
@@ -16,7 +16,7 @@ import java.util.function.BooleanSupplier;
 final class BusySession implements IoRequest.Completion {
     static final int TRAIN_LUN = 0;
 
-    private static final int BLOCK = Pattern.LOGICAL_BLOCK_BYTES;
+    private static final int BLOCK = LogicalBlock.BYTES;
     private static final long TIMEOUT_SECONDS = 60;
 
     private final IscsiSession session;

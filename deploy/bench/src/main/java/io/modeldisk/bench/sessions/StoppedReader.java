@@ -1,9 +1,9 @@
 package io.modeldisk.bench.sessions;
 
-import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -16,7 +16,7 @@ final class StoppedReader {
     /** What stops the reading, and two pulls: as many as a session may send before it has read anything. */
     static final int QUEUE_DEPTH = 3;
 
-    private static final int BLOCKS = REQUEST_BYTES / Pattern.LOGICAL_BLOCK_BYTES;
+    private static final int BLOCKS = REQUEST_BYTES / LogicalBlock.BYTES;
     private static final byte[] TEST_UNIT_READY = new byte[16];
     private static final long TIMEOUT_SECONDS = 10;
 

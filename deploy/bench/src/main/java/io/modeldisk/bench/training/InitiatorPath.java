@@ -6,14 +6,13 @@ import io.modeldisk.mount.exchange.LocalExchange;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.Cancellation;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 
 /** Straight through the initiator: a learner that has the buffers of the exchange for its own, with no copy. */
 final class InitiatorPath {
-    private static final long LOGICAL_BLOCK_BYTES = Exchange.LOGICAL_BLOCK_BYTES;
-
     private InitiatorPath() {}
 
     static LearnerPath open(RemoteModel model, Variant variant) throws IOException {
@@ -66,8 +65,8 @@ final class InitiatorPath {
         Direct(RemoteModel model, IterationTrace trace) {
             this.model = model;
             this.trace = trace;
-            this.bytes = (model.facts().sizeBytes() + LOGICAL_BLOCK_BYTES - 1) / LOGICAL_BLOCK_BYTES
-                * LOGICAL_BLOCK_BYTES;
+            this.bytes = (model.facts().sizeBytes() + LogicalBlock.BYTES - 1) / LogicalBlock.BYTES
+                * LogicalBlock.BYTES;
             this.weights = DataMemory.allocate(bytes);
             this.gradient = DataMemory.allocate(bytes);
         }
