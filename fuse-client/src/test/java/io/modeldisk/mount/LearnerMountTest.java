@@ -1,5 +1,6 @@
 package io.modeldisk.mount;
 
+import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -49,7 +50,7 @@ final class LearnerMountTest {
         fixture.launch("direct");
         fixture.shell.succeed("for i in 1 2 3; do head -c 8M /dev/zero | tr '\\0' '\\1' | "
             + "dd of=\"$DIR/model\" bs=1M iflag=fullblock conv=fsync,notrunc status=none || exit 1; done");
-        Shell.await(() -> fixture.model.calls.size() == 9, "three leaves");
+        await("three leaves", () -> fixture.model.calls.size() == 9);
         assertThat(fixture.model.calls).startsWith("join", "synchronize", "leave", "join").hasSize(9);
         assertThat(fixture.model.weight(SIZE - 1)).isEqualTo((byte) 3);
     }
@@ -77,7 +78,7 @@ final class LearnerMountTest {
         fixture.shell.succeed(learner.formatted(0, "") + learner.formatted(100, "os.fsync(f)") + "true");
         assertThat(fixture.model.weight(0)).isZero();
         assertThat(fixture.model.weight(100)).isEqualTo((byte) 1);
-        Shell.await(() -> fixture.model.calls.size() == 5, "the second leave");
+        await("the second leave", () -> fixture.model.calls.size() == 5);
         assertThat(fixture.model.calls).containsExactly("join", "leave", "join", "synchronize", "leave");
     }
 
@@ -88,7 +89,7 @@ final class LearnerMountTest {
             + "os.pwrite(f, b'\\1'*10, 0); print('x', flush=True); signal.pause()\"");
         assertThat(learner.getInputStream().read()).isEqualTo('x');
         learner.destroyForcibly();
-        Shell.await(() -> fixture.model.calls.contains("leave"), "the killed learner leaves");
+        await("the killed learner leaves", () -> fixture.model.calls.contains("leave"));
         fixture.shell.succeed("python3 -c \"" + OPEN.replace("\n", ";") + "os.fsync(f)\"");
         assertThat(fixture.model.weight(0)).isZero();
         assertThat(fixture.model.calls).startsWith("join", "leave", "join");
@@ -108,7 +109,7 @@ final class LearnerMountTest {
         fixture.launch("direct");
         fixture.model.pullsWait(true);
         Process reader = fixture.shell.start("exec dd if=\"$DIR/model\" of=/dev/null bs=4096 count=1");
-        Shell.await(() -> fixture.model.waiting.get() > 0, "a read waits");
+        await("a read waits", () -> fixture.model.waiting.get() > 0);
         reader.toHandle().destroy();
         assertThat(Shell.end(reader).status()).isEqualTo(128 + 15);
     }
@@ -121,7 +122,7 @@ final class LearnerMountTest {
             + "exec('def h(*a): raise InterruptedError'); signal.signal(signal.SIGINT, h); os.pwrite(f, b'\\1'*10, 0)\n"
             + "try: os.fsync(f)\nexcept InterruptedError: print('interrupted')\n"
             + "sys.stdin.read(1); os.fsync(f)\"");
-        Shell.await(() -> fixture.model.waiting.get() > 0, "an fsync waits");
+        await("an fsync waits", () -> fixture.model.waiting.get() > 0);
         fixture.shell.succeed("kill -INT " + learner.pid());
         assertThat(learner.getInputStream().read()).isEqualTo('i');
         fixture.model.synchronizeWaits(false);
@@ -139,7 +140,7 @@ final class LearnerMountTest {
         for (int i = 0; i < 12; i++) {
             readers.add(fixture.shell.start("exec dd if=\"$DIR/model\" of=/dev/null bs=4096 count=1"));
         }
-        Shell.await(() -> fixture.model.pulls.get() == 12, "twelve reads wait at once");
+        await("twelve reads wait at once", () -> fixture.model.pulls.get() == 12);
         fixture.shell.succeed("cat \"$DIR/status.json\"");
         for (Process reader : readers) {
             reader.toHandle().destroyForcibly();

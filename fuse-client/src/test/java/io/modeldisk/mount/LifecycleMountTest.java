@@ -1,5 +1,6 @@
 package io.modeldisk.mount;
 
+import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -48,7 +49,7 @@ final class LifecycleMountTest {
         fixture.launch("direct");
         fixture.model.pullsWait(true);
         Process learner = fixture.shell.start("exec 5<>\"$DIR/model\"; exec dd bs=4096 count=1 <&5 of=/dev/null");
-        Shell.await(() -> fixture.model.waiting.get() > 0, "a read waits");
+        await("a read waits", () -> fixture.model.waiting.get() > 0);
         fixture.mount.close();
         assertThat(fixture.isMounted()).isFalse();
         assertThat(fixture.mount.awaitUnmounted(Duration.ZERO)).isTrue();

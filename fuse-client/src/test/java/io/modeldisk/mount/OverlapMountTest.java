@@ -1,5 +1,6 @@
 package io.modeldisk.mount;
 
+import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -116,7 +117,7 @@ final class OverlapMountTest {
         assertThat(learner.getInputStream().read()).isEqualTo('x');
         learner.destroyForcibly();
         fixture.model.pushesWait(false);
-        Shell.await(() -> fixture.model.calls.contains("leave"), "the killed learner leaves");
+        await("the killed learner leaves", () -> fixture.model.calls.contains("leave"));
         assertWholeGradients(1);
     }
 
@@ -130,12 +131,12 @@ final class OverlapMountTest {
         assertThat(learner.getInputStream().read()).isEqualTo('x');
         fixture.model.pullsWait(phase.equals("pull"));
         if (phase.equals("push") || phase.equals("stall")) {
-            Shell.await(() -> fixture.model.waiting.get() > 0, "a push waits");
+            await("a push waits", () -> fixture.model.waiting.get() > 0);
         }
         learner.destroyForcibly();
         fixture.model.pushesWait(false);
         fixture.model.pullsWait(false);
-        Shell.await(() -> fixture.model.calls.contains("leave"), "the killed learner leaves");
+        await("the killed learner leaves", () -> fixture.model.calls.contains("leave"));
         int pushed = phase.equals("compute") ? 0 : 1;
         fixture.shell.succeed("python3 - <<'P'\n" + OPEN
             + "assert os.pread(f, 8<<20, 0) in [bytes([v])*(8<<20) for v in (%d, 2)]\n".formatted(pushed)

@@ -6,12 +6,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 
 /** Runs shell commands in a mount as another process, each within a bound. */
 final class Shell {
-    static final int BOUND_S = 60;
+    private static final int BOUND_S = 60;
 
     private final Path directory;
 
@@ -48,15 +46,5 @@ final class Shell {
         }
         return new Result(process.exitValue(),
             new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
-    }
-
-    static void await(BooleanSupplier condition, String message) {
-        long startedNs = System.nanoTime();
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() - startedNs > TimeUnit.SECONDS.toNanos(BOUND_S)) {
-                throw new AssertionError("never happened: " + message);
-            }
-            LockSupport.parkNanos(1_000_000);
-        }
     }
 }

@@ -1,5 +1,6 @@
 package io.modeldisk.server;
 
+import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.aggregator.Aggregators;
@@ -8,6 +9,8 @@ import io.modeldisk.protocol.striping.Cancellation;
 import io.modeldisk.protocol.striping.CancelledException;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.test.NetworkPath;
+import io.modeldisk.test.NetworkPath.State;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
@@ -29,12 +32,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Learners whose connections are cut a thousand times at random points, over two shards with sgd. The learning rate is a power of
- * two and gradients are small whole numbers, so that float32 sums are exact in any order.
+ * Learners whose connections to two shards break a thousand times at random points. The aggregator is sgd; its learning rate is a
+ * power of two and gradients are small whole numbers, so that float32 sums are exact in any order.
  */
 @Timeout(100)
 class KillAndReconnectTest {
-    private static final int CUTS = 1000;
+    private static final int BREAKS = 1000;
     private static final int SHARDS = 2;
     private static final int PAGE = 4096;
     private static final int BLOCK = 4 * PAGE;
@@ -44,14 +47,14 @@ class KillAndReconnectTest {
     private static final float RATE = 0.5f;
     private static final long SEED = 20261121;
 
-    private final AtomicInteger cutsLeft = new AtomicInteger();
+    private final AtomicInteger breaksLeft = new AtomicInteger();
     private final List<ParameterServer> servers = new ArrayList<>();
-    private final List<ChaosProxy> proxies = new ArrayList<>();
+    private final List<NetworkPath> paths = new ArrayList<>();
 
     @AfterEach
     void close() throws IOException {
-        for (ChaosProxy proxy : proxies) {
-            proxy.close();
+        for (NetworkPath path : paths) {
+            path.close();
         }
         servers.forEach(ParameterServer::close);
     }
@@ -62,7 +65,7 @@ class KillAndReconnectTest {
                 .blockSizeBytes(BLOCK).shard(i).shards(SHARDS).listen(new InetSocketAddress("127.0.0.1", 0))
                 .aggregator("sgd:lr=" + RATE, Aggregators.parse("sgd:lr=" + RATE)).consistency(consistency)
                 .learners(learners).lease(lease)));
-            proxies.add(new ChaosProxy(servers.get(i).localAddress(), SEED + i, cutsLeft));
+            paths.add(new NetworkPath(servers.get(i).localAddress(), SEED + i, breaksLeft));
         }
     }
 
@@ -76,7 +79,7 @@ class KillAndReconnectTest {
     }
 
     private StripedModel connectThroughChaos(String learner) throws IOException {
-        return connect(proxies.stream().map(ChaosProxy::address).toList(), learner);
+        return connect(paths.stream().map(NetworkPath::address).toList(), learner);
     }
 
     private static void fill(DataMemory memory, int page, float value) {
@@ -112,7 +115,7 @@ class KillAndReconnectTest {
         return results;
     }
 
-    /** Pushes, and if that is cancelled or fails, again, until it is done. */
+    /** Pushes until a push succeeds; some pushes are cancelled at random. */
     private static void pushSurely(
         StripedModel model, DataMemory gradient, long offset, int bytes, SplittableRandom random) throws IOException {
         while (true) {
@@ -128,18 +131,18 @@ class KillAndReconnectTest {
                 model.push(offset, gradient, offset, bytes, cancellation);
                 return;
             } catch (CancelledException e) {
-                // The same push once more.
+                // Push again.
             }
         }
     }
 
-    /** Pushes in random pieces until there are no cuts left; answers the sums of its gradients by logical block. */
+    /** Pushes in random pieces until no breaks are left; returns the sum of its gradients for each logical block. */
     private long[] learnInPieces(String name, long seed) throws IOException {
         SplittableRandom random = new SplittableRandom(seed);
         long[] sums = new long[PAGES];
         try (StripedModel model = connectSurely(name);
             DataMemory gradient = DataMemory.allocate(SIZE)) {
-            while (cutsLeft.get() > 0) {
+            while (breaksLeft.get() > 0) {
                 for (int page = 0; page < PAGES;) {
                     int pages = Math.min(PAGES - page, 1 + random.nextInt(random.nextBoolean() ? 3 : PAGES));
                     for (int i = page; i < page + pages; i++) {
@@ -156,20 +159,20 @@ class KillAndReconnectTest {
         return sums;
     }
 
-    /** A first connection is not one that was lost: its failure is its caller's. */
+    /** Connects; StripedModel does not retry its first connection. */
     private StripedModel connectSurely(String name) throws IOException {
         while (true) {
             try {
                 return connectThroughChaos(name);
             } catch (IOException e) {
-                // Cut.
+                // The path broke it.
             }
         }
     }
 
     @Test
-    void everyAspPushCountsOnceHoweverOftenItsConnectionIsCut() throws Exception {
-        cutsLeft.set(CUTS);
+    void aspPushCountsOnceHoweverOftenItsConnectionBreaks() throws Exception {
+        breaksLeft.set(BREAKS);
         serve("asp", 1, Duration.ofSeconds(60));
         List<Callable<long[]>> learners = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
@@ -182,7 +185,7 @@ class KillAndReconnectTest {
                 expected[page] += sums[page];
             }
         }
-        assertThat(cutsLeft.get()).isZero();
+        assertThat(breaksLeft.get()).isZero();
         assertRawWeights(expected, RATE);
     }
 
@@ -191,7 +194,7 @@ class KillAndReconnectTest {
         return new SplittableRandom(SEED + 31L * (31L * learner + round) + page).nextInt(-4, 5);
     }
 
-    /** Pushes its rounds; each pull shows exactly the rounds so far. */
+    /** Pushes its rounds and checks that each pull shows exactly the rounds so far. */
     private Void learnInRounds(int number, int learners, int rounds, CyclicBarrier joined) throws Exception {
         SplittableRandom random = new SplittableRandom(SEED + number);
         long[] sums = new long[PAGES];
@@ -218,19 +221,19 @@ class KillAndReconnectTest {
     }
 
     @Test
-    void bspWeightsAreThoseOfTheSequentialRunHoweverOftenConnectionsAreCut() throws Exception {
+    void bspWeightsEqualThoseOfASequentialRunHoweverOftenConnectionsBreak() throws Exception {
         int learners = 2;
         int rounds = 100;
         serve("bsp", learners, Duration.ofSeconds(60));
-        // One whose join is cut leaves the first round to the others: only then rounds have all learners.
-        CyclicBarrier joined = new CyclicBarrier(learners, () -> cutsLeft.set(CUTS));
+        // A learner whose join breaks misses the first round, so breaks begin once all have joined.
+        CyclicBarrier joined = new CyclicBarrier(learners, () -> breaksLeft.set(BREAKS));
         List<Callable<Void>> roles = new ArrayList<>();
         for (int i = 0; i < learners; i++) {
             int number = i;
             roles.add(() -> learnInRounds(number, learners, rounds, joined));
         }
         runAll(roles);
-        assertThat(cutsLeft.get()).isZero();
+        assertThat(breaksLeft.get()).isZero();
         long[] sums = new long[PAGES];
         for (int round = 1; round <= rounds; round++) {
             for (int page = 0; page < PAGES; page++) {
@@ -243,7 +246,7 @@ class KillAndReconnectTest {
     }
 
     @Test
-    void learnerThatIsAwayForLongerThanItsLeaseGoesOnAsANewcomer() throws Exception {
+    void learnerWhoseLeaseEndedDuringAnOutageContinuesAsANewMember() throws Exception {
         serve("asp", 1, Duration.ofMillis(50));
         try (StripedModel model = connectSurely("learner"); DataMemory gradient = DataMemory.allocate(SIZE)) {
             for (int page = 0; page < PAGES; page++) {
@@ -252,11 +255,9 @@ class KillAndReconnectTest {
             model.push(0, gradient, 0, SIZE, Cancellation.NONE);
             ShardModel shard = servers.get(0).shard();
             long membership = shard.membership().roster().members().getFirst().number();
-            proxies.get(0).down(true);
-            while (!shard.membership().roster().members().isEmpty()) {
-                Thread.onSpinWait();
-            }
-            proxies.get(0).down(false);
+            paths.get(0).state(State.DOWN);
+            await("the lease ends", () -> shard.membership().roster().members().isEmpty());
+            paths.get(0).state(State.UP);
             model.push(0, gradient, 0, SIZE, Cancellation.NONE);
             assertThat(shard.membership().roster().members()).hasSize(1)
                 .noneMatch(member -> member.number() == membership);
@@ -265,7 +266,7 @@ class KillAndReconnectTest {
     }
 
     @Test
-    void learnerThatStartsAgainUnderItsNameCountsFromTheStart() throws Exception {
+    void learnerThatRestartsUnderItsNameCountsItsRoundsFromOne() throws Exception {
         serve("asp", 1, Duration.ofSeconds(60));
         for (int life = 0; life < 3; life++) {
             StripedModel model = connectSurely("learner");
@@ -275,10 +276,10 @@ class KillAndReconnectTest {
                 }
                 model.push(0, gradient, 0, SIZE, Cancellation.NONE);
             }
-            // It dies without a farewell: the lease goes on.
-            proxies.forEach(proxy -> proxy.down(true));
+            // It dies without leaving, so its lease continues.
+            paths.forEach(path -> path.state(State.DOWN));
             model.close();
-            proxies.forEach(proxy -> proxy.down(false));
+            paths.forEach(path -> path.state(State.UP));
         }
         assertRawWeights(LongStream.generate(() -> 3).limit(PAGES).toArray(), RATE);
     }

@@ -8,13 +8,13 @@ import org.apache.logging.log4j.core.Logger;
 import org.apache.logging.log4j.core.appender.AbstractAppender;
 import org.apache.logging.log4j.core.config.Property;
 
-/** Keeps the first error that is logged: what a thread of a server met and survived is a bug all the same. Thread-safe. */
+/** Keeps the first error that is logged. An error that a server thread survives is still a bug. Thread-safe. */
 public final class ErrorLog {
     private final AtomicReference<AssertionError> first = new AtomicReference<>();
 
-    /** Listens from now on, to all loggers. */
+    /** Listens to all loggers until the JVM ends. */
     public ErrorLog() {
-        AbstractAppender appender = new AbstractAppender("fuzz", null, null, true, Property.EMPTY_ARRAY) {
+        AbstractAppender appender = new AbstractAppender("error-log", null, null, true, Property.EMPTY_ARRAY) {
             @Override
             public void append(LogEvent event) {
                 if (event.getLevel().isMoreSpecificThan(Level.ERROR)) {

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.Condition;
 
 /** A clock that stands still until the test advances it. Thread-safe. */
 public final class ManualClock implements NanoClock {
-    /** How often a waiting thread looks at the time: real time, and not what a test measures. */
+    /** How often a waiting thread checks this clock, in real time. */
     private static final long POLL_NS = 1_000_000;
 
     private final AtomicLong nowNs = new AtomicLong(1);
@@ -20,12 +20,12 @@ public final class ManualClock implements NanoClock {
         return nowNs.get();
     }
 
-    /** Moves the time on. Threads whose deadline has come wake up soon after. */
+    /** Moves the time forward. Threads whose deadline has passed wake up soon after. */
     public void advance(Duration duration) {
         nowNs.addAndGet(duration.toNanos());
     }
 
-    /** How many threads wait for a deadline now. */
+    /** The number of threads that wait for a deadline now. */
     public int waitingThreads() {
         return waiting.get();
     }

@@ -1,2 +1,2 @@
-/** What tests of several modules share: bounded waiting, a clock that the test sets, network paths that fail. */
+/** Test code that several modules share: bounded waits, a clock that the test advances, network paths with faults. */
 package io.modeldisk.test;

@@ -1,5 +1,6 @@
 package io.modeldisk.mount.exchange;
 
+import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -12,7 +13,6 @@ import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -62,15 +62,10 @@ final class OverlapExchangeTest {
         return transfer.answer[0];
     }
 
-    private static void await(BooleanSupplier condition) {
-        while (!condition.getAsBoolean()) {
-            Thread.onSpinWait();
-        }
-    }
-
-    /** Waits until so many pulls of the whole model have ended: one at the open, one behind it, one an fsync. */
+    /** Waits until the model was pulled this often: once by the open, once in the background after it, once by each fsync. */
     private void awaitPulls(int count) {
-        await(() -> exchange.counters().pulledBytes() == count * LogicalBlocks.up(SIZE));
+        await(count + " pulls of the whole model end",
+            () -> exchange.counters().pulledBytes() == count * LogicalBlocks.up(SIZE));
     }
 
     @ParameterizedTest
@@ -126,7 +121,7 @@ final class OverlapExchangeTest {
         Cancellation cancellation = new Cancellation();
         CompletableFuture<Void> waits = CompletableFuture.runAsync(() -> assertThatThrownBy(
             () -> exchange.synchronize(cancellation)).hasMessageContaining("interrupted"));
-        await(() -> model.waiting.get() > 0);
+        await("the fsync waits", () -> model.waiting.get() > 0);
         assertThat(waits).isNotDone();
         cancellation.cancel();
         waits.get(10, TimeUnit.SECONDS);
@@ -195,7 +190,7 @@ final class OverlapExchangeTest {
         fsync();
         write(BLOCK);
         CompletableFuture<Void> gone = CompletableFuture.runAsync(exchange::abandon);
-        await(() -> model.waiting.get() > 0);
+        await("a push waits", () -> model.waiting.get() > 0);
         model.pushesWait(false);
         gone.get(10, TimeUnit.SECONDS);
         assertThat(model.pushes).hasSize(20).doesNotContain(BLOCK + "+4096");
@@ -208,7 +203,7 @@ final class OverlapExchangeTest {
         awaitPulls(2);
         model.pullsWait(true);
         fsync();
-        await(() -> model.waiting.get() > 0);
+        await("a pull waits", () -> model.waiting.get() > 0);
         exchange.abandon();
         model.pullsWait(false);
         model.fill(7);

@@ -1,5 +1,6 @@
 package io.modeldisk.mount.exchange;
 
+import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -163,9 +164,7 @@ final class SyncExchangeTest {
         CompletableFuture<Void> fsync = CompletableFuture.runAsync(() -> {
             assertThatThrownBy(() -> exchange.synchronize(cancellation)).isInstanceOf(IOException.class);
         });
-        while (model.waiting.get() == 0) {
-            Thread.onSpinWait();
-        }
+        await("the fsync waits", () -> model.waiting.get() > 0);
         transfer.cancellation().cancel();
         assertThatThrownBy(() -> exchange.read(0, 1, transfer)).hasMessageContaining("interrupted");
         cancellation.cancel();

@@ -1,11 +1,14 @@
 package io.modeldisk.mount.exchange;
 
+import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.mount.MemoryModel;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.Cancellation;
+import io.modeldisk.test.ManualClock;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -18,7 +21,7 @@ final class WeightsPullTest {
     private static final int SIZE = 1 << 20;
     private static final int PUSH_NS = 1000;
 
-    private final AtomicLong clock = new AtomicLong();
+    private final ManualClock clock = new ManualClock();
     private final MemoryModel model = new MemoryModel(SIZE);
     private final DataMemory weights = DataMemory.allocate(SIZE);
     private final PushProgress progress = new PushProgress(SIZE);
@@ -32,25 +35,25 @@ final class WeightsPullTest {
     @Test
     void whatItWaitsForThePushIsNotItsOwn() throws Exception {
         progress.begin(1, PushProgress.Cut.FINE);
-        WeightsPull pull = new WeightsPull(model, weights, SIZE, progress, new Cancellation(), clock::get);
+        WeightsPull pull = new WeightsPull(model, weights, SIZE, progress, new Cancellation(), clock::nanoTime);
         CompletableFuture<Boolean> ended = new CompletableFuture<>();
         Thread puller = Thread.ofPlatform().daemon().start(() -> ended.complete(run(pull)));
         int pieces = 0;
         for (long at = progress.take(); at >= 0; at = progress.take()) {
-            awaitIdle(puller, pieces++);
-            clock.addAndGet(PUSH_NS);
+            awaitIdle(puller, pieces);
+            pieces++;
+            clock.advance(Duration.ofNanos(PUSH_NS));
             progress.pushed(at, progress.end(at) - at);
         }
         assertThat(ended.get(10, TimeUnit.SECONDS)).isTrue();
         assertThat(pull.busyNs()).isZero();
     }
 
-    /** Waits until so many pieces have been pulled, and both threads wait for more. */
+    /** Waits until this many pieces were pulled and both pulling threads wait for more. */
     private void awaitIdle(Thread puller, int pieces) {
-        while (model.pulls.get() < pieces || isRunning(puller) || Thread.getAllStackTraces().keySet().stream()
-            .noneMatch(thread -> thread.getName().equals("modeldisk-pull-beside") && !isRunning(thread))) {
-            Thread.onSpinWait();
-        }
+        await(pieces + " pieces are pulled and both threads wait",
+            () -> model.pulls.get() >= pieces && !isRunning(puller) && Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(thread -> thread.getName().equals("modeldisk-pull-beside") && !isRunning(thread)));
     }
 
     private static boolean isRunning(Thread thread) {
@@ -59,7 +62,8 @@ final class WeightsPullTest {
 
     @Test
     void aPullAloneIsBusyFromItsStartToItsEnd() {
-        WeightsPull pull = new WeightsPull(model, weights, SIZE, progress, new Cancellation(), clock::incrementAndGet);
+        WeightsPull pull = new WeightsPull(model, weights, SIZE, progress, new Cancellation(),
+            new AtomicLong()::incrementAndGet);
         assertThat(run(pull)).isTrue();
         assertThat(pull.busyNs()).isEqualTo(1);
     }

@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.protocol.login.InitiatorPattern;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
+import io.modeldisk.test.ManualClock;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -90,8 +90,8 @@ class AccessTest {
 
     @Test
     void delayDoublesForAnAddressUpToItsBoundAndIsForgotten() {
-        AtomicLong clock = new AtomicLong();
-        FailureDelays delays = new FailureDelays(clock::get);
+        ManualClock clock = new ManualClock();
+        FailureDelays delays = new FailureDelays(clock::nanoTime);
         InetAddress one = InetAddress.ofLiteral("10.0.0.1");
         assertThat(List.of(delays.failedMillis(one), delays.failedMillis(one), delays.failedMillis(one)))
             .containsExactly(100L, 200L, 400L);
@@ -100,7 +100,7 @@ class AccessTest {
             delays.failedMillis(one);
         }
         assertThat(delays.failedMillis(one)).isEqualTo(FailureDelays.LONGEST_MILLIS);
-        clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(FailureDelays.FORGET_MILLIS) + 1);
+        clock.advance(Duration.ofMillis(FailureDelays.FORGET_MILLIS + 1));
         assertThat(delays.failedMillis(one)).isEqualTo(100);
     }
 }

@@ -10,10 +10,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -21,8 +20,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Connections that come, work and are torn down leave nothing: what the kernel counts for the device (iproute2's {@code rdma}),
- * descriptors and threads are as many as before. {@code -Diser.connects=N} says how many.
+ * A connection that was opened, used and closed leaves no resource behind: no device resource that the kernel counts (iproute2's
+ * {@code rdma}), no file descriptor and no thread. {@code -Diser.connects=N} sets the number of connections.
  */
 @Tag("softroce")
 class IserLeakTest extends IserFixture {
@@ -30,10 +29,9 @@ class IserLeakTest extends IserFixture {
     private static final int BLOCKS = 16;
     private static final int BYTES = BLOCKS * Serving.BLOCK;
     private static final int MOST_AT_ONCE = 4;
-    private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final Pattern COUNT = Pattern.compile("(qp|cq|pd|mr|cm_id|ctx) (\\d+)");
 
-    /** How many there are of everything that a connection takes. */
+    /** The number of each kind of resource that a connection takes. */
     private static Map<String, Long> counts() {
         Map<String, Long> counts = new TreeMap<>();
         try {
@@ -44,7 +42,7 @@ class IserLeakTest extends IserFixture {
                 counts.merge(matcher.group(1), Long.parseLong(matcher.group(2)), Long::sum);
             }
             counts.put("descriptors", entries("/proc/self/fd"));
-            // The virtual machine's own come and go as it likes.
+            // The JVM starts and stops these by itself.
             counts.put("threads", Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> !thread.getName().startsWith("ForkJoinPool")).count());
             return counts;
@@ -63,7 +61,7 @@ class IserLeakTest extends IserFixture {
         return after.entrySet().stream().allMatch(entry -> entry.getValue() <= before.getOrDefault(entry.getKey(), 0L));
     }
 
-    /** One connection, in one of four ways. */
+    /** Opens one connection, uses it, and ends it in one of four ways. */
     private void connectAndEnd(int number) throws Exception {
         switch (number % 4) {
             case 0 -> {
@@ -95,21 +93,16 @@ class IserLeakTest extends IserFixture {
             for (int i = 0; i < 8; i++) {
                 connectAndEnd(i);
             }
-            await("the first ones are gone", () -> serving.server.connectionCount() == 1);
+            await("the first connections end", () -> serving.server.connectionCount() == 1);
             Map<String, Long> before = counts();
             assertThat(before).containsKeys("qp", "mr");
             for (int i = 0; i < CONNECTS; i++) {
                 connectAndEnd(i);
-                await("most of them are gone", () -> serving.server.connectionCount() <= MOST_AT_ONCE);
+                await("most connections end", () -> serving.server.connectionCount() <= MOST_AT_ONCE);
             }
-            await("all of them are gone", () -> serving.server.connectionCount() == 1);
-            Map<String, Long> after = counts();
-            long deadline = System.nanoTime() + PATIENCE_NANOS;
-            while (!isNoneMore(after, before) && System.nanoTime() - deadline < 0) {
-                LockSupport.parkNanos(POLL_NANOS);
-                after = counts();
-            }
-            assertThat(isNoneMore(after, before)).as("there were %s, there are %s", before, after).isTrue();
+            await("all connections end", () -> serving.server.connectionCount() == 1);
+            await(() -> "no resource is left over; before " + before + ", now " + counts(),
+                Duration.ofNanos(PATIENCE_NANOS), () -> isNoneMore(counts(), before));
             assertThat(run(bystander, bystander.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES)))
                 .isEqualTo("GOOD");
         }

@@ -11,16 +11,17 @@ import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.initiator.UnitReadiness;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.test.Await;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -33,7 +34,6 @@ final class IserVictim implements AutoCloseable {
     private static final int BLOCKS = 64;
     private static final int DEPTH = 8;
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(180);
-    private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final Pattern READY = Pattern.compile("^port (\\d+)$", Pattern.MULTILINE);
     private static final String BUSY = "commands are under way";
 
@@ -71,7 +71,7 @@ final class IserVictim implements AutoCloseable {
         return process.pid();
     }
 
-    /** All that it has said. */
+    /** Its output so far. */
     String output() {
         try {
             return Files.readString(output);
@@ -94,18 +94,17 @@ final class IserVictim implements AutoCloseable {
     }
 
     private void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + PATIENCE_NANOS;
-        while (!condition.getAsBoolean()) {
-            assertThat(process.isAlive()).as("it lives, and has said: " + output()).isTrue();
-            assertThat(System.nanoTime() - deadline).as("it is in time, and has said: " + output()).isNegative();
-            LockSupport.parkNanos(POLL_NANOS);
-        }
+        Await.await(() -> "the victim is ready; its output: " + output(), Duration.ofNanos(PATIENCE_NANOS), () -> {
+            assertThat(process.isAlive()).as("the victim is alive; its output: " + output()).isTrue();
+            return condition.getAsBoolean();
+        });
     }
 
     /** Waits until it has ended by itself. */
     void awaitEnd() {
         try {
-            assertThat(process.waitFor(PATIENCE_NANOS, TimeUnit.NANOSECONDS)).as("it ends, and has said: " + output())
+            assertThat(process.waitFor(PATIENCE_NANOS, TimeUnit.NANOSECONDS))
+                .as("the victim ends; its output: " + output())
                 .isTrue();
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);

@@ -9,7 +9,8 @@ import io.modeldisk.protocol.striping.Cancellation;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
 import io.modeldisk.test.Await;
-import io.modeldisk.test.CutPath;
+import io.modeldisk.test.NetworkPath;
+import io.modeldisk.test.NetworkPath.State;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
@@ -28,15 +29,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Three learners on two shards, one of them behind a network path that is cut for longer than the lease. All push ones, and the
- * learning rate is 1: in every pull each logical block is of one value, and in rounds all of them are of the same.
+ * Three learners on two shards; the network path of one learner is silent for longer than the lease. All learners push ones at a
+ * learning rate of 1, so in every pull the values within a logical block are equal; with bsp all values are equal.
  */
 @Timeout(120)
-final class CutPathIT {
+final class SilentPathIT {
     private static final int PAGE = 4096;
     private static final int BLOCK = 4 * PAGE;
     private static final int SIZE = 9 * BLOCK + PAGE;
-    /** Longer than a shard lets a command wait for a round before it says BUSY, 5 s. */
+    /** Longer than the 5 s for which a shard lets a command wait for a round before it answers BUSY. */
     private static final int COMMAND_TIMEOUT_MILLIS = 12_000;
     private static final int RECONNECT_MILLIS = 1_000;
 
@@ -44,11 +45,11 @@ final class CutPathIT {
     private final Sandbox sandbox = new Sandbox();
 
     private final AtomicBoolean over = new AtomicBoolean();
-    private final List<CutPath> paths = new ArrayList<>();
+    private final List<NetworkPath> paths = new ArrayList<>();
     private Shards shards;
     private boolean inRounds;
 
-    /** A learner that trains until all is over, or until it fails. */
+    /** A learner that trains until the test ends or a call fails. */
     private final class Learner {
         private final StripedModel model;
         private final AtomicInteger rounds = new AtomicInteger();
@@ -84,15 +85,15 @@ final class CutPathIT {
                     rounds.incrementAndGet();
                 }
             } finally {
-                // Who stops lets the others finish.
+                // The others do not wait for a learner that left.
                 model.leave();
             }
         }
 
         void awaitRounds(int more) throws Exception {
             int wanted = rounds.get() + more;
-            await("a learner goes on", () -> rounds.get() >= wanted || training.isDone());
-            assertThat(rounds.get()).as(() -> "rounds; it " + training).isGreaterThanOrEqualTo(wanted);
+            await("a learner completes rounds", () -> rounds.get() >= wanted || training.isDone());
+            assertThat(rounds.get()).as(() -> "rounds of " + training).isGreaterThanOrEqualTo(wanted);
         }
     }
 
@@ -117,34 +118,34 @@ final class CutPathIT {
         shards = Shards.launch(sandbox, "m", 2, SIZE, context -> context.blockSizeBytes(BLOCK).consistency(consistency)
             .learners(learners).minLearners(minLearners).lease(lease));
         for (int port : shards.ports()) {
-            paths.add(sandbox.closeAfterwards(new CutPath(port)));
+            paths.add(sandbox.closeAfterwards(new NetworkPath(port)));
         }
     }
 
     private Shards throughPaths() {
-        return new Shards("m", paths.stream().map(CutPath::port).toList());
+        return new Shards("m", paths.stream().map(NetworkPath::port).toList());
     }
 
-    private void cut(boolean now) {
-        paths.forEach(path -> path.cut(now));
+    private void set(State state) {
+        paths.forEach(path -> path.state(state));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"asp", "ssp:0", "ssp:2", "bsp"})
-    void theOthersGoOnWhenAPathIsCutAndWhoIsBehindItFailsInTime(String consistency) throws Exception {
+    void otherLearnersContinueAndTheLearnerBehindASilentPathFailsInTime(String consistency) throws Exception {
         serve(consistency, 3, 0);
         List<Learner> survivors = List.of(new Learner(shards, "s0"), new Learner(shards, "s1"));
         Learner victim = new Learner(throughPaths(), "victim");
         survivors.forEach(Learner::start);
         victim.start().awaitRounds(3);
-        cut(true);
+        set(State.SILENT);
         for (Learner survivor : survivors) {
             survivor.awaitRounds(10);
         }
-        // The path is still cut: what bounds its waits is on its own side.
+        // The path is still silent: the learner's own time-outs end its calls.
         assertThatThrownBy(() -> victim.training.get(Await.BOUND.toSeconds(), TimeUnit.SECONDS))
             .isInstanceOf(ExecutionException.class).rootCause().isInstanceOf(IOException.class);
-        cut(false);
+        set(State.UP);
         Learner again = new Learner(throughPaths(), "victim").start();
         again.awaitRounds(3);
         for (Learner survivor : survivors) {
@@ -158,19 +159,19 @@ final class CutPathIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"asp", "ssp:1", "bsp"})
-    void theJobStopsWithAClearErrorWhenTooFewAreLeft(String consistency) throws Exception {
+    void jobStopsWithAClearErrorWhenFewerThanMinLearnersAreLeft(String consistency) throws Exception {
         serve(consistency, 2, 2);
         Learner survivor = new Learner(shards, "survivor");
         Learner victim = new Learner(throughPaths(), "victim");
         survivor.start();
         victim.start().awaitRounds(3);
-        cut(true);
+        set(State.SILENT);
         assertThatThrownBy(() -> survivor.training.get(Await.BOUND.toSeconds(), TimeUnit.SECONDS)).rootCause()
             .hasMessageContaining("the job has stopped: fewer learners are left than its --min-learners");
     }
 
     @Test
-    void statusNamesWhomTheOthersWaitFor() throws Exception {
+    void statusNamesTheLearnerThatOthersWaitFor() throws Exception {
         serve("bsp", 2, 0, Duration.ofMinutes(1));
         Learner quick = new Learner(shards, "quick");
         Learner sleepy = new Learner(shards, "sleepy");
