@@ -9,7 +9,7 @@ import java.util.List;
 /** How far a learner is in the blocks that were looked at, and how far behind the one that is furthest in each. */
 final class LearnerClock {
     private final Member<Nexus, LearnerProgress> member;
-    private final Extent extent = new Extent();
+    private final MinMax rounds = new MinMax();
     private boolean hasRounds;
     private long roundsBehind;
     private long missingRound = Long.MAX_VALUE;
@@ -31,7 +31,7 @@ final class LearnerClock {
 
     private void look(int block, long furthest) {
         RoundMarks marks = member.progress().marks();
-        extent.add(marks.clock(block));
+        rounds.add(marks.clock(block));
         long finished = finishedRound(block);
         hasRounds |= marks.finishedRound(block) > 0;
         if (finished < furthest) {
@@ -49,8 +49,8 @@ final class LearnerClock {
     }
 
     /** The rounds that it has pushed in full, from the least of a block to the greatest. */
-    Extent extent() {
-        return extent;
+    MinMax rounds() {
+        return rounds;
     }
 
     /** Whether any round of its is known: who writes under asp without naming rounds has none. */

@@ -1,11 +1,14 @@
 package io.modeldisk.server;
 
+import static io.modeldisk.protocol.dialect.StatusJson.put;
+
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.fault.membership.Member;
 import io.modeldisk.fault.membership.Roster;
+import io.modeldisk.platform.metrics.Metric;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.server.block.Block;
@@ -56,20 +59,20 @@ final class ShardStatus {
         putBlocks(status, members, shown);
         status.put("formed", roster.formed());
         if (!roster.formed()) {
-            status.put("learnersMissing", facts.learners() - members.size());
+            put(status, Metric.LEARNERS_MISSING, facts.learners() - members.size());
         }
         if (roster.tooFew()) {
             status.put("stopped", shard.stopWords(roster));
         }
         if (shown < members.size()) {
-            status.put("learnersLeftOut", members.size() - shown);
+            put(status, Metric.LEARNERS_LEFT_OUT, members.size() - shown);
         }
-        status.put("waiting", shard.consistency().waiting());
-        status.put("pushes", shard.traffic().pushes());
-        status.put("pulls", shard.traffic().pulls());
-        status.put("pushedBytes", shard.traffic().pushedBytes());
-        status.put("pulledBytes", shard.traffic().pulledBytes());
-        status.put("uptimeSeconds", TimeUnit.NANOSECONDS.toSeconds(nanoClock.getAsLong() - startNanos));
+        put(status, Metric.WAITING, shard.consistency().waiting());
+        put(status, Metric.PUSHES, shard.traffic().pushes());
+        put(status, Metric.PULLS, shard.traffic().pulls());
+        put(status, Metric.PUSHED_BYTES, shard.traffic().pushedBytes());
+        put(status, Metric.PULLED_BYTES, shard.traffic().pulledBytes());
+        put(status, Metric.UPTIME, TimeUnit.NANOSECONDS.toSeconds(nanoClock.getAsLong() - startNanos));
         try {
             return JSON.writeValueAsBytes(status);
         } catch (JsonProcessingException e) {
@@ -78,8 +81,8 @@ final class ShardStatus {
     }
 
     private void putBlocks(ObjectNode status, List<Member<Nexus, LearnerProgress>> members, int shown) {
-        Extent version = new Extent();
-        Extent rounds = new Extent();
+        MinMax version = new MinMax();
+        MinMax rounds = new MinMax();
         List<LearnerClock> clocks = members.stream().map(LearnerClock::new).toList();
         for (int i = 0; i < shard.store().layout().blocks(); i++) {
             Block block = shard.store().block(i);
@@ -95,9 +98,12 @@ final class ShardStatus {
                 block.unlock();
             }
         }
-        version.put(status.putObject("version")).put("total", version.total());
+        put(status, Metric.VERSION_MIN, version.min());
+        put(status, Metric.VERSION_MAX, version.max());
+        put(status, Metric.VERSION_TOTAL, version.total());
         if (rounds.isKnown()) {
-            rounds.put(status.putObject("rounds"));
+            put(status, Metric.ROUNDS_MIN, rounds.min());
+            put(status, Metric.ROUNDS_MAX, rounds.max());
         }
         ArrayNode learners = status.putArray("learners");
         long now = nanoClock.getAsLong();
@@ -109,21 +115,23 @@ final class ShardStatus {
         LearnerProgress progress = member.progress();
         learner.put("learner", member.key().learner());
         learner.put("state", member.isLost() ? "lost" : "live");
-        learner.put("joinRound", member.joinRound());
+        put(learner, Metric.LEARNER_JOIN_ROUND, member.joinRound());
         boolean counted = clock.hasRounds() || shard.consistency().allowance() < Long.MAX_VALUE;
         if (counted) {
-            clock.extent().put(learner.putObject("clock"));
+            put(learner, Metric.LEARNER_CLOCK_MIN, clock.rounds().min());
+            put(learner, Metric.LEARNER_CLOCK_MAX, clock.rounds().max());
         }
         if (counted && clock.roundsBehind() > 0) {
-            ObjectNode behind = learner.putObject("behind").put("rounds", clock.roundsBehind());
+            put(learner, Metric.LEARNER_BEHIND_ROUNDS, clock.roundsBehind());
             long since = shard.roundTimes().since(clock.missingRound());
             if (since != RoundTimes.UNKNOWN) {
-                behind.put("ms", TimeUnit.NANOSECONDS.toMillis(now - since));
+                put(learner, Metric.LEARNER_BEHIND_MS, TimeUnit.NANOSECONDS.toMillis(now - since));
             }
-            behind.put("waitedFor", clock.roundsBehind() > shard.consistency().allowance());
+            learner.withObjectProperty("behind").put("waitedFor",
+                clock.roundsBehind() > shard.consistency().allowance());
         }
-        learner.put("pushes", progress.pushes());
-        learner.put("pushedBytes", progress.pushedBytes());
-        learner.put("pulledBytes", progress.pulledBytes());
+        put(learner, Metric.LEARNER_PUSHES, progress.pushes());
+        put(learner, Metric.LEARNER_PUSHED_BYTES, progress.pushedBytes());
+        put(learner, Metric.LEARNER_PULLED_BYTES, progress.pulledBytes());
     }
 }

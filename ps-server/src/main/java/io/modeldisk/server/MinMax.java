@@ -1,9 +1,7 @@
 package io.modeldisk.server;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
-
-/** The least, the greatest and the sum of some values. */
-final class Extent {
+/** The minimum, the maximum and the sum of some values. */
+final class MinMax {
     private long min = Long.MAX_VALUE;
     private long max = Long.MIN_VALUE;
     private long total;
@@ -23,7 +21,13 @@ final class Extent {
         return total;
     }
 
-    ObjectNode put(ObjectNode node) {
-        return node.put("min", min).put("max", max);
+    /** The least value; {@link Long#MAX_VALUE} if there was none. */
+    long min() {
+        return min;
+    }
+
+    /** The greatest value; {@link Long#MIN_VALUE} if there was none. */
+    long max() {
+        return max;
     }
 }

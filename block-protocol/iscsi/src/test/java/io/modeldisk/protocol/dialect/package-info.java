@@ -1,0 +1,2 @@
+/** Tests of the dialect. */
+package io.modeldisk.protocol.dialect;

@@ -1,0 +1,2 @@
+/** The declarations of all metrics, and nothing that measures them. */
+package io.modeldisk.platform.metrics;
