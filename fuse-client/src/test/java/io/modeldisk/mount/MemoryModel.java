@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.mount.exchange.LogicalBlocks;
 import io.modeldisk.mount.exchange.Memories;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.Cancellation;
 import io.modeldisk.protocol.striping.RemoteModel;
@@ -185,6 +186,14 @@ public final class MemoryModel implements RemoteModel {
         ObjectNode shard = JsonNodeFactory.instance.objectNode();
         shard.putObject("version").put("min", 7).put("max", 7);
         return JsonNodeFactory.instance.arrayNode().add(shard);
+    }
+
+    @Override
+    public ShardCounters counters() throws IOException {
+        if (statusFails) {
+            throw new IOException("shard 0 does not answer");
+        }
+        return new ShardCounters(7, 7, 7, 1, true, false);
     }
 
     @Override

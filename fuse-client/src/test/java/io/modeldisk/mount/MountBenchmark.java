@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.Cancellation;
 import io.modeldisk.protocol.striping.RemoteModel;
@@ -107,6 +108,11 @@ public final class MountBenchmark {
         @Override
         public JsonNode status() throws IOException {
             return JsonNodeFactory.instance.arrayNode();
+        }
+
+        @Override
+        public ShardCounters counters() {
+            return new ShardCounters(0, 0, 0, 1, true, false);
         }
 
         @Override

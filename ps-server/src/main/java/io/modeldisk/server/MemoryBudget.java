@@ -17,7 +17,7 @@ final class MemoryBudget {
     static double shardBytes(ServerSettings settings) {
         ModelFacts facts = settings.facts();
         int copies = 1 + settings.aggregator().stateBytesPerWeightByte()
-            + settings.consistency().accumulatorBytesPerWeightByte();
+            + (settings.consistency().appliesWholeRounds() ? 1 : 0);
         return (double) facts.blocksOfShard() * facts.blockSizeBytes() * copies
             + (double) settings.spareBlocks() * facts.blockSizeBytes();
     }

@@ -4,6 +4,7 @@ import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.datamover.TargetPortal;
 import io.modeldisk.protocol.datamover.shm.ShmPortal;
+import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.engine.Portals;
 import io.modeldisk.protocol.engine.TargetServer;

@@ -5,10 +5,12 @@ import io.modeldisk.fault.membership.Member;
 import io.modeldisk.fault.membership.Membership;
 import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Target;
 import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
+import io.modeldisk.server.block.BlockVersions;
 import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.LearnerProgress;
 import io.modeldisk.server.consistency.RoundMarks;
@@ -45,7 +47,6 @@ public final class ShardModel implements AutoCloseable {
         this.aggregator = settings.aggregator();
         this.store = store;
         this.roundTimes = new RoundTimes(nanoClock);
-        ConsistencyMode mode = settings.consistency();
         this.leaseNanos = settings.lease().toNanos();
         this.membership = new Membership<>(
             facts.learners(),
@@ -53,7 +54,7 @@ public final class ShardModel implements AutoCloseable {
             leaseNanos,
             nanoClock,
             () -> new LearnerProgress(new RoundMarks(store.layout()), roundTimes));
-        this.consistency = mode.create(store, aggregator, membership);
+        this.consistency = Consistency.of(settings.consistency(), store, aggregator, membership);
         this.status = new ShardStatus(this, nanoClock);
         this.target = new ModelTarget(this);
     }
@@ -111,6 +112,14 @@ public final class ShardModel implements AutoCloseable {
     /** The status, live, as JSON of at most 65,000 bytes. */
     public byte[] status() {
         return status.toJson();
+    }
+
+    /** How far the shard is, from numbers that are kept anyway; takes no block's lock. */
+    public ShardCounters counters() {
+        Roster<Nexus, LearnerProgress> roster = membership.roster();
+        BlockVersions versions = store.versions();
+        return new ShardCounters(versions.min(), versions.max(), membership.lastOpenedRound(), roster.members().size(),
+            roster.formed(), roster.tooFew());
     }
 
     /** Ends the learners whose lease is over by {@code nowNanos}; the rounds go on without them. */

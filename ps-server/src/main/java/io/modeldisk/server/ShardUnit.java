@@ -1,6 +1,7 @@
 package io.modeldisk.server;
 
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.LogicalUnitIdentity;
@@ -47,7 +48,7 @@ abstract class ShardUnit implements LogicalUnit {
 
     @Override
     public final int[] vendorPageCodes() {
-        return new int[]{ModelFacts.VPD_PAGE, ModelFacts.STATUS_VPD_PAGE};
+        return new int[]{ModelFacts.VPD_PAGE, ModelFacts.STATUS_VPD_PAGE, ShardCounters.VPD_PAGE};
     }
 
     @Override
@@ -55,7 +56,8 @@ abstract class ShardUnit implements LogicalUnit {
         return switch (code) {
             case ModelFacts.VPD_PAGE -> shard.facts().toJson();
             case ModelFacts.STATUS_VPD_PAGE -> shard.status();
-            default -> throw new IllegalArgumentException("page %02Xh must be C0h or C1h".formatted(code));
+            case ShardCounters.VPD_PAGE -> shard.counters().toBytes();
+            default -> throw new IllegalArgumentException("page %02Xh must be C0h, C1h or C2h".formatted(code));
         };
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Pin;
@@ -24,6 +25,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -100,9 +102,9 @@ class ShardModelTest {
             assertThat(raw.identity().eui64()).isNotEqualTo(train.identity().eui64());
             assertThat(raw.identity().serialNumber()).isNotEqualTo(train.identity().serialNumber());
             assertThat(train.sizeBytes()).isEqualTo(raw.sizeBytes()).isEqualTo(SIZE);
-            assertThat(train.vendorPageCodes()).containsExactly(0xC0, 0xC1);
+            assertThat(train.vendorPageCodes()).containsExactly(0xC0, 0xC1, 0xC2);
             assertThat(ModelFacts.fromJson(raw.vendorPage(0xC0))).isEqualTo(shard.facts());
-            assertThatThrownBy(() -> raw.vendorPage(0xC2)).hasMessage("page C2h must be C0h or C1h");
+            assertThatThrownBy(() -> raw.vendorPage(0xC3)).hasMessage("page C3h must be C0h, C1h or C2h");
         }
     }
 
@@ -118,6 +120,26 @@ class ShardModelTest {
             JsonNode status = status(shard);
             assertThat(status.at("/version/total").asLong()).isZero();
             assertThat(status.at("/learners")).isEmpty();
+        }
+    }
+
+    /** A learner asks for them in each iteration: they must not wait for a block that is being aggregated. */
+    @Test
+    void countersAreReadWhileBlocksAreLocked() throws Exception {
+        try (ShardModel shard = ShardModel.open(context().consistency("asp"), () -> now)) {
+            LogicalUnit train = shard.target().units().get(0);
+            shard.target().nexusEstablished(LEARNER);
+            train.write(new FakeTask(LEARNER, 0, SIZE).fill(1));
+            train.write(new FakeTask(LEARNER, BLOCK, BLOCK).fill(1));
+            shard.store().block(1).lock();
+            try {
+                byte[] page = CompletableFuture.supplyAsync(() -> train.vendorPage(ShardCounters.VPD_PAGE))
+                    .get(10, TimeUnit.SECONDS);
+                assertThat(page).hasSize(ShardCounters.BYTES);
+                assertThat(ShardCounters.fromBytes(page)).isEqualTo(new ShardCounters(1, 2, 0, 1, true, false));
+            } finally {
+                shard.store().block(1).unlock();
+            }
         }
     }
 

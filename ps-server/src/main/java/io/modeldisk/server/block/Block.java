@@ -11,14 +11,15 @@ public final class Block {
     private final int lengthBytes;
     private final MemorySegment state;
     private final SpareSlots spares;
+    private final BlockVersions versions;
     private BlockSlot current;
-    private long version;
 
-    Block(int index, int lengthBytes, MemorySegment state, SpareSlots spares) {
+    Block(int index, int lengthBytes, MemorySegment state, SpareSlots spares, BlockVersions versions) {
         this.index = index;
         this.lengthBytes = lengthBytes;
         this.state = state;
         this.spares = spares;
+        this.versions = versions;
     }
 
     /** Its number within the shard, from 0. */
@@ -60,12 +61,12 @@ public final class Block {
 
     /** How many updates it has had. */
     public long version() {
-        return version;
+        return versions.of(index);
     }
 
     /** Counts an update. */
     public void updated() {
-        version++;
+        versions.increment(index);
     }
 
     void start(BlockSlot slot) {

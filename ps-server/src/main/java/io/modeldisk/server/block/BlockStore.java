@@ -24,6 +24,7 @@ public final class BlockStore implements AutoCloseable {
     private final DataMemory stateMemory;
     private final Block[] blocks;
     private final SpareSlots spares;
+    private final BlockVersions versions;
     private final Semaphore permits;
 
     /**
@@ -37,13 +38,14 @@ public final class BlockStore implements AutoCloseable {
         this.layout = layout;
         this.blocks = new Block[layout.blocks()];
         this.spares = new SpareSlots(spareBlocks);
+        this.versions = new BlockVersions(blocks.length);
         this.permits = new Semaphore(spareBlocks);
         int blockSize = layout.blockSizeBytes();
         int lastBytes = layout.lengthOf(blocks.length - 1);
         this.memory = DataMemory.allocate((long) blockSize * (blocks.length + spareBlocks));
         this.stateMemory = allocateState(stateBytesPerWeightByte);
         for (int i = 0; i < blocks.length; i++) {
-            blocks[i] = new Block(i, layout.lengthOf(i), stateOf(i, stateBytesPerWeightByte), spares);
+            blocks[i] = new Block(i, layout.lengthOf(i), stateOf(i, stateBytesPerWeightByte), spares, versions);
             blocks[i].start(new BlockSlot(memory, layout.offsetOf(i), blockSize, lastBytes));
         }
         for (int i = blocks.length; i < blocks.length + spareBlocks; i++) {
@@ -85,6 +87,11 @@ public final class BlockStore implements AutoCloseable {
     /** A block by its number. */
     public Block block(int index) {
         return blocks[index];
+    }
+
+    /** The blocks' versions. */
+    public BlockVersions versions() {
+        return versions;
     }
 
     /** The memory that holds the weights, for a datamover to register; at first each block lies where its layout says. */

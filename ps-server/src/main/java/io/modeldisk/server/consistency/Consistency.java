@@ -1,7 +1,12 @@
 package io.modeldisk.server.consistency;
 
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.fault.membership.Membership;
+import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.engine.IoTask;
+import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.server.block.BlockStore;
 
 /**
  * What a push does to the weights, and which weights a pull may see. Called by many threads at once.
@@ -10,6 +15,17 @@ import io.modeldisk.protocol.scsi.ScsiException;
  * cause, and a resume may come as late as just after {@link #forget}: the caller asks again, or ignores it.
  */
 public interface Consistency extends AutoCloseable {
+    /** The consistency of one shard; the caller closes it. */
+    static Consistency of(
+        ConsistencyMode mode, BlockStore store, Aggregator aggregator,
+        Membership<Nexus, LearnerProgress> membership) {
+        return switch (mode.kind()) {
+            case ASP -> new Asp(store, aggregator, membership);
+            case SSP -> new Ssp(mode.stalenessRounds(), store, aggregator, membership);
+            case BSP -> new Bsp(store, aggregator, membership);
+        };
+    }
+
     /**
      * Takes a push: all of it, or nothing and the task waits. What of it is a repetition, by its round, is taken without effect.
      *

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import io.modeldisk.protocol.datamover.IserProvider;
 import io.modeldisk.protocol.datamover.shm.SocketPath;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.initiator.TransferSizes;
@@ -264,6 +265,16 @@ public final class StripedModel implements RemoteModel {
         ArrayNode all = JSON.createArrayNode();
         for (ShardClient shard : shards) {
             all.add(JSON.readTree(shard.vitalPage(ModelFacts.STATUS_VPD_PAGE)));
+        }
+        return all;
+    }
+
+    @Override
+    public ShardCounters counters() throws IOException {
+        ShardCounters all = null;
+        for (ShardClient shard : shards) {
+            ShardCounters each = ShardCounters.fromBytes(shard.vitalPage(ShardCounters.VPD_PAGE));
+            all = all == null ? each : all.and(each);
         }
         return all;
     }

@@ -95,6 +95,16 @@ public record ModelFacts(
         return (own - 1) * blockSizeBytes + rounded;
     }
 
+    /**
+     * Which weights a pull may return.
+     *
+     * @throws IllegalArgumentException if the shard names a mode that this program does not know
+     */
+    @JsonIgnore
+    public ConsistencyMode consistencyMode() {
+        return ConsistencyMode.parse(consistency);
+    }
+
     /** The facts as the VPD page carries them. */
     public byte[] toJson() {
         try {

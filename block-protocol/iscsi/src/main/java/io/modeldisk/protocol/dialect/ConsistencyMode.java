@@ -1,0 +1,71 @@
+package io.modeldisk.protocol.dialect;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Which weights a pull may return. Its text is {@code asp}, {@code bsp}, or {@code ssp:} and a number of rounds.
+ *
+ * @param kind the mode
+ * @param stalenessRounds how many rounds other learners may lag behind the one that pulls; 0 unless the mode is ssp
+ */
+public record ConsistencyMode(Kind kind, int stalenessRounds) {
+    /** The modes. */
+    public enum Kind {
+        /** Asynchronous: a push is applied at once, and a pull never waits. */
+        ASP,
+        /** Stale synchronous: a push is applied at once, and a pull waits for learners that lag behind. */
+        SSP,
+        /** Bulk synchronous: a round is applied once, and a pull waits for it. */
+        BSP
+    }
+
+    /** The highest staleness: weights that are older belong to another training. */
+    public static final int MAX_STALENESS_ROUNDS = 1_000_000;
+
+    private static final Pattern SSP_TEXT = Pattern.compile("ssp(?::(.*))?", Pattern.DOTALL);
+    private static final Pattern DIGITS = Pattern.compile("\\d{1,7}");
+
+    /**
+     * The mode that a text names.
+     *
+     * @throws IllegalArgumentException if it names none, with the text and the modes
+     */
+    public static ConsistencyMode parse(String text) {
+        Matcher ssp = SSP_TEXT.matcher(text);
+        if (ssp.matches()) {
+            return parseSsp(text, ssp.group(1));
+        }
+        return switch (text) {
+            case "asp" -> new ConsistencyMode(Kind.ASP, 0);
+            case "bsp" -> new ConsistencyMode(Kind.BSP, 0);
+            default -> throw new IllegalArgumentException("consistency=" + text + " must be one of asp, ssp:S, bsp");
+        };
+    }
+
+    private static ConsistencyMode parseSsp(String text, String rounds) {
+        boolean isNumber = rounds != null && DIGITS.matcher(rounds).matches();
+        int staleness = isNumber ? Integer.parseInt(rounds) : Integer.MAX_VALUE;
+        if (staleness > MAX_STALENESS_ROUNDS) {
+            throw new IllegalArgumentException("consistency=" + text
+                + " must name the rounds that other learners may lag behind, from 0 to " + MAX_STALENESS_ROUNDS
+                + ", as ssp:3");
+        }
+        return new ConsistencyMode(Kind.SSP, staleness);
+    }
+
+    /** Whether the gradients of all learners are applied together, as one update for each round. */
+    public boolean appliesWholeRounds() {
+        return kind == Kind.BSP;
+    }
+
+    /** The shortest text that {@link #parse} reads as this mode. */
+    @Override
+    public String toString() {
+        return switch (kind) {
+            case ASP -> "asp";
+            case SSP -> "ssp:" + stalenessRounds;
+            case BSP -> "bsp";
+        };
+    }
+}
