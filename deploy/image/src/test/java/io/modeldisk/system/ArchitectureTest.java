@@ -15,37 +15,62 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiStatus;
+import io.modeldisk.protocol.striping.Cancellation;
 
-/** Dependency arrows point down and never up: DESIGN.md, section 2. */
+/** Dependencies point down: DESIGN.md, section 2, and what each package-info says. */
 @AnalyzeClasses(packages = "io.modeldisk", importOptions = ImportOption.DoNotIncludeTests.class)
 final class ArchitectureTest {
     private static final String OURS = "io.modeldisk..";
+    private static final String PLATFORM = "io.modeldisk.platform..";
     private static final String PROTOCOL = "io.modeldisk.protocol..";
     private static final String AGGREGATOR = "io.modeldisk.aggregator..";
     private static final String FAULT = "io.modeldisk.fault..";
     private static final String MOUNT = "io.modeldisk.mount..";
     private static final String SERVER = "io.modeldisk.server..";
     private static final String COMMAND = "io.modeldisk.command..";
+    private static final String ENGINE = "io.modeldisk.protocol.engine..";
+    private static final String INITIATOR = "io.modeldisk.protocol.initiator..";
+    private static final String STRIPING = "io.modeldisk.protocol.striping..";
+    private static final String RDMA = "io.modeldisk.protocol.rdma..";
+    private static final String ISER = "io.modeldisk.protocol.datamover.iser..";
+    private static final String BENCH = "io.modeldisk.bench..";
+    private static final String PICTURE = "io.modeldisk.picture..";
+    private static final String TIMELINE = "io.modeldisk.timeline..";
 
     @ArchTest
-    static final ArchRule PROTOCOL_KNOWS_NO_OTHER_MODULE = knowsOnly(PROTOCOL);
+    static final ArchRule PLATFORM_KNOWS_NO_OTHER_MODULE = knowsOnly(PLATFORM);
 
     @ArchTest
-    static final ArchRule AGGREGATOR_KNOWS_NO_OTHER_MODULE = knowsOnly(AGGREGATOR);
+    static final ArchRule PROTOCOL_KNOWS_ONLY_THE_PLATFORM = knowsOnly(PROTOCOL, PLATFORM);
 
     @ArchTest
-    static final ArchRule FAULT_KNOWS_NO_OTHER_MODULE = knowsOnly(FAULT);
+    static final ArchRule AGGREGATOR_KNOWS_ONLY_THE_PLATFORM = knowsOnly(AGGREGATOR, PLATFORM);
 
     @ArchTest
-    static final ArchRule MOUNT_KNOWS_ONLY_THE_PROTOCOL = knowsOnly(MOUNT, PROTOCOL);
+    static final ArchRule FAULT_KNOWS_ONLY_THE_PLATFORM = knowsOnly(FAULT, PLATFORM);
 
     @ArchTest
-    static final ArchRule SERVER_KNOWS_FAULT_AGGREGATOR_AND_PROTOCOL = knowsOnly(SERVER, FAULT, AGGREGATOR, PROTOCOL);
+    static final ArchRule MOUNT_KNOWS_ONLY_THE_PROTOCOL = knowsOnly(MOUNT, PROTOCOL, PLATFORM);
 
     @ArchTest
-    static final ArchRule NOBODY_KNOWS_THE_COMMAND = noClasses().that().resideOutsideOfPackage(COMMAND).should()
-        .dependOnClassesThat().resideInAPackage(COMMAND);
+    static final ArchRule SERVER_KNOWS_FAULT_AGGREGATOR_AND_PROTOCOL = knowsOnly(SERVER, FAULT, AGGREGATOR, PROTOCOL,
+        PLATFORM);
+
+    @ArchTest
+    static final ArchRule SERVER_DOES_NOT_SEE_THE_CLIENT = noClasses().that().resideInAnyPackage(ENGINE, SERVER)
+        .should().dependOnClassesThat().resideInAnyPackage(INITIATOR, STRIPING, MOUNT);
+
+    @ArchTest
+    static final ArchRule CLIENT_DOES_NOT_SEE_THE_SERVER = noClasses().that()
+        .resideInAnyPackage(INITIATOR, STRIPING, MOUNT).should().dependOnClassesThat()
+        .resideInAnyPackage(ENGINE, SERVER);
+
+    @ArchTest
+    static final ArchRule ONLY_THE_COMMAND_AND_ITS_BENCHES_KNOW_THE_COMMAND = noClasses().that()
+        .resideOutsideOfPackages(COMMAND, "io.modeldisk.bench.command..").should()
+        .dependOnClassesThat().resideInAPackage("io.modeldisk.command");
 
     @ArchTest
     static final ArchRule PDU_SCSI_AND_MEMORY_STAND_ALONE = slices()
@@ -53,21 +78,35 @@ final class ArchitectureTest {
         .should().notDependOnEachOther();
 
     @ArchTest
-    static final ArchRule PDU_KNOWS_NO_OTHER_PACKAGE = knowsOnly("io.modeldisk.protocol.pdu..");
+    static final ArchRule PDU_KNOWS_ONLY_THE_PLATFORM = knowsOnly("io.modeldisk.protocol.pdu..", PLATFORM);
 
     @ArchTest
-    static final ArchRule SCSI_KNOWS_NO_OTHER_PACKAGE = knowsOnly("io.modeldisk.protocol.scsi..");
+    static final ArchRule SCSI_KNOWS_ONLY_THE_PLATFORM = knowsOnly("io.modeldisk.protocol.scsi..", PLATFORM);
 
     @ArchTest
-    static final ArchRule MEMORY_KNOWS_NO_OTHER_PACKAGE = knowsOnly("io.modeldisk.protocol.memory..");
+    static final ArchRule MEMORY_KNOWS_ONLY_THE_PLATFORM = knowsOnly("io.modeldisk.protocol.memory..", PLATFORM);
 
+    /** A response PDU carries a SCSI status. */
     @ArchTest
-    static final ArchRule A_DATAMOVER_KNOWS_NEITHER_SCSI_COMMANDS_NOR_WHO_USES_IT = noClasses().that()
+    static final ArchRule DATAMOVERS_KNOW_NEITHER_SCSI_NOR_THEIR_USERS = noClasses().that()
         .resideInAPackage("io.modeldisk.protocol.datamover..")
         .should()
-        .dependOnClassesThat(resideInAnyPackage("io.modeldisk.protocol.scsi..", "io.modeldisk.protocol.engine..",
-            "io.modeldisk.protocol.initiator..", "io.modeldisk.protocol.striping..")
+        .dependOnClassesThat(resideInAnyPackage("io.modeldisk.protocol.scsi..", ENGINE, INITIATOR, STRIPING)
             .and(not(equivalentTo(ScsiStatus.class))));
+
+    @ArchTest
+    static final ArchRule ONLY_RDMA_AND_ISER_KNOW_DISNI = noClasses().that().resideOutsideOfPackages(RDMA, ISER)
+        .should().dependOnClassesThat().resideInAnyPackage("com.ibm.disni..", RDMA);
+
+    /** Requests carry buffers and can be cancelled; models and gradients are the files' business. */
+    @ArchTest
+    static final ArchRule FUSE_KNOWS_NO_MODEL = noClasses().that().resideInAPackage("io.modeldisk.mount.fuse..")
+        .should().dependOnClassesThat(resideInAnyPackage(PROTOCOL, "io.modeldisk.mount.file..",
+            "io.modeldisk.mount.exchange..", "io.modeldisk.mount.scheduling..", "io.modeldisk.mount.trace..")
+            .and(not(equivalentTo(DataMemory.class))).and(not(equivalentTo(Cancellation.class))));
+
+    @ArchTest
+    static final ArchRule SCHEDULING_KNOWS_ONLY_THE_CLOCK = knowsOnly("io.modeldisk.mount.scheduling..", PLATFORM);
 
     @ArchTest
     static final ArchRule PROTOCOL_PACKAGES_HAVE_NO_CYCLE = noCycle("io.modeldisk.protocol");
@@ -84,14 +123,22 @@ final class ArchitectureTest {
     @ArchTest
     static final ArchRule SERVER_PACKAGES_HAVE_NO_CYCLE = noCycle("io.modeldisk.server");
 
-    /** Of com.sun, the module jdk.management is an API that Java supports. */
     @ArchTest
-    static final ArchRule NOTHING_INTERNAL_TO_THE_JDK_AND_NO_REFLECTION_IS_USED = noClasses().should()
+    static final ArchRule BENCH_PACKAGES_HAVE_NO_CYCLE = noCycle("io.modeldisk.bench");
+
+    /** Of com.sun, only the module jdk.management is a supported API. */
+    @ArchTest
+    static final ArchRule NO_CLASS_USES_JDK_INTERNALS_OR_REFLECTION = noClasses().should()
         .dependOnClassesThat(resideInAnyPackage("sun..", "com.sun..", "jdk.internal..", "java.lang.reflect..")
             .and(resideOutsideOfPackage("com.sun.management")));
 
     @ArchTest
-    static final ArchRule GRPC_IS_FOR_THE_BENCHES_ALONE = noClasses().that()
+    static final ArchRule ONLY_BENCHES_KNOW_CHARTS_AND_HISTOGRAMS = noClasses().that()
+        .resideOutsideOfPackages(BENCH, PICTURE, TIMELINE).should().dependOnClassesThat()
+        .resideInAnyPackage("org.knowm..", "org.HdrHistogram..", BENCH, PICTURE, TIMELINE);
+
+    @ArchTest
+    static final ArchRule ONLY_BENCH_GRPC_KNOWS_GRPC = noClasses().that()
         .resideOutsideOfPackage("io.modeldisk.bench.grpc..").should().dependOnClassesThat()
         .resideInAPackage("io.grpc..");
 
@@ -101,7 +148,7 @@ final class ArchitectureTest {
             .onlyDependOnClassesThat(below.length == 0 ? allowed : allowed.or(resideInAnyPackage(below)));
     }
 
-    /** A package's own classes are one slice, each subpackage another. */
+    /** The classes of a package are one slice, each of its subpackages another. */
     private static ArchRule noCycle(String module) {
         return slices().matching(module + "(**)").should().beFreeOfCycles().allowEmptyShould(true);
     }

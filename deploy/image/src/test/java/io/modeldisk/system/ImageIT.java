@@ -1,0 +1,41 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.system.Sandbox.modeldisk;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The image: which libraries are on the class path of which subcommand. */
+final class ImageIT {
+    private static final Path LIB = Path.of(System.getProperty("project.root"), "deploy/image/target/modeldisk/lib");
+    private static final String BENCH_ONLY = "(?i)(bench|xchart|VectorGraphics2D|HdrHistogram|grpc|guava|perfmark|gson).*";
+
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    private static List<String> jars(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.map(file -> file.getFileName().toString()).filter(name -> name.endsWith(".jar")).toList();
+        }
+    }
+
+    @Test
+    void librariesOfTheBenchesAreNotOnTheClassPathOfServeAndMount() throws IOException {
+        assertThat(jars(LIB)).anyMatch(name -> name.startsWith("command-")).noneMatch(name -> name.matches(BENCH_ONLY));
+        assertThat(jars(LIB.resolve("bench"))).anyMatch(name -> name.startsWith("bench-"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"serve", "mount", "status", "bench", "tune", "trace"})
+    void subcommandShowsItsHelpWithItsClassPath(String subcommand) throws Exception {
+        assertThat(sandbox.run(modeldisk(subcommand, "--help")).succeeded()).contains("Usage: modeldisk " + subcommand);
+    }
+}

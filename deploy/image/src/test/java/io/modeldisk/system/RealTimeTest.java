@@ -1,0 +1,108 @@
+package io.modeldisk.system;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.AccessTarget.CodeUnitAccessTarget;
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Product code reads the time and waits for it through {@code io.modeldisk.platform.time.NanoClock}, so that tests can set the
+ * time. The exceptions are named here.
+ */
+@AnalyzeClasses(packages = "io.modeldisk", importOptions = ImportOption.DoNotIncludeTests.class)
+final class RealTimeTest {
+    /** Packages that may use real time, and why. */
+    private static final Map<String, String> PACKAGES = Map.of(
+        "io.modeldisk.platform.time", "implements the clock",
+        "io.modeldisk.bench", "measures",
+        "io.modeldisk.test", "bounds the waits of tests");
+
+    /** Classes that may use real time, and why. */
+    private static final Map<String, String> CLASSES = Map.of();
+
+    private static final Path LIST = Path.of(System.getProperty("project.root"),
+        "deploy/image/src/test/resources/real-time-not-yet.txt");
+    /** Classes that do not take a clock yet. The list only shrinks. */
+    private static final Set<String> NOT_YET = notYet();
+
+    private static final Set<String> METHODS = Set.of("java.lang.System.nanoTime", "java.lang.System.currentTimeMillis",
+        "java.lang.Thread.sleep", "java.util.concurrent.TimeUnit.sleep",
+        "java.util.concurrent.locks.LockSupport.parkNanos", "java.util.concurrent.locks.LockSupport.parkUntil",
+        "java.util.concurrent.locks.Condition.awaitNanos", "java.util.concurrent.locks.Condition.awaitUntil");
+
+    @ArchTest
+    static void onlyNamedClassesUseRealTime(JavaClasses all) {
+        classes().should(notUseRealTime()).check(all);
+    }
+
+    @ArchTest
+    static void classThatTakesAClockLeavesTheList(JavaClasses all) {
+        Set<String> users = all.stream().filter(each -> !uses(each).isEmpty()).map(RealTimeTest::outermost)
+            .collect(Collectors.toSet());
+        assertThat(users).as(LIST + " names only classes that use real time")
+            .containsAll(NOT_YET);
+    }
+
+    private static ArchCondition<JavaClass> notUseRealTime() {
+        return new ArchCondition<>("take a NanoClock instead of real time") {
+            @Override
+            public void check(JavaClass each, ConditionEvents events) {
+                if (!isNamed(each)) {
+                    uses(each).forEach(use -> events.add(SimpleConditionEvent.violated(each, use.getDescription())));
+                }
+            }
+        };
+    }
+
+    private static boolean isNamed(JavaClass each) {
+        String name = outermost(each);
+        return CLASSES.containsKey(name) || NOT_YET.contains(name) || PACKAGES.keySet().stream()
+            .anyMatch(place -> each.getPackageName().equals(place) || each.getPackageName().startsWith(place + "."));
+    }
+
+    private static String outermost(JavaClass each) {
+        return each.getEnclosingClass().map(RealTimeTest::outermost).orElse(each.getName());
+    }
+
+    private static List<JavaAccess<?>> uses(JavaClass each) {
+        return each.getAccessesFromSelf().stream()
+            .filter(access -> access.getTarget() instanceof CodeUnitAccessTarget target
+                && isRealTime(target))
+            .collect(Collectors.toList());
+    }
+
+    /** A method of the list, or a method of the JDK's threads, locks, queues, futures and processes that takes a time-out. */
+    private static boolean isRealTime(CodeUnitAccessTarget target) {
+        String owner = target.getOwner().getName();
+        boolean waits = owner.startsWith("java.util.concurrent.") && !owner.equals("java.util.concurrent.TimeUnit")
+            || owner.equals("java.lang.Thread") || owner.equals("java.lang.Process");
+        return METHODS.contains(owner + "." + target.getName()) || waits && target.getRawParameterTypes().stream()
+            .map(JavaClass::getName)
+            .anyMatch(Set.of("java.util.concurrent.TimeUnit", "java.time.Duration")::contains);
+    }
+
+    private static Set<String> notYet() {
+        try {
+            return Set.copyOf(Files.readAllLines(LIST));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
