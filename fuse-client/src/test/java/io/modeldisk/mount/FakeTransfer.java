@@ -2,8 +2,8 @@ package io.modeldisk.mount;
 
 import io.modeldisk.mount.exchange.Memories;
 import io.modeldisk.mount.fuse.Transfer;
+import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.striping.Cancellation;
 import java.lang.foreign.ValueLayout;
 
 /** A request without a kernel. */

@@ -3,8 +3,8 @@ package io.modeldisk.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.striping.Cancellation;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
 import java.io.IOException;

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.striping.Cancellation;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
 import java.io.IOException;

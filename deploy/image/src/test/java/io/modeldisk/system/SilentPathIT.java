@@ -4,13 +4,13 @@ import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.striping.Cancellation;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
 import io.modeldisk.test.Await;
-import io.modeldisk.test.NetworkPath;
 import io.modeldisk.test.NetworkPath.State;
+import io.modeldisk.test.NetworkPath;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;

@@ -4,7 +4,7 @@ import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.mount.scheduling.PullScheduler;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.Phase;
-import io.modeldisk.protocol.striping.Cancellation;
+import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.io.InterruptedIOException;

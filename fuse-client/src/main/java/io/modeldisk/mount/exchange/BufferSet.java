@@ -1,7 +1,7 @@
 package io.modeldisk.mount.exchange;
 
+import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.striping.Cancellation;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 

@@ -1,6 +1,6 @@
 package io.modeldisk.mount.exchange;
 
-import io.modeldisk.protocol.striping.Cancellation;
+import io.modeldisk.platform.cancellation.Cancellation;
 import java.io.InterruptedIOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.StampedLock;

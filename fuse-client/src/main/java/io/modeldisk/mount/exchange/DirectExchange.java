@@ -3,7 +3,7 @@ package io.modeldisk.mount.exchange;
 import io.modeldisk.mount.fuse.Errno;
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.mount.fuse.Transfer;
-import io.modeldisk.protocol.striping.Cancellation;
+import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 

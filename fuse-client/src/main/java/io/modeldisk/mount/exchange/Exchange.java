@@ -2,7 +2,7 @@ package io.modeldisk.mount.exchange;
 
 import io.modeldisk.mount.fuse.Transfer;
 import io.modeldisk.mount.scheduling.PullScheduler;
-import io.modeldisk.protocol.striping.Cancellation;
+import io.modeldisk.platform.cancellation.Cancellation;
 import java.io.IOException;
 import java.util.Optional;
 

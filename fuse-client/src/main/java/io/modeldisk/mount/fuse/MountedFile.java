@@ -1,6 +1,6 @@
 package io.modeldisk.mount.fuse;
 
-import io.modeldisk.protocol.striping.Cancellation;
+import io.modeldisk.platform.cancellation.Cancellation;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;

@@ -2,8 +2,8 @@ package io.modeldisk.mount.fuse;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.striping.Cancellation;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

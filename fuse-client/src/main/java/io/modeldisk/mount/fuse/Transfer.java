@@ -1,7 +1,7 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.striping.Cancellation;
 import java.io.IOException;
 
 /** The memory and the reply of one request. For the thread that handles the request only, and only until it returns. */

@@ -7,7 +7,7 @@ import io.modeldisk.mount.FakeTransfer;
 import io.modeldisk.mount.MemoryModel;
 import io.modeldisk.mount.fuse.Errno;
 import io.modeldisk.mount.fuse.ErrnoException;
-import io.modeldisk.protocol.striping.Cancellation;
+import io.modeldisk.platform.cancellation.Cancellation;
 import java.io.IOException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

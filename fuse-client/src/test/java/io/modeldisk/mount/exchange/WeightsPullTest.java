@@ -4,8 +4,8 @@ import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.mount.MemoryModel;
+import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.striping.Cancellation;
 import io.modeldisk.test.ManualClock;
 import java.io.IOException;
 import java.time.Duration;

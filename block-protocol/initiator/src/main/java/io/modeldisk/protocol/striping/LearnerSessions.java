@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.striping;
 
+import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import java.io.IOException;
 import java.util.List;

@@ -1,5 +1,7 @@
 package io.modeldisk.protocol.striping;
 
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.cancellation.CancelledException;
 import io.modeldisk.protocol.login.LoginException;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;

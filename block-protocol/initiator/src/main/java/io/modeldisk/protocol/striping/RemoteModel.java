@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.striping;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.memory.DataMemory;

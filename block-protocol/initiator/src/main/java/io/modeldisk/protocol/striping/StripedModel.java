@@ -3,6 +3,7 @@ package io.modeldisk.protocol.striping;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.datamover.IserProvider;
 import io.modeldisk.protocol.datamover.shm.SocketPath;
 import io.modeldisk.protocol.dialect.ModelFacts;

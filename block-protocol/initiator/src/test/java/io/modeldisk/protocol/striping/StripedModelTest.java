@@ -1,5 +1,7 @@
 package io.modeldisk.protocol.striping;
 
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.cancellation.CancelledException;
 import static io.modeldisk.test.Await.await;
 import static io.modeldisk.test.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;

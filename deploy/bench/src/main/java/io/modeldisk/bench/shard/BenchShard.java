@@ -2,6 +2,7 @@ package io.modeldisk.bench.shard;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.modeldisk.bench.load.Pattern;
+import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
 import io.modeldisk.protocol.datamover.IserProvider;
 import io.modeldisk.protocol.datamover.shm.SocketPath;
@@ -9,7 +10,6 @@ import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.engine.TargetServer;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.striping.Cancellation;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
 import java.io.IOException;

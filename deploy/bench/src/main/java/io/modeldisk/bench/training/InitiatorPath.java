@@ -5,9 +5,9 @@ import io.modeldisk.mount.exchange.ExchangeSettings;
 import io.modeldisk.mount.exchange.LocalExchange;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.Phase;
+import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
-import io.modeldisk.protocol.striping.Cancellation;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 
