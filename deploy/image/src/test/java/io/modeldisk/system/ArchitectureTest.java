@@ -17,7 +17,6 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiStatus;
-import io.modeldisk.protocol.striping.Cancellation;
 
 /** Dependencies point down: DESIGN.md, section 2, and what each package-info says. */
 @AnalyzeClasses(packages = "io.modeldisk", importOptions = ImportOption.DoNotIncludeTests.class)
@@ -103,7 +102,7 @@ final class ArchitectureTest {
     static final ArchRule FUSE_KNOWS_NO_MODEL = noClasses().that().resideInAPackage("io.modeldisk.mount.fuse..")
         .should().dependOnClassesThat(resideInAnyPackage(PROTOCOL, "io.modeldisk.mount.file..",
             "io.modeldisk.mount.exchange..", "io.modeldisk.mount.scheduling..", "io.modeldisk.mount.trace..")
-            .and(not(equivalentTo(DataMemory.class))).and(not(equivalentTo(Cancellation.class))));
+            .and(not(equivalentTo(DataMemory.class))));
 
     @ArchTest
     static final ArchRule SCHEDULING_KNOWS_ONLY_THE_CLOCK = knowsOnly("io.modeldisk.mount.scheduling..", PLATFORM);
