@@ -30,16 +30,16 @@ final class CommandWindow implements TargetDatamover.Numbering {
     /** Changed with the lock. */
     private volatile int slotCount;
     private int freeCount;
+    /** Changed by the receiver alone, with the lock. */
     private int expCmdSn;
-    private int maxCmdSn;
+    /** Changed with the lock. */
+    private volatile int maxCmdSn;
     private int statSn;
     private int ending;
     /** How many of those that are ending have left their data and status under way. */
     private int putting;
     private long lastPut;
     private boolean connectionEnded;
-    private TaskSlot taken;
-    private boolean uncounted;
 
     CommandWindow(TargetConnection connection, BufferPool pool, int maxSlots, int poolReserve) {
         this.connection = connection;
@@ -77,33 +77,28 @@ final class CommandWindow implements TargetDatamover.Numbering {
         statSn = initialStatSn;
     }
 
-    /**
-     * Looks at a request's number, and takes a slot for a SCSI command: {@link #taken()}. The number counts when it is known that
-     * the request is not rejected: {@link #count()}.
-     */
-    synchronized Order arrived(RequestPdu request, boolean needsSlot) {
-        taken = null;
-        uncounted = false;
-        int ahead = request.immediate() ? 0 : request.cmdSn() - expCmdSn;
-        if (ahead < 0 || !request.immediate() && request.cmdSn() - maxCmdSn > 0) {
+    /** The order of a request; for the receiver. Its number counts once it is known that it is not rejected: {@link #count}. */
+    Order orderOf(RequestPdu request) {
+        if (request.immediate()) {
+            return Order.TAKE;
+        }
+        int ahead = request.cmdSn() - expCmdSn;
+        if (ahead < 0 || request.cmdSn() - maxCmdSn > 0) {
             return Order.IGNORE;
         }
-        if (ahead > 0) {
-            return Order.GAP;
-        }
-        if (needsSlot && freeCount > 0) {
-            taken = free[--freeCount];
-        }
-        uncounted = !request.immediate();
-        return Order.TAKE;
+        return ahead > 0 ? Order.GAP : Order.TAKE;
     }
 
-    /** The request that has arrived is taken. */
-    synchronized void count() {
-        if (uncounted) {
-            uncounted = false;
+    /** A request that was in order is accepted: the next number is due. */
+    synchronized void count(RequestPdu request) {
+        if (!request.immediate()) {
             expCmdSn++;
         }
+    }
+
+    /** Takes a free slot; null if there is none, because immediate commands have taken more than the window promised. */
+    synchronized TaskSlot take() {
+        return freeCount > 0 ? free[--freeCount] : null;
     }
 
     /** The command that has arrived is rejected, and so taken for one that never came (RFC 7143 section 7.3). */
@@ -121,11 +116,6 @@ final class CommandWindow implements TargetDatamover.Numbering {
         }
         expCmdSn++;
         return true;
-    }
-
-    /** The slot for the command that has arrived; null if an immediate command has taken the last. For the receiving thread. */
-    TaskSlot taken() {
-        return taken;
     }
 
     /**

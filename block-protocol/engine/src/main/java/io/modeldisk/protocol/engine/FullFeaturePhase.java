@@ -1,7 +1,9 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.protocol.datamover.DataArrival;
 import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataTransfer;
+import io.modeldisk.protocol.datamover.ImmediateData;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.login.OperationalParameters;
@@ -33,9 +35,6 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     /** The target transfer tag of the target's own pings. */
     static final int PING_TAG = 0x50494E47;
 
-    /** A command that is to be dropped as if it had not come. */
-    private static final int SILENTLY = -1;
-
     private static final Logger LOG = LogManager.getLogger(FullFeaturePhase.class);
 
     /** What the login has left. */
@@ -61,8 +60,6 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     private final RejectPdu reject = new RejectPdu(Pdu.newHeader());
     private final TextExchange exchange;
     private volatile boolean loggedOut;
-    private TaskSlot arriving;
-    private int discardReason;
 
     FullFeaturePhase(Setup setup, TargetConnection connection) {
         this.setup = setup;
@@ -81,21 +78,54 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         return setup.discovery();
     }
 
+    /**
+     * The way of every SCSI command: its number, a slot, its CDB, its immediate data, and on to {@link TaskRunner#start}. It ends
+     * before the task for a command that is ignored, rejected or finds no slot; then its data is dropped.
+     */
     @Override
-    public DataTransfer placeImmediateData(ScsiCommandPdu command) throws IOException {
-        arriving = null;
-        tasks.awaitSlot();
-        discardReason = setup.discovery() ? RejectPdu.PROTOCOL_ERROR : inOrder(command, true) ? 0 : SILENTLY;
-        if (discardReason != 0) {
-            return null;
+    public void commandNotify(ScsiCommandPdu command, ImmediateData data) throws IOException {
+        if (setup.discovery()) {
+            rejectWithData(command, data, RejectPdu.PROTOCOL_ERROR);
+            return;
         }
-        arriving = setup.window().taken();
-        discardReason = reasonToReject(command);
-        if (discardReason != 0 && arriving != null) {
-            setup.window().discard(arriving);
-            arriving = null;
+        if (!inOrder(command)) {
+            data.drop();
+            return;
         }
-        return arriving == null ? null : runner.begin(arriving, command);
+        int reason = reasonToReject(command);
+        if (reason != 0) {
+            rejectWithData(command, data, reason);
+            return;
+        }
+        TaskSlot task = tasks.takeSlot();
+        if (task == null) {
+            refuse(command, data);
+            return;
+        }
+        runner.begin(task, command);
+        DataArrival arrival = data.moveTo(task.transfer, task.refusal == null);
+        if (arrival == DataError.DIGEST) {
+            runner.discard(task);
+            discardNotify(command, RejectPdu.DATA_DIGEST_ERROR);
+            return;
+        }
+        setup.window().count(command);
+        runner.start(task, arrival);
+    }
+
+    /** A rejected command is taken for one that never came (RFC 7143 section 7.3): its number does not count. */
+    private void rejectWithData(ScsiCommandPdu command, ImmediateData data, int reason) throws IOException {
+        reject(command, data.drop() ? reason : RejectPdu.DATA_DIGEST_ERROR);
+    }
+
+    /** Immediate commands have taken the slots that the window promised. */
+    private void refuse(ScsiCommandPdu command, ImmediateData data) throws IOException {
+        if (data.drop()) {
+            setup.window().count(command);
+            runner.refuse(command, ScsiStatus.TASK_SET_FULL);
+        } else {
+            discardNotify(command, RejectPdu.DATA_DIGEST_ERROR);
+        }
     }
 
     private int reasonToReject(ScsiCommandPdu command) {
@@ -108,7 +138,6 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     @Override
     public void controlNotify(Pdu pdu, ByteBuffer data) throws IOException {
         switch (pdu.opcode()) {
-            case Opcode.SCSI_COMMAND -> commandArrived((ScsiCommandPdu) pdu);
             case Opcode.NOP_OUT -> nopOut(new NopOutPdu(pdu.header()), data);
             case Opcode.TEXT_REQUEST -> textRequest(new TextRequestPdu(pdu.header()), data);
             case Opcode.LOGOUT_REQUEST -> logout(new LogoutRequestPdu(pdu.header()));
@@ -119,27 +148,9 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         }
     }
 
-    private void commandArrived(ScsiCommandPdu command) throws IOException {
-        TaskSlot task = arriving;
-        arriving = null;
-        if (discardReason > 0) {
-            reject(command, discardReason);
-            return;
-        }
-        if (discardReason == SILENTLY) {
-            return;
-        }
-        setup.window().count();
-        if (task == null) {
-            runner.refuse(command, ScsiStatus.TASK_SET_FULL);
-        } else {
-            runner.start(task, command.isFinal() || !command.writes());
-        }
-    }
-
     /** Whether a request is the next in order, or outside of the order. */
-    private boolean inOrder(RequestPdu received, boolean needsSlot) throws ProtocolException {
-        CommandWindow.Order order = setup.window().arrived(received, needsSlot);
+    private boolean inOrder(RequestPdu received) throws ProtocolException {
+        CommandWindow.Order order = setup.window().orderOf(received);
         if (order == CommandWindow.Order.GAP) {
             throw new ProtocolException("CmdSN " + received.cmdSn() + " is ahead of its turn");
         }
@@ -166,7 +177,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     }
 
     private void nopOut(NopOutPdu ping, ByteBuffer data) throws IOException {
-        if (!inOrder(ping, false)) {
+        if (!inOrder(ping)) {
             return;
         }
         boolean answer = ping.initiatorTaskTag() == Pdu.RESERVED_TAG;
@@ -174,7 +185,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
             reject(ping, RejectPdu.INVALID_PDU_FIELD);
             return;
         }
-        setup.window().count();
+        setup.window().count(ping);
         if (answer) {
             return;
         }
@@ -184,7 +195,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     }
 
     private void textRequest(TextRequestPdu received, ByteBuffer data) throws IOException {
-        if (!inOrder(received, false)) {
+        if (!inOrder(received)) {
             return;
         }
         int reason = exchange.take(received, data);
@@ -192,14 +203,14 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
             reject(received, reason);
             return;
         }
-        setup.window().count();
+        setup.window().count(received);
         text.clear().limit(Math.min(text.capacity(), setup.parameters().peerDataSegmentBytes()));
         exchange.respond(textResponse, text);
         setup.datamover().sendControl(textResponse, text.flip(), true);
     }
 
     private void logout(LogoutRequestPdu received) throws IOException {
-        if (!inOrder(received, false)) {
+        if (!inOrder(received)) {
             return;
         }
         int response;
@@ -214,20 +225,20 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
                 return;
             }
         }
-        setup.window().count();
+        setup.window().count(received);
         loggedOut = response == LogoutResponsePdu.SUCCESS;
         setup.datamover().sendControl(logoutResponse.begin(received.initiatorTaskTag(), response), null, true);
     }
 
     private void manage(TaskManagementRequestPdu received) throws IOException {
-        if (!inOrder(received, false)) {
+        if (!inOrder(received)) {
             return;
         }
         if (setup.discovery()) {
             reject(received, RejectPdu.PROTOCOL_ERROR);
             return;
         }
-        setup.window().count();
+        setup.window().count(received);
         int response = TaskManagement.perform(received, setup.target(), this, tasks, connection);
         if (response == TaskManagementResponsePdu.TASK_DOES_NOT_EXIST
             && setup.window().plug(received.refCmdSn(), received.cmdSn())) {
@@ -249,22 +260,13 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
 
     @Override
     public void dataErrorNotify(DataTransfer transfer, DataError error) throws IOException {
-        TaskSlot task = setup.window().slot(transfer.slot());
-        if (task == arriving) {
-            runner.refuse(task, error);
-        } else {
-            runner.failData(task, error);
-        }
+        runner.failData(setup.window().slot(transfer.slot()), error);
     }
 
     @Override
     public void discardNotify(Pdu pdu, int reason) throws IOException {
         LOG.warn("a PDU from {} is rejected for reason {}, opcode {}", setup.datamover().peer(),
             "%02Xh".formatted(reason), "%02Xh".formatted(pdu.opcode()));
-        if (pdu.opcode() == Opcode.SCSI_COMMAND && arriving != null) {
-            runner.discard(arriving);
-            arriving = null;
-        }
         reject(pdu, reason);
     }
 

@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.datamover.IncomingConnection;
+import io.modeldisk.protocol.datamover.Liveness;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.login.LoginException;
@@ -208,11 +209,12 @@ final class TargetConnection implements Runnable {
             return;
         }
         long limit = context.transferTimeoutSeconds() * SECOND_NANOS;
-        long receiving = datamover.receivingSinceNanos();
-        long sending = datamover.sendingSinceNanos();
+        Liveness liveness = datamover.liveness();
+        long receiving = liveness.receivingSinceNs();
+        long sending = liveness.sendingSinceNs();
         closeIf(receiving != 0 && now - receiving > limit, "it stopped in the middle of a PDU");
         closeIf(sending != 0 && now - sending > limit, "it stopped reading");
-        long silent = silentNanos(now, receiving, sending);
+        long silent = silentNanos(now, liveness);
         long bound = Math.min(2 * context.pingIntervalSeconds() * SECOND_NANOS,
             context.target().silenceBoundNanos(nexus()));
         if (silent < bound / 2) {
@@ -229,8 +231,10 @@ final class TargetConnection implements Runnable {
     }
 
     /** For how long the peer could have been heard and was not: not while its own commands keep the receiver busy. */
-    private long silentNanos(long now, long receiving, long sending) {
-        long heard = datamover.lastReceivedNanos();
+    private long silentNanos(long now, Liveness liveness) {
+        long receiving = liveness.receivingSinceNs();
+        long sending = liveness.sendingSinceNs();
+        long heard = liveness.lastReceivedNs();
         long since = sending != 0 ? sending : receiving != 0 ? receiving : listeningSinceNanos;
         if (sending == 0 && receiving == 0 && heard - since > 0) {
             return 0;

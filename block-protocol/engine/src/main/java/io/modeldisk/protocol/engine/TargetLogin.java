@@ -1,7 +1,5 @@
 package io.modeldisk.protocol.engine;
 
-import io.modeldisk.protocol.datamover.DataError;
-import io.modeldisk.protocol.datamover.DataTransfer;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.login.IscsiName;
@@ -15,7 +13,6 @@ import io.modeldisk.protocol.pdu.LoginResponsePdu;
 import io.modeldisk.protocol.pdu.LoginStatus;
 import io.modeldisk.protocol.pdu.Opcode;
 import io.modeldisk.protocol.pdu.Pdu;
-import io.modeldisk.protocol.pdu.ScsiCommandPdu;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -27,7 +24,7 @@ import java.util.Set;
  * The login phase of one connection, from the target's side (RFC 7143 section 6.3): stages, names, negotiation. One
  * connection a session; sessions are normal or for discovery. Until it succeeds it holds no more than its text.
  */
-final class TargetLogin implements TargetDatamover.Listener {
+final class TargetLogin implements TargetDatamover.ControlListener {
     private static final int STAGE_SECURITY = 0;
     private static final int STAGE_OPERATIONAL = 1;
     private static final int STAGE_FULL_FEATURE = 3;
@@ -75,7 +72,7 @@ final class TargetLogin implements TargetDatamover.Listener {
             if (exchange == MAX_EXCHANGES) {
                 throw new ProtocolException("a login of more than " + MAX_EXCHANGES + " exchanges");
             }
-            datamover.receive(this);
+            datamover.receiveControl(this);
         }
     }
 
@@ -86,31 +83,6 @@ final class TargetLogin implements TargetDatamover.Listener {
     /** The session that has logged in. */
     Session session() {
         return session;
-    }
-
-    @Override
-    public DataTransfer placeImmediateData(ScsiCommandPdu command) throws IOException {
-        throw new ProtocolException("a SCSI command before the login");
-    }
-
-    @Override
-    public void dataCompletionNotify(DataTransfer transfer) {
-        throw new IllegalStateException("no transfer during login");
-    }
-
-    @Override
-    public void putCompletionNotify(DataTransfer transfer) {
-        throw new IllegalStateException("no data is put during a login");
-    }
-
-    @Override
-    public void discardNotify(Pdu pdu, int reason) {
-        throw new IllegalStateException("neither digests nor transfers during login");
-    }
-
-    @Override
-    public void dataErrorNotify(DataTransfer transfer, DataError error) {
-        throw new IllegalStateException("no transfer during login");
     }
 
     @Override

@@ -1,7 +1,8 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.protocol.datamover.DataArrival;
 import io.modeldisk.protocol.datamover.DataError;
-import io.modeldisk.protocol.datamover.DataTransfer;
+import io.modeldisk.protocol.datamover.RemainingData;
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Pdu;
@@ -37,7 +38,6 @@ final class TaskRunner {
     private final AtomicInteger incoming = new AtomicInteger();
 
     private final ActiveTags active;
-    private byte[] parameterData;
 
     TaskRunner(FullFeaturePhase.Setup setup) {
         this.setup = setup;
@@ -53,16 +53,15 @@ final class TaskRunner {
         return active.contains(initiatorTaskTag);
     }
 
-    /** Decodes a command; answers where its immediate data goes. */
-    DataTransfer begin(TaskSlot task, ScsiCommandPdu command) {
+    /** Decodes a command; its data goes to the task's transfer. */
+    void begin(TaskSlot task, ScsiCommandPdu command) {
         task.begin(command);
         active.add(task.transfer.slot(), command.initiatorTaskTag());
-        parameterData = null;
         try {
             if (command.reads() && command.writes()) {
                 throw new ScsiException(Sense.INVALID_OPCODE, "a bidirectional command");
             }
-            parameterData = commands.decode(task, Pdu.decodeLun(command.lunField()));
+            task.parameterData = commands.decode(task, Pdu.decodeLun(command.lunField()));
         } catch (ScsiException e) {
             refuse(task, e);
         }
@@ -72,7 +71,6 @@ final class TaskRunner {
             task.moveBytes = 0;
         }
         task.transfer.begin(command.initiatorTaskTag(), command.lunField(), takesData ? task.moveBytes : 0);
-        return task.transfer;
     }
 
     private void refuse(TaskSlot task, ScsiException e) {
@@ -88,19 +86,18 @@ final class TaskRunner {
         window.discard(task);
     }
 
-    /** The command is here, with its immediate data; more comes unasked unless {@code dataFinal}. */
-    void start(TaskSlot task, boolean dataFinal) throws IOException {
-        if (!dataFinal && setup.parameters().initialR2t()) {
-            task.refusal = Sense.UNEXPECTED_UNSOLICITED_DATA;
+    /** The command is here, with its immediate data. */
+    void start(TaskSlot task, DataArrival arrival) throws IOException {
+        switch (arrival) {
+            case DataError error -> fail(task, senseOf(task, error));
+            case RemainingData remaining -> fetch(task, remaining);
+            case DataArrival.Complete _ -> startComplete(task);
         }
-        if (task.refusal != null && dataFinal) {
-            fail(task, task.refusal);
-        } else if (task.refusal != null) {
-            awaitUnwantedData(task);
-        } else if (parameterData != null) {
-            returnParameters(task, parameterData);
-        } else if (!task.transfer.isComplete()) {
-            fetch(task, dataFinal);
+    }
+
+    private void startComplete(TaskSlot task) throws IOException {
+        if (task.parameterData != null) {
+            returnParameters(task, task.parameterData);
         } else if (task.kind == TaskSlot.Kind.READ && incoming.get() > 0) {
             // The receiver takes what is written while the responder sends what is read: both directions are in use at once.
             task.leaveToResponder();
@@ -109,21 +106,15 @@ final class TaskRunner {
         }
     }
 
-    private void fetch(TaskSlot task, boolean dataFinal) throws IOException {
+    private void fetch(TaskSlot task, RemainingData remaining) throws IOException {
         awaitData(task);
-        if (!dataFinal) {
-            datamover.expectUnsolicitedData(task.transfer, true);
-        }
-        if (setup.pool().takeOrWait(task)) {
+        task.remainingData = remaining;
+        if (task.refusal != null) {
+            // No status goes out before the data that was announced has come (RFC 7143 section 11.4.2).
+            task.fetching = true;
+        } else if (setup.pool().takeOrWait(task)) {
             request(task);
         }
-    }
-
-    /** No status goes out before the data that was announced has come (RFC 7143 section 11.4.2). */
-    private void awaitUnwantedData(TaskSlot task) {
-        awaitData(task);
-        task.fetching = true;
-        datamover.expectUnsolicitedData(task.transfer, false);
     }
 
     private void awaitData(TaskSlot task) {
@@ -146,7 +137,7 @@ final class TaskRunner {
             if (!task.aborted && task.dataFailure == null) {
                 task.waitingSinceNanos = System.nanoTime();
                 task.fetching = true;
-                datamover.getData(task.transfer, task.moveBytes);
+                task.remainingData.get(task.transfer, task.moveBytes);
                 return;
             }
         }
@@ -171,14 +162,12 @@ final class TaskRunner {
         fail(task, sense);
     }
 
-    /** A command that was begun fails when it starts, for its own data. */
-    void refuse(TaskSlot task, DataError error) {
-        task.refusal = senseOf(task, error);
-    }
-
     private static Sense senseOf(TaskSlot task, DataError error) {
+        if (task.refusal != null) {
+            return task.refusal;
+        }
         return switch (error) {
-            case UNWANTED -> task.refusal;
+            case UNWANTED -> throw new IllegalStateException("data of a command that has not failed was not wanted");
             case DIGEST, OUT_OF_ORDER -> Sense.PROTOCOL_SERVICE_CRC_ERROR;
             case INCORRECT_AMOUNT -> Sense.INCORRECT_AMOUNT_OF_DATA;
             case UNEXPECTED_UNSOLICITED_DATA -> Sense.UNEXPECTED_UNSOLICITED_DATA;

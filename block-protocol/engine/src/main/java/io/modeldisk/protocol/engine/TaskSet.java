@@ -13,13 +13,14 @@ final class TaskSet {
     }
 
     /**
-     * Waits until a command that comes finds a slot, if one is about to be free. Ends puts that are under way if need be: their
-     * ends are told to nobody but the receiver, which runs this.
+     * Takes a slot for a command; waits if one is about to be free. Returns null if none is. Ends puts that are under way if
+     * necessary: only the receiver, which runs this, is notified of their ends.
      */
-    void awaitSlot() {
+    TaskSlot takeSlot() {
         while (window.awaitEnding()) {
             endOldestPut();
         }
+        return window.take();
     }
 
     private void endOldestPut() {

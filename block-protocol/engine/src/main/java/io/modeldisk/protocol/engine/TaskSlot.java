@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.datamover.DataTransfer;
+import io.modeldisk.protocol.datamover.RemainingData;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
 import io.modeldisk.protocol.scsi.Cdb;
@@ -80,6 +81,10 @@ final class TaskSlot implements IoTask {
     private long putNumber;
     /** Why it fails whatever comes; null if nothing is known. */
     Sense refusal;
+    /** The parameter data that it returns; null for a command on the medium. */
+    byte[] parameterData;
+    /** Fetches the data that did not come with the command. */
+    RemainingData remainingData;
     /** Since when it waits for data or for its logical unit, as {@link System#nanoTime()}; 0 if it does not wait. */
     volatile long waitingSinceNanos;
     volatile boolean waitsForData;
@@ -97,7 +102,7 @@ final class TaskSlot implements IoTask {
         this.memory = memory;
         this.chunk = chunk;
         this.transfer = new DataTransfer(index, memory, BufferPool.CHUNK_BYTES, MAX_CHUNKS);
-        this.transfer.piece(0, chunk);
+        this.transfer.pieces().piece(0, chunk);
     }
 
     /** Starts over for a command. */
@@ -119,6 +124,7 @@ final class TaskSlot implements IoTask {
         goodStatus = ScsiStatus.GOOD;
         ending = false;
         refusal = null;
+        parameterData = null;
         waitingSinceNanos = 0;
         waitsForData = false;
         fetching = false;
@@ -210,12 +216,12 @@ final class TaskSlot implements IoTask {
     }
 
     void addChunk(long chunkOffset) {
-        transfer.piece(chunks++, chunkOffset);
+        transfer.pieces().piece(chunks++, chunkOffset);
     }
 
     /** Takes the last chunk but its own away; answers its offset, or -1. */
     long removeChunk() {
-        return chunks > 1 ? transfer.chunk(--chunks) : -1;
+        return chunks > 1 ? transfer.pieces().piece(--chunks) : -1;
     }
 
     void chunksGranted() {
@@ -263,12 +269,12 @@ final class TaskSlot implements IoTask {
 
     @Override
     public long pieceOffset(int index) {
-        return transfer.piece(index);
+        return transfer.place().piece(index);
     }
 
     @Override
     public int pieceLengthBytes(int index) {
-        return Math.min(transfer.pieceBytes(), moveBytes - index * transfer.pieceBytes());
+        return Math.min(transfer.place().pieceBytes(), moveBytes - index * transfer.place().pieceBytes());
     }
 
     @Override

@@ -3,106 +3,79 @@ package io.modeldisk.protocol.datamover;
 import io.modeldisk.protocol.memory.DataMemory;
 
 /**
- * The data of one task on its way to the target, and where it goes. Its memory lies in pieces of one size: the bytes from
- * {@code i * pieceBytes} on are in piece {@code i}; or this host has it in one piece already, where its initiator left it. Reused
- * for one task after another; owned by the thread that serves the task.
+ * The data of one task on its way to the target, and the place for it. Reused for one task after another; for the thread that
+ * serves the task.
  */
 public final class DataTransfer {
     private final int slot;
-    private final DataMemory memory;
-    private final int pieceBytes;
-    private final long[] pieces;
+    private final DataPlace.Pieces pieces;
+    private final DataPlace.PeerMemory peerMemory = new DataPlace.PeerMemory();
 
+    private DataPlace place;
     private int initiatorTaskTag;
     private long lunField;
     private int lengthBytes;
     private int receivedBytes;
-    /** The initiator's memory, if this host has it; else null. */
-    private DataMemory peerMemory;
-    private long peerOffset;
-    private long peerBytes;
 
-    /** A transfer of up to {@code maxPieces} pieces. */
+    /** A transfer of up to {@code maxPieces} pieces of {@code memory}. */
     public DataTransfer(int slot, DataMemory memory, int pieceBytes, int maxPieces) {
         this.slot = slot;
-        this.memory = memory;
-        this.pieceBytes = pieceBytes;
-        this.pieces = new long[maxPieces];
+        this.pieces = new DataPlace.Pieces(memory, pieceBytes, maxPieces);
+        this.place = pieces;
     }
 
-    /** Starts over for a task. */
+    /** Starts over for a task; its data goes to {@link #pieces()}. */
     public void begin(int initiatorTaskTag, long lunField, int lengthBytes) {
         this.initiatorTaskTag = initiatorTaskTag;
         this.lunField = lunField;
         this.lengthBytes = lengthBytes;
         this.receivedBytes = 0;
-        this.peerMemory = null;
+        this.place = pieces;
     }
 
     /**
-     * Says that the task's memory, of the initiator, is mapped here: a write's data is complete and need not move at all, and a
-     * read's data can be copied there.
+     * The task's memory, the initiator's, is mapped here: a write's data is complete and need not move, and a read's data is
+     * copied there.
      *
-     * @param bytes how much of it there is: at least what the task moves, within one slab
+     * @param bytes the length of the range: at least what the task moves, within one slab
      */
     public void liesAt(DataMemory memory, long offset, long bytes) {
-        this.peerMemory = memory;
-        this.peerOffset = offset;
-        this.peerBytes = bytes;
-        this.receivedBytes = lengthBytes;
+        peerMemory.set(memory, offset, bytes);
+        place = peerMemory;
+        receivedBytes = lengthBytes;
     }
 
-    /** The initiator's memory, if {@link #liesAt} has told of it; else null. */
-    public DataMemory peerMemory() {
-        return peerMemory;
+    /** The place of this task's data. */
+    public DataPlace place() {
+        return place;
     }
 
-    /** Where in {@link #peerMemory()} the {@code bytes} of the task's data from {@code position} on are. */
-    public long peerAddress(int position, int bytes) {
-        if (peerMemory == null || position < 0 || bytes > peerBytes - position) {
-            throw new IllegalStateException("no memory for " + bytes + " bytes at " + position);
-        }
-        return peerOffset + position;
+    /** The pieces of the target's memory that belong to this transfer, used or not. */
+    public DataPlace.Pieces pieces() {
+        return pieces;
     }
 
-    /** Says where piece {@code index} is. */
-    public void piece(int index, long offset) {
-        pieces[index] = offset;
-    }
-
-    /** Where in {@link #memory()} piece {@code index} is. */
-    public long piece(int index) {
-        return peerMemory == null ? pieces[index] : peerOffset;
-    }
-
-    /** What {@link #piece(int, long)} has set, wherever the data is now. */
-    public long chunk(int index) {
-        return pieces[index];
-    }
-
-    /** How many pieces {@code bytes} take. */
+    /** The number of pieces that {@code bytes} take. */
     public int piecesFor(int bytes) {
-        return (bytes + pieceBytes() - 1) / pieceBytes();
+        int pieceBytes = place.pieceBytes();
+        return (bytes + pieceBytes - 1) / pieceBytes;
     }
 
-    /** The size of each piece. */
-    public int pieceBytes() {
-        return peerMemory == null ? pieceBytes : DataMemory.SLAB_BYTES;
-    }
-
-    /** The memory that holds the pieces. */
+    /** The memory that holds the data. */
     public DataMemory memory() {
-        return peerMemory == null ? memory : peerMemory;
+        return place.memory();
     }
 
-    /** Where in {@link #memory()} the data's byte {@code position} goes. */
+    /** The offset in {@link #memory()} of the data's byte {@code position}. */
     public long address(int position) {
-        return piece(position / pieceBytes()) + position % pieceBytes();
+        int pieceBytes = place.pieceBytes();
+        return place.piece(position / pieceBytes) + position % pieceBytes;
     }
 
-    /** How many bytes from {@code position} on lie in one piece. */
+    /** The number of bytes from {@code position} to the end of its piece. */
     public int contiguousBytes(int position) {
-        return pieceBytes() - position % pieceBytes();
+        int pieceBytes = place.pieceBytes();
+        return pieceBytes - position % pieceBytes;
     }
 
     /** The number of this transfer on its connection. */
@@ -120,22 +93,22 @@ public final class DataTransfer {
         return lunField;
     }
 
-    /** How much data the initiator sends in all. */
+    /** The length of all data that the initiator sends. */
     public int lengthBytes() {
         return lengthBytes;
     }
 
-    /** How much has come. */
+    /** The length of the data that has come. */
     public int receivedBytes() {
         return receivedBytes;
     }
 
-    /** Whether all of it has come. */
+    /** Whether all data has come. */
     public boolean isComplete() {
         return receivedBytes == lengthBytes;
     }
 
-    /** The datamover has put that many more bytes in their place. */
+    /** The datamover has put {@code bytes} more in their place. */
     public void received(int bytes) {
         receivedBytes += bytes;
     }

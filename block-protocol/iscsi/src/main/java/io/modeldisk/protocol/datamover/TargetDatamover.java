@@ -10,45 +10,55 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * The target's end of one connection, under iSCSI: it moves control PDUs both ways and data one way or the other, as the target
+ * The target's end of one connection, below iSCSI: it moves control PDUs in both directions, and the data of tasks as the target
  * asks. The operations are those of the Datamover Architecture (RFC 5047 section 7); how a transfer looks on the wire (Data-In,
- * R2T and Data-Out over TCP, RDMA WRITE and READ over iSER) is hidden below.
+ * R2T and Data-Out over TCP, RDMA WRITE and READ over iSER) is hidden.
  *
- * <p>{@link #receive} is called by the connection's own thread alone; the others by any thread, one at a time for one transfer.
+ * <pre>
+ *   login               {@link #receiveControl} → {@link ControlListener#controlNotify}
+ *   {@link #enable}
+ *   a control PDU       {@link #receive} → {@link ControlListener#controlNotify}
+ *   a SCSI command      {@link #receive} → {@link Listener#commandNotify} → {@link ImmediateData#moveTo}
+ *   the rest of a write {@link RemainingData#get} … {@link #receive} → {@link Listener#dataCompletionNotify}
+ *   the data of a read  {@link #putData} … {@link #receive} → {@link Listener#putCompletionNotify}
+ * </pre>
+ *
+ * <p>The {@code receive} methods are called by the connection's own thread alone; the others by any thread, one at a time for one
+ * transfer.
  */
 public interface TargetDatamover extends AutoCloseable {
-    /** Hears what has come. All calls are made by the thread that called {@link #receive}. */
-    interface Listener {
-        /**
-         * A SCSI command has come that may have data with it: where shall that go?
-         *
-         * @return the task's transfer, begun, or null if the data is to be dropped
-         */
-        DataTransfer placeImmediateData(ScsiCommandPdu command) throws IOException;
-
-        /** Control_Notify: a PDU has come, whole. The views are valid for the call only. */
+    /** Is notified of control PDUs, by the thread that receives. */
+    interface ControlListener {
+        /** Control_Notify: a whole PDU has come. The views are valid for the call only. */
         void controlNotify(Pdu pdu, ByteBuffer data) throws IOException;
+    }
+
+    /** Is notified of all that comes in full-feature phase, by the thread that called {@link #receive}. */
+    interface Listener extends ControlListener {
+        /**
+         * Control_Notify of a SCSI command, whose data segment has not been read yet. Both are valid for the call only.
+         */
+        void commandNotify(ScsiCommandPdu command, ImmediateData data) throws IOException;
 
         /** Data_Completion_Notify: all data of a transfer has come. */
         void dataCompletionNotify(DataTransfer transfer) throws IOException;
 
         /**
-         * Data_Completion_Notify: what {@link TargetDatamover#putData} left under way is over, and its memory no longer needed.
-         * Before a PDU whose ExpStatSN acknowledges the status that went with it.
+         * Data_Completion_Notify: the put that {@link TargetDatamover#putData} left under way has ended, and its memory is no
+         * longer needed. Called before the PDU whose ExpStatSN acknowledges the status that was sent with the put.
          */
         void putCompletionNotify(DataTransfer transfer);
 
         /**
-         * A PDU cannot be used and is discarded, and the initiator must hear of it. Of a command, {@link #placeImmediateData}
-         * was called before.
+         * A PDU that is not a SCSI command cannot be used: it has to be rejected.
          *
          * @param reason a reason of {@link RejectPdu}
          */
         void discardNotify(Pdu pdu, int reason) throws IOException;
 
         /**
-         * The data of a transfer is not as it must be: no more of it is taken, and the command has to end. Called when all that
-         * was still to come has come; before {@link #controlNotify} if the data of the command itself is at fault.
+         * The data that was to come after a command is faulty: no more of it is taken, and the command has to end. Called when
+         * all that was still to come has come.
          */
         void dataErrorNotify(DataTransfer transfer, DataError error) throws IOException;
     }
@@ -59,51 +69,44 @@ public interface TargetDatamover extends AutoCloseable {
         void stamp(ResponsePdu pdu, boolean carriesStatus);
     }
 
-    /** Whether the session has the extensions for RDMA (RFC 7145), with keys of their own. */
+    /** Whether the session uses the extensions for RDMA (RFC 7145), which have their own keys. */
     default boolean isRdma() {
         return false;
     }
 
-    /** What of this side's wishes can be kept over this datamover. */
-    default OperationalParameters limited(OperationalParameters wishes) {
-        return wishes;
+    /** The part of this side's offers that can be kept over this datamover. */
+    default OperationalParameters limited(OperationalParameters offers) {
+        return offers;
     }
 
-    /** Enable_Datamover: full-feature phase begins with what the login agreed on. */
+    /** Enable_Datamover: full-feature phase begins, with what the login agreed on. */
     void enable(OperationalParameters parameters);
 
-    /** Waits for what comes next and tells the listener. */
+    /** Before {@link #enable}: waits for the next PDU, of whatever kind, and passes it to the listener. */
+    void receiveControl(ControlListener listener) throws IOException;
+
+    /** After {@link #enable}: waits for the next PDU or the end of a transfer, and notifies the listener. */
     void receive(Listener listener) throws IOException;
 
     /** Send_Control: sends a PDU, with {@code data} as its data segment if that is not null. */
     void sendControl(ResponsePdu pdu, ByteBuffer data, boolean carriesStatus) throws IOException;
 
-    /**
-     * The command announced data that comes unasked, up to the first burst.
-     *
-     * @param wanted whether it is taken; if not, the listener hears {@link DataError#UNWANTED} when the last of it has come
-     */
-    void expectUnsolicitedData(DataTransfer transfer, boolean wanted);
-
-    /** The header of the PDU that came last; for the thread that calls {@link #receive}. */
+    /** The header of the PDU that came last; for the thread that receives. */
     Pdu received();
 
-    /** Get_Data: fetches the first {@code bytes} of a transfer's data, but for what came with the command or unasked. */
-    void getData(DataTransfer transfer, int bytes) throws IOException;
-
-    /** Lets go of a transfer that is aborted: what still comes for it is dropped. */
+    /** Ends the use of a transfer that is aborted or over: data that still comes for it is dropped. */
     void forget(DataTransfer transfer);
 
-    /** How many data PDUs of either direction the target has sent for a task: ExpDataSN of its response. */
+    /** The number of data PDUs that the target has sent for a task, R2Ts included: ExpDataSN of its response. */
     int dataPduCount(DataTransfer transfer);
 
     /**
      * Put_Data: sends a piece of a task's data, and with the last piece the good status of the command.
      *
-     * @param dataOffset where in the task's data the piece belongs
+     * @param dataOffset the offset of the piece in the task's data
      * @param residual how much more (positive) or less the command moves than the initiator expects; used with the last piece
-     * @return whether the memory of all pieces so far is no longer needed; if not, it is until {@link #awaitPuts} or
-     *     {@link #forget} has returned, and after the last piece until {@link Listener#putCompletionNotify}, which another
+     * @return whether the memory of all pieces so far is no longer needed. If not, it is needed until {@link #awaitPuts} or
+     *     {@link #forget} has returned, and after the last piece until {@link Listener#putCompletionNotify}, which the receiving
      *     thread may call before this returns
      */
     boolean putData(
@@ -111,17 +114,11 @@ public interface TargetDatamover extends AutoCloseable {
         long residual)
         throws IOException;
 
-    /** Waits until what {@link #putData} has left under way for a transfer is over; not after its last piece. */
+    /** Waits until the puts that {@link #putData} has left under way for a transfer have ended; not after its last piece. */
     default void awaitPuts(DataTransfer transfer) throws IOException {}
 
-    /** When the PDU that is being received began, as {@link System#nanoTime()}; 0 between PDUs. For a watchdog. */
-    long receivingSinceNanos();
-
-    /** When something last came, as {@link System#nanoTime()}. For a watchdog. */
-    long lastReceivedNanos();
-
-    /** When the PDU that is being sent began, as {@link System#nanoTime()}; 0 if none is. For a watchdog. */
-    long sendingSinceNanos();
+    /** For a watchdog. */
+    Liveness liveness();
 
     /** The address of the other side, for messages. */
     String peer();
@@ -130,6 +127,6 @@ public interface TargetDatamover extends AutoCloseable {
     @Override
     void close();
 
-    /** After {@link #close}, when no thread uses it any more and no task has memory of it: gives back what it holds. */
+    /** After {@link #close}, when no thread uses the datamover and no task its memory: gives back what it holds. */
     default void release() {}
 }

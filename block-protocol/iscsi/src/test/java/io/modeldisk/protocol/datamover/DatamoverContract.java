@@ -345,7 +345,7 @@ public abstract class DatamoverContract {
         ping(70, new byte[0]);
         CompletableFuture<Throwable> sender = loop("flood", () -> ping(71, new byte[8192]));
         await("the target is blocked", () -> {
-            long since = pair.target().sendingSinceNanos();
+            long since = pair.target().liveness().sendingSinceNs();
             return since != 0 && System.nanoTime() - since > TimeUnit.MILLISECONDS.toNanos(300);
         });
         pair.target().close();

@@ -53,8 +53,7 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
     private final NopInPdu nopIn = new NopInPdu(Pdu.newHeader());
     private final ScsiResponsePdu response = new ScsiResponsePdu(Pdu.newHeader());
     private TargetDatamover datamover;
-    private DataTransfer placed;
-    private DataError placedError;
+    private final Map<DataTransfer, RemainingData> remaining = new ConcurrentHashMap<>();
     private int statSn = 1;
 
     /** Makes its memory. */
@@ -63,7 +62,7 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
             DataTransfer transfer = new DataTransfer(slot, pieces, PIECE_BYTES, MAX_PIECES);
             for (int i = 0; i < MAX_PIECES; i++) {
                 // Backwards, so that no two pieces that follow one another are neighbours.
-                transfer.piece(i, (long) (slot * MAX_PIECES + MAX_PIECES - 1 - i) * PIECE_BYTES);
+                transfer.pieces().piece(i, (long) (slot * MAX_PIECES + MAX_PIECES - 1 - i) * PIECE_BYTES);
             }
             free.add(transfer);
         }
@@ -75,12 +74,35 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
     }
 
     @Override
-    public DataTransfer placeImmediateData(ScsiCommandPdu command) {
-        placed = free.remove();
-        placedError = null;
+    public void commandNotify(ScsiCommandPdu command, ImmediateData data) throws IOException {
+        DataTransfer transfer = free.remove();
         int length = command.writes() ? (int) command.expectedDataTransferBytes() : 0;
-        placed.begin(command.initiatorTaskTag(), command.lunField(), length);
-        return placed;
+        transfer.begin(command.initiatorTaskTag(), command.lunField(), length);
+        switch (data.moveTo(transfer, true)) {
+            case DataError error -> {
+                failed.put(transfer.initiatorTaskTag(), error);
+                end(transfer, 2);
+            }
+            case RemainingData rest -> {
+                remaining.put(transfer, rest);
+                if (holding) {
+                    held.add(transfer);
+                } else {
+                    rest.get(transfer, transfer.lengthBytes());
+                }
+            }
+            case DataArrival.Complete _ -> start(transfer, command);
+        }
+    }
+
+    private void start(DataTransfer transfer, ScsiCommandPdu command) throws IOException {
+        if (command.reads()) {
+            answer(transfer, (int) command.expectedDataTransferBytes());
+        } else if (holding) {
+            held.add(transfer);
+        } else {
+            dataCompletionNotify(transfer);
+        }
     }
 
     @Override
@@ -93,24 +115,6 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
             }
             nopIn.begin(pdu.initiatorTaskTag(), Pdu.RESERVED_TAG, 0);
             datamover.sendControl(nopIn, data, true);
-        } else if (pdu.opcode() == Opcode.SCSI_COMMAND) {
-            started((ScsiCommandPdu) pdu);
-        }
-    }
-
-    private void started(ScsiCommandPdu command) throws IOException {
-        DataTransfer transfer = placed;
-        if (placedError != null) {
-            failed.put(transfer.initiatorTaskTag(), placedError);
-            end(transfer, 2);
-        } else if (command.reads()) {
-            answer(transfer, (int) command.expectedDataTransferBytes());
-        } else if (holding) {
-            held.add(transfer);
-        } else if (transfer.isComplete()) {
-            dataCompletionNotify(transfer);
-        } else {
-            datamover.getData(transfer, transfer.lengthBytes());
         }
     }
 
@@ -147,9 +151,9 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
     public void dataCompletionNotify(DataTransfer transfer) throws IOException {
         byte[] data = new byte[transfer.lengthBytes()];
         for (int i = 0; i < transfer.piecesFor(data.length); i++) {
-            int start = i * transfer.pieceBytes();
-            int part = Math.min(transfer.pieceBytes(), data.length - start);
-            MemorySegment piece = transfer.memory().segment(transfer.piece(i), part);
+            int start = i * transfer.place().pieceBytes();
+            int part = Math.min(transfer.place().pieceBytes(), data.length - start);
+            MemorySegment piece = transfer.memory().segment(transfer.place().piece(i), part);
             MemorySegment.copy(piece, ValueLayout.JAVA_BYTE, 0, data, start, part);
         }
         written.put(transfer.initiatorTaskTag(), data);
@@ -165,12 +169,8 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
 
     @Override
     public void dataErrorNotify(DataTransfer transfer, DataError error) throws IOException {
-        if (transfer == placed) {
-            placedError = error;
-        } else {
-            failed.put(transfer.initiatorTaskTag(), error);
-            end(transfer, 2);
-        }
+        failed.put(transfer.initiatorTaskTag(), error);
+        end(transfer, 2);
     }
 
     @Override
@@ -182,7 +182,7 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
     void abortHeld() throws IOException {
         for (DataTransfer transfer : held) {
             if (!transfer.isComplete()) {
-                datamover.getData(transfer, transfer.lengthBytes());
+                remaining.get(transfer).get(transfer, transfer.lengthBytes());
             }
             datamover.forget(transfer);
             free.add(transfer);

@@ -1,7 +1,11 @@
 package io.modeldisk.protocol.datamover.shm;
 
+import io.modeldisk.protocol.datamover.DataArrival;
 import io.modeldisk.protocol.datamover.DataError;
+import io.modeldisk.protocol.datamover.DataPlace;
 import io.modeldisk.protocol.datamover.DataTransfer;
+import io.modeldisk.protocol.datamover.ImmediateData;
+import io.modeldisk.protocol.datamover.Liveness;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.login.OperationalParameters;
@@ -32,6 +36,7 @@ public final class ShmTargetDatamover implements TargetDatamover {
     private final ScsiCommandPdu command = new ScsiCommandPdu(received);
     private final ScsiResponsePdu response = new ScsiResponsePdu(Pdu.newHeader());
 
+    private final ImmediateData commandMemory = new CommandMemory();
     private OperationalParameters parameters = OperationalParameters.DEFAULTS;
     private boolean greeted;
 
@@ -47,18 +52,44 @@ public final class ShmTargetDatamover implements TargetDatamover {
     }
 
     @Override
+    public void receiveControl(ControlListener listener) throws IOException {
+        if (receivePdu()) {
+            listener.controlNotify(pdu, stream.data());
+        }
+    }
+
+    @Override
     public void receive(Listener listener) throws IOException {
+        if (!receivePdu()) {
+            return;
+        }
+        switch (pdu.opcode()) {
+            case Opcode.SCSI_COMMAND -> {
+                checkNoData();
+                listener.commandNotify(command, commandMemory);
+            }
+            case Opcode.DATA_OUT -> throw new ProtocolException("a Data-Out PDU over shared memory");
+            default -> listener.controlNotify(pdu, stream.data());
+        }
+    }
+
+    /** Waits for the next frame and serves it; returns whether it is a PDU, which is the caller's. */
+    private boolean receivePdu() throws IOException {
         stream.next();
         if (!greeted) {
             greet();
-            return;
+            return false;
         }
         switch (stream.kind()) {
-            case Frame.PDU -> receivePdu(listener);
+            case Frame.PDU -> {
+                receiveHeader();
+                return true;
+            }
             case Frame.REGISTER -> register();
             case Frame.INVALIDATE -> memory.invalidate(stream.tag());
             default -> throw new ProtocolException("a frame of kind " + stream.kind() + " from an initiator");
         }
+        return false;
     }
 
     private void greet() throws IOException {
@@ -98,56 +129,49 @@ public final class ShmTargetDatamover implements TargetDatamover {
         throw new IOException(reason);
     }
 
-    private void receivePdu(Listener listener) throws IOException {
+    private void receiveHeader() throws IOException {
         stream.header(received);
         int length = pdu.dataSegmentBytes();
         if (length > parameters.ownDataSegmentBytes()) {
             throw new ProtocolException("a data segment of " + length + " bytes, the limit is "
                 + parameters.ownDataSegmentBytes());
         }
-        switch (pdu.opcode()) {
-            case Opcode.SCSI_COMMAND -> receiveCommand(listener, length);
-            case Opcode.DATA_OUT -> throw new ProtocolException("a Data-Out PDU over shared memory");
-            default -> listener.controlNotify(pdu, stream.data());
-        }
     }
 
-    private void receiveCommand(Listener listener, int length) throws IOException {
+    private void checkNoData() throws ProtocolException {
+        int length = pdu.dataSegmentBytes();
         boolean moreToCome = command.writes() && !command.isFinal();
         if (length > 0 || moreToCome) {
             throw new ProtocolException("a command over shared memory with " + length + " bytes of immediate data"
                 + (moreToCome ? " and more to come" : ""));
         }
-        DataTransfer transfer = listener.placeImmediateData(command);
-        if (transfer != null && !locate(transfer)) {
-            listener.dataErrorNotify(transfer, DataError.WRONG_MEMORY);
-        }
-        listener.controlNotify(command, null);
     }
 
-    /** Finds the task's memory; answers false if it should have some and has not. */
-    private boolean locate(DataTransfer transfer) {
-        long expected = command.expectedDataTransferBytes();
-        boolean found = memory.covers(stream.tag(), stream.offset(), expected);
-        if (found) {
-            transfer.liesAt(memory.memory(), PeerMemory.address(stream.tag(), stream.offset()), expected);
+    /** The memory that the command names which came last: its data lies there already. */
+    private final class CommandMemory implements ImmediateData {
+        @Override
+        public DataArrival moveTo(DataTransfer transfer, boolean wanted) {
+            if (!wanted) {
+                return DataError.UNWANTED;
+            }
+            long expected = command.expectedDataTransferBytes();
+            if (memory.covers(stream.tag(), stream.offset(), expected)) {
+                transfer.liesAt(memory.memory(), PeerMemory.address(stream.tag(), stream.offset()), expected);
+            } else if (expected > 0) {
+                return DataError.WRONG_MEMORY;
+            }
+            return DataArrival.Complete.COMPLETE;
         }
-        return found || expected == 0;
-    }
 
-    @Override
-    public void expectUnsolicitedData(DataTransfer transfer, boolean wanted) {
-        throw new IllegalStateException("all data is there when its command is");
+        @Override
+        public boolean drop() {
+            return true;
+        }
     }
 
     @Override
     public Pdu received() {
         return pdu;
-    }
-
-    @Override
-    public void getData(DataTransfer transfer, int bytes) {
-        throw new IllegalStateException("all data is there when its command is");
     }
 
     @Override
@@ -165,9 +189,12 @@ public final class ShmTargetDatamover implements TargetDatamover {
         DataTransfer transfer, int dataOffset, DataMemory from, long memoryOffset, int bytes, boolean last,
         long residual)
         throws IOException {
-        long to = transfer.peerAddress(dataOffset, bytes);
+        if (!(transfer.place() instanceof DataPlace.PeerMemory place)) {
+            throw new IllegalStateException("a task without memory has no data");
+        }
+        long to = place.address(dataOffset, bytes);
         MemorySegment.copy(from.slab(memoryOffset), DataMemory.offsetInSlab(memoryOffset),
-            transfer.peerMemory().slab(to), DataMemory.offsetInSlab(to), bytes);
+            place.memory().slab(to), DataMemory.offsetInSlab(to), bytes);
         if (last) {
             stream.lock();
             try {
@@ -200,18 +227,8 @@ public final class ShmTargetDatamover implements TargetDatamover {
     }
 
     @Override
-    public long receivingSinceNanos() {
-        return stream.receivingSinceNanos();
-    }
-
-    @Override
-    public long lastReceivedNanos() {
-        return stream.lastReceivedNanos();
-    }
-
-    @Override
-    public long sendingSinceNanos() {
-        return stream.sendingSinceNanos();
+    public Liveness liveness() {
+        return new Liveness(stream.receivingSinceNanos(), stream.lastReceivedNanos(), stream.sendingSinceNanos());
     }
 
     @Override

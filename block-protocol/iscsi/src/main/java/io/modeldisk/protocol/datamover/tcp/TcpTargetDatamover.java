@@ -1,8 +1,12 @@
 package io.modeldisk.protocol.datamover.tcp;
 
+import io.modeldisk.protocol.datamover.DataArrival;
 import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataTransfer;
+import io.modeldisk.protocol.datamover.ImmediateData;
+import io.modeldisk.protocol.datamover.Liveness;
 import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.datamover.RemainingData;
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.login.TextParameters;
@@ -33,13 +37,15 @@ public final class TcpTargetDatamover implements TargetDatamover {
     private final Pdu pdu = new Pdu(received);
     private final ScsiCommandPdu command = new ScsiCommandPdu(received);
     private final DataOutPdu dataOut = new DataOutPdu(received);
-    /** Before the login no more than a default data segment; who cannot log in shall not cost much. */
+    /** Before the login only a default data segment: a peer that cannot log in must not cost much. */
     private ByteBuffer control = ByteBuffer.allocateDirect(OperationalParameters.DEFAULTS.ownDataSegmentBytes());
 
     private final DataInPdu dataIn = new DataInPdu(Pdu.newHeader());
     private final R2tPdu r2t = new R2tPdu(Pdu.newHeader());
     private final ViewCache receiving = new ViewCache();
     private final ViewCache sending = new ViewCache();
+    private final ImmediateData immediateData = new Immediate();
+    private final RemainingData remainingData = this::getData;
 
     private OperationalParameters parameters = OperationalParameters.DEFAULTS;
 
@@ -65,39 +71,85 @@ public final class TcpTargetDatamover implements TargetDatamover {
     }
 
     @Override
+    public void receiveControl(ControlListener listener) throws IOException {
+        // No digests before full-feature phase.
+        takeControl(receiveHeader());
+        listener.controlNotify(pdu, control);
+    }
+
+    @Override
     public void receive(Listener listener) throws IOException {
+        int length = receiveHeader();
+        switch (pdu.opcode()) {
+            case Opcode.SCSI_COMMAND -> listener.commandNotify(command, immediateData);
+            case Opcode.DATA_OUT -> receiveDataOut(listener, length);
+            default -> {
+                if (takeControl(length)) {
+                    listener.controlNotify(pdu, control);
+                } else {
+                    listener.discardNotify(pdu, RejectPdu.DATA_DIGEST_ERROR);
+                }
+            }
+        }
+    }
+
+    /** Returns the length of the data segment that follows. */
+    private int receiveHeader() throws IOException {
         reader.readHeader(pdu);
         int length = pdu.dataSegmentBytes();
         if (length > parameters.ownDataSegmentBytes()) {
             throw new ProtocolException("a data segment of " + length + " bytes, the limit is "
                 + parameters.ownDataSegmentBytes());
         }
-        switch (pdu.opcode()) {
-            case Opcode.SCSI_COMMAND -> receiveCommand(listener, length);
-            case Opcode.DATA_OUT -> receiveDataOut(listener, length);
-            default -> receiveControl(listener, length);
+        return length;
+    }
+
+    /** Reads the data segment of a control PDU; returns whether it is intact. */
+    private boolean takeControl(int length) throws IOException {
+        if (length > control.capacity()) {
+            throw new ProtocolException(
+                "a data segment of " + length + " bytes with opcode %02Xh".formatted(pdu.opcode()));
+        }
+        control.clear().limit(length);
+        reader.readData(control);
+        control.flip();
+        return reader.endData(length);
+    }
+
+    /** The data of the command whose header came last. */
+    private final class Immediate implements ImmediateData {
+        @Override
+        public DataArrival moveTo(DataTransfer transfer, boolean wanted) throws IOException {
+            TcpTransfer state = transfers[transfer.slot()];
+            state.begin(transfer);
+            int length = command.dataSegmentBytes();
+            boolean announced = command.writes() && !command.isFinal();
+            DataError error = wanted ? check(length, announced) : DataError.UNWANTED;
+            if (!take(error == null ? transfer : null, length)) {
+                return DataError.DIGEST;
+            }
+            if (announced && (error != null || !transfer.isComplete())) {
+                state.expectUnsolicited(error);
+                return remainingData;
+            }
+            if (error != null) {
+                return error;
+            }
+            return transfer.isComplete() ? DataArrival.Complete.COMPLETE : remainingData;
+        }
+
+        private DataError check(int length, boolean announced) {
+            boolean tooMuch = length > (parameters.immediateData() ? parameters.firstBurstBytes() : 0);
+            return tooMuch || announced && parameters.initialR2t() ? DataError.UNEXPECTED_UNSOLICITED_DATA : null;
+        }
+
+        @Override
+        public boolean drop() throws IOException {
+            return take(null, command.dataSegmentBytes());
         }
     }
 
-    private void receiveCommand(Listener listener, int length) throws IOException {
-        DataTransfer transfer = listener.placeImmediateData(command);
-        if (transfer != null) {
-            transfers[transfer.slot()].begin(transfer);
-        }
-        if (length > 0) {
-            boolean agreed = parameters.immediateData() && length <= parameters.firstBurstBytes();
-            if (!take(agreed ? transfer : null, length)) {
-                listener.discardNotify(command, RejectPdu.DATA_DIGEST_ERROR);
-                return;
-            }
-            if (!agreed && transfer != null) {
-                listener.dataErrorNotify(transfer, DataError.UNEXPECTED_UNSOLICITED_DATA);
-            }
-        }
-        listener.controlNotify(command, null);
-    }
-
-    /** Reads a data segment into its transfer; what is more than the command moves is dropped. Answers whether it is intact. */
+    /** Reads a data segment into its transfer and drops what the command does not move; returns whether it is intact. */
     private boolean take(DataTransfer transfer, int length) throws IOException {
         int wanted = transfer == null ? 0 : Math.min(length, transfer.lengthBytes() - transfer.receivedBytes());
         int left = wanted;
@@ -187,35 +239,12 @@ public final class TcpTargetDatamover implements TargetDatamover {
         return dataOut.isFinal() && !whole ? DataError.INCORRECT_AMOUNT : null;
     }
 
-    private void receiveControl(Listener listener, int length) throws IOException {
-        if (length > control.capacity()) {
-            throw new ProtocolException(
-                "a data segment of " + length + " bytes with opcode %02Xh".formatted(pdu.opcode()));
-        }
-        control.clear().limit(length);
-        reader.readData(control);
-        if (reader.endData(length)) {
-            listener.controlNotify(pdu, control.flip());
-        } else {
-            listener.discardNotify(pdu, RejectPdu.DATA_DIGEST_ERROR);
-        }
-    }
-
     @Override
     public Pdu received() {
         return pdu;
     }
 
-    @Override
-    public void expectUnsolicitedData(DataTransfer transfer, boolean wanted) {
-        TcpTransfer state = transfers[transfer.slot()];
-        state.error = wanted ? null : DataError.UNWANTED;
-        state.unsolicited = true;
-        state.fetching = true;
-    }
-
-    @Override
-    public void getData(DataTransfer transfer, int bytes) throws IOException {
+    private void getData(DataTransfer transfer, int bytes) throws IOException {
         TcpTransfer state = transfers[transfer.slot()];
         synchronized (state) {
             state.grantedBytes = bytes;
@@ -326,18 +355,8 @@ public final class TcpTargetDatamover implements TargetDatamover {
     }
 
     @Override
-    public long receivingSinceNanos() {
-        return reader.receivingSinceNanos();
-    }
-
-    @Override
-    public long lastReceivedNanos() {
-        return reader.lastReceivedNanos();
-    }
-
-    @Override
-    public long sendingSinceNanos() {
-        return writer.sendingSinceNanos();
+    public Liveness liveness() {
+        return new Liveness(reader.receivingSinceNanos(), reader.lastReceivedNanos(), writer.sendingSinceNanos());
     }
 
     @Override

@@ -37,6 +37,13 @@ final class TcpTransfer {
         error = null;
     }
 
+    /** The command announced data that comes unasked; with {@code fault} it is dropped, and the fault is reported at its end. */
+    void expectUnsolicited(DataError fault) {
+        error = fault;
+        unsolicited = true;
+        fetching = true;
+    }
+
     /** Whether a tag for this transfer's slot was ever given out. */
     boolean hasGiven(int tag) {
         return generation - (tag >>> SLOT_BITS) >= 0;

@@ -2,9 +2,13 @@ package io.modeldisk.protocol.datamover.iser;
 
 import com.ibm.disni.verbs.IbvSendWR;
 import com.ibm.disni.verbs.SVCPostSend;
+import io.modeldisk.protocol.datamover.DataArrival;
 import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataTransfer;
+import io.modeldisk.protocol.datamover.ImmediateData;
+import io.modeldisk.protocol.datamover.Liveness;
 import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.datamover.RemainingData;
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -46,6 +50,8 @@ public final class IserTargetDatamover implements TargetDatamover {
     private final boolean invalidates;
     private final ScsiResponsePdu response = new ScsiResponsePdu(Pdu.newHeader());
     private final Pdu received = new Pdu(Pdu.newHeader());
+    private final CommandData commandData = new CommandData();
+    private final RemainingData remainingData = this::getData;
     private int nextWrite;
     private OperationalParameters parameters = OperationalParameters.DEFAULTS;
 
@@ -105,6 +111,20 @@ public final class IserTargetDatamover implements TargetDatamover {
     }
 
     @Override
+    public void receiveControl(ControlListener listener) throws IOException {
+        queue.enter();
+        try {
+            // No transfer can end before there are tasks.
+            IserMessage message = (IserMessage) channel.awaitArrival();
+            int start = check(message);
+            listener.controlNotify(message.pdu(), message.received(start));
+            channel.receiveAgain(message);
+        } finally {
+            queue.exit();
+        }
+    }
+
+    @Override
     public void receive(Listener listener) throws IOException {
         queue.enter();
         try {
@@ -121,46 +141,68 @@ public final class IserTargetDatamover implements TargetDatamover {
         }
     }
 
-    private void receive(Listener listener, IserMessage message) throws IOException {
+    /** Checks a message's lengths; returns where its data segment starts. */
+    private int check(IserMessage message) throws ProtocolException {
         int longest = Math.min(parameters.ownDataSegmentBytes(), IserMessage.DATA_SEGMENT_BYTES);
         // A copy: the message's place may have been given to the next one when this is asked for.
         received.header().put(0, message.pdu().header(), 0, Pdu.BHS_BYTES);
-        int start = message.checkReceived(longest);
+        return message.checkReceived(longest);
+    }
+
+    private void receive(Listener listener, IserMessage message) throws IOException {
+        int start = check(message);
         endAcknowledgedPuts(listener, message.command().expStatSn());
         switch (message.pdu().opcode()) {
-            case Opcode.SCSI_COMMAND -> receiveCommand(listener, message, start);
+            case Opcode.SCSI_COMMAND -> listener.commandNotify(message.command(), commandData.of(message, start));
             case Opcode.DATA_OUT -> throw new ProtocolException("a Data-Out PDU, but InitialR2T=Yes was agreed on");
             default -> listener.controlNotify(message.pdu(), message.received(start));
         }
     }
 
-    private void receiveCommand(Listener listener, IserMessage message, int start) throws IOException {
-        ScsiCommandPdu command = message.command();
-        DataTransfer transfer = listener.placeImmediateData(command);
-        if (transfer != null) {
+    /** The data that came in a command's message. */
+    private final class CommandData implements ImmediateData {
+        private IserMessage message;
+        private int start;
+
+        CommandData of(IserMessage received, int dataStart) {
+            message = received;
+            start = dataStart;
+            return this;
+        }
+
+        @Override
+        public DataArrival moveTo(DataTransfer transfer, boolean wanted) throws IOException {
+            ScsiCommandPdu command = message.command();
+            if (command.writes() && !command.isFinal()) {
+                throw new ProtocolException("a command that announces Data-Out PDUs, but InitialR2T=Yes was agreed on");
+            }
             IserTransfer state = transfers[transfer.slot()];
             int length = command.dataSegmentBytes();
             state.begin(transfer, message.whole(), length);
-            DataError error = state.check(command, parameters);
-            if (error == null) {
-                place(transfer, message, start, Math.min(length, transfer.lengthBytes()));
-            } else {
-                listener.dataErrorNotify(transfer, error);
+            DataError error = wanted ? state.check(command, parameters) : DataError.UNWANTED;
+            if (error != null) {
+                return error;
             }
+            copy(transfer, Math.min(length, transfer.lengthBytes()));
+            return transfer.isComplete() ? DataArrival.Complete.COMPLETE : remainingData;
         }
-        listener.controlNotify(command, null);
-    }
 
-    private void place(DataTransfer transfer, IserMessage message, int start, int bytes) {
-        MemorySegment from = message.segment();
-        int done = 0;
-        while (done < bytes) {
-            int part = Math.min(bytes - done, transfer.contiguousBytes(done));
-            long to = transfer.address(done);
-            MemorySegment.copy(from, start + done, transfer.memory().slab(to), DataMemory.offsetInSlab(to), part);
-            done += part;
+        private void copy(DataTransfer transfer, int bytes) {
+            MemorySegment from = message.segment();
+            int done = 0;
+            while (done < bytes) {
+                int part = Math.min(bytes - done, transfer.contiguousBytes(done));
+                long to = transfer.address(done);
+                MemorySegment.copy(from, start + done, transfer.memory().slab(to), DataMemory.offsetInSlab(to), part);
+                done += part;
+            }
+            transfer.received(bytes);
         }
-        transfer.received(bytes);
+
+        @Override
+        public boolean drop() {
+            return true;
+        }
     }
 
     /** What the initiator has seen the status of is over: its acknowledgement was on the wire before what it sent next. */
@@ -201,20 +243,14 @@ public final class IserTargetDatamover implements TargetDatamover {
         return received;
     }
 
-    @Override
-    public void expectUnsolicitedData(DataTransfer transfer, boolean wanted) {
-        // InitialR2T=No is never agreed on over iSER: the first such Data-Out PDU ends the connection.
-    }
-
-    @Override
-    public void getData(DataTransfer transfer, int bytes) throws IOException {
+    private void getData(DataTransfer transfer, int bytes) throws IOException {
         IserTransfer state = transfers[transfer.slot()];
         queue.enter();
         channel.lock();
         try {
             RegisteredMemory memory = channel.registered(transfer.memory());
             int position = transfer.receivedBytes();
-            int requests = transfer.piecesFor(bytes) - position / transfer.pieceBytes();
+            int requests = transfer.piecesFor(bytes) - position / transfer.place().pieceBytes();
             queue.awaitRoom(requests);
             state.requested(bytes);
             while (position < bytes) {
@@ -392,21 +428,12 @@ public final class IserTargetDatamover implements TargetDatamover {
     }
 
     @Override
-    public long receivingSinceNanos() {
-        // A message comes whole or not at all.
-        return 0;
-    }
-
-    @Override
-    public long lastReceivedNanos() {
-        return channel.lastReceivedNanos();
-    }
-
-    @Override
-    public long sendingSinceNanos() {
+    public Liveness liveness() {
         long message = channel.sendingSinceNanos();
         long put = puts.sinceNanos();
-        return message == 0 || put != 0 && put - message < 0 ? put : message;
+        long sending = message == 0 || put != 0 && put - message < 0 ? put : message;
+        // A message comes whole or not at all: none is ever being received.
+        return new Liveness(0, channel.lastReceivedNanos(), sending);
     }
 
     @Override
