@@ -21,7 +21,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     private final TraceEvents traceEvents;
     private final List<MountedFile> files;
 
-    ModelFiles(ModelMount.Context context) throws IOException {
+    ModelFiles(MountContext context) throws IOException {
         this.weights = new WeightsFile(context.remoteModel());
         this.trace = ExchangeSettings.systemTrace();
         this.exchange = context.exchange().create(context.remoteModel(), new ExchangeSettings(context.pull(), trace));

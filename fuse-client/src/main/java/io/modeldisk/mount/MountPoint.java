@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -79,7 +80,7 @@ final class MountPoint {
     }
 
     /** Throws if the file system does not answer within the time: it is asked through the kernel, as its users will. */
-    void awaitAnswer(long timeoutMs) throws IOException {
+    void awaitAnswer(Duration timeout) throws IOException {
         CompletableFuture<Void> answer = new CompletableFuture<>();
         // A thread of its own: a file system that does not answer would keep the caller for ever.
         Thread.ofPlatform().name("modeldisk-mount-check").daemon().start(() -> {
@@ -91,9 +92,9 @@ final class MountPoint {
             }
         });
         try {
-            answer.get(timeoutMs, TimeUnit.MILLISECONDS);
+            answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            throw new IOException(path + " was mounted but did not answer within " + timeoutMs + " ms", e);
+            throw new IOException(path + " was mounted but did not answer within " + timeout.toMillis() + " ms", e);
         } catch (ExecutionException | CompletionException e) {
             throw new IOException(path + " was mounted but does not answer: " + e.getCause().getMessage(), e);
         } catch (InterruptedException e) {
@@ -113,11 +114,11 @@ final class MountPoint {
     }
 
     /** Throws if the mount is still there after this time. */
-    void awaitGone(long timeoutMs) throws IOException {
+    void awaitGone(Duration timeout) throws IOException {
         long startedNs = System.nanoTime();
         while (type().filter(FuseOptions.TYPE::equals).isPresent()) {
-            if (System.nanoTime() - startedNs > TimeUnit.MILLISECONDS.toNanos(timeoutMs)) {
-                throw new IOException(path + " is still mounted after " + timeoutMs + " ms");
+            if (System.nanoTime() - startedNs > timeout.toNanos()) {
+                throw new IOException(path + " is still mounted after " + timeout.toMillis() + " ms");
             }
             LockSupport.parkNanos(this, POLL_NS);
         }

@@ -22,12 +22,12 @@ final class StatusReport {
     private static final ObjectMapper MAPPER = new ObjectMapper();
     private static final ObjectWriter JSON = MAPPER.writerWithDefaultPrettyPrinter();
 
-    private final ModelMount.Context context;
+    private final MountContext context;
     private final Exchange exchange;
     private final ModelFile modelFile;
     private final Instant mountedAt = Instant.now();
 
-    StatusReport(ModelMount.Context context, Exchange exchange, ModelFile modelFile) {
+    StatusReport(MountContext context, Exchange exchange, ModelFile modelFile) {
         this.context = context;
         this.exchange = exchange;
         this.modelFile = modelFile;

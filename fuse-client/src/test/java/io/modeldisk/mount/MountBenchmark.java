@@ -29,7 +29,7 @@ public final class MountBenchmark {
             return;
         }
         Path directory = Files.createTempDirectory("modeldisk-benchmark");
-        try (ModelMount mount = ModelMount.launch(new ModelMount.Context().directory(directory)
+        try (ModelMount mount = ModelMount.launch(new MountContext().directory(directory)
             .remoteModel(new NullModel()).exchange(ExchangeScheme.named(args[0])))) {
             measure(mount.directory().resolve("model"));
         } finally {

@@ -23,8 +23,8 @@ final class MountFixture {
         shell = new Shell(dir);
     }
 
-    ModelMount.Context context(String exchange) {
-        return new ModelMount.Context().directory(dir).remoteModel(model).exchange(ExchangeScheme.named(exchange))
+    MountContext context(String exchange) {
+        return new MountContext().directory(dir).remoteModel(model).exchange(ExchangeScheme.named(exchange))
             .learner("l1");
     }
 

@@ -1,6 +1,7 @@
 package io.modeldisk.command;
 
 import io.modeldisk.mount.ModelMount;
+import io.modeldisk.mount.MountContext;
 import io.modeldisk.mount.TunedSize;
 import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.scheduling.PullPolicy;
@@ -126,7 +127,7 @@ final class MountCommand implements Callable<Integer> {
             .datamover(Route.Wish.named(datamover))
             .socketDirectory(sockets.directory())
             .sizes(sizes::of);
-        ModelMount.Context context = new ModelMount.Context()
+        MountContext context = new MountContext()
             .directory(directory)
             .exchange(ExchangeScheme.named(exchange))
             .pull(PullPolicy.named(pull))

@@ -2,16 +2,17 @@ package io.modeldisk.mount.fuse;
 
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
+import java.time.Duration;
 
 /**
  * How a binding serves.
  *
  * @param workerThreads how many threads read requests, from 1
  * @param maxThreads to how many they grow while requests wait (for a round, say), so that an interrupt is still read
- * @param closeTimeoutMs how long an unmount waits for its threads
+ * @param closeTimeout how long an unmount waits for its threads
  * @param memory makes the memory that requests are read into, so that their data need not be copied to go further
  */
-public record FuseOptions(int workerThreads, int maxThreads, long closeTimeoutMs, Allocator memory) {
+public record FuseOptions(int workerThreads, int maxThreads, Duration closeTimeout, Allocator memory) {
     /** Makes memory. */
     @FunctionalInterface
     public interface Allocator {
@@ -26,14 +27,8 @@ public record FuseOptions(int workerThreads, int maxThreads, long closeTimeoutMs
     public static final int DEFAULT_MAX_THREADS = 32;
 
     /** Longer than a wait at the shards should take to notice its cancellation. */
-    public static final long DEFAULT_CLOSE_TIMEOUT_MS = 10_000;
+    public static final Duration DEFAULT_CLOSE_TIMEOUT = Duration.ofSeconds(10);
 
     /** What the file system type is called in the mount table. */
     public static final String TYPE = "fuse.modeldisk";
-
-    /** The defaults. */
-    public static FuseOptions defaults() {
-        return new FuseOptions(DEFAULT_WORKER_THREADS, DEFAULT_MAX_THREADS, DEFAULT_CLOSE_TIMEOUT_MS,
-            DataMemory::allocate);
-    }
 }

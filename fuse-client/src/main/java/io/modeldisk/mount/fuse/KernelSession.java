@@ -78,14 +78,13 @@ final class KernelSession implements FuseSession {
             unmounter.unmountForGood(directory);
         }
         try {
-            ended.get(options.closeTimeoutMs(), TimeUnit.MILLISECONDS);
+            ended.get(options.closeTimeout().toNanos(), TimeUnit.NANOSECONDS);
             memory.close();
             arena.close();
         } catch (TimeoutException e) {
             // A thread may still use the memory: losing it is better than freeing it.
             LOG.error("{} is unmounted, but a request has not ended within {} ms; its memory is not given back",
-                directory,
-                options.closeTimeoutMs());
+                directory, options.closeTimeout().toMillis());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             LOG.error("interrupted while {} was being closed; its memory is not given back", directory);

@@ -1,6 +1,7 @@
 package io.modeldisk.bench.training;
 
 import io.modeldisk.mount.ModelMount;
+import io.modeldisk.mount.MountContext;
 import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.Phase;
@@ -40,7 +41,7 @@ final class MountPath implements LearnerPath {
     static LearnerPath open(RemoteModel model, Variant variant, String learner) throws IOException {
         Path directory = Files.createTempDirectory("modeldisk-bench");
         try {
-            ModelMount mount = ModelMount.launch(new ModelMount.Context().directory(directory).remoteModel(model)
+            ModelMount mount = ModelMount.launch(new MountContext().directory(directory).remoteModel(model)
                 .exchange(variant.exchange()).pull(variant.pull()).learner(learner));
             try {
                 FileChannel file = FileChannel.open(directory.resolve("model"), StandardOpenOption.READ,
