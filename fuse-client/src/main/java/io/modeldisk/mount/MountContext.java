@@ -1,6 +1,7 @@
 package io.modeldisk.mount;
 
 import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.mount.fuse.FileAccess;
 import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.fuse.KernelBinding;
@@ -35,6 +36,7 @@ public final class MountContext {
     private int maxThreads = FuseOptions.DEFAULT_MAX_THREADS;
     private Duration startTimeout = DEFAULT_START_TIMEOUT;
     private Duration closeTimeout = FuseOptions.DEFAULT_CLOSE_TIMEOUT;
+    private FileAccess access = FileAccess.ofThisUser();
     private FuseBinding binding = new KernelBinding();
 
     /** The mount point: an existing directory. Required. */
@@ -106,6 +108,12 @@ public final class MountContext {
         return this;
     }
 
+    /** Owner and permissions of the files. Default: {@link FileAccess#ofThisUser}. */
+    public MountContext access(FileAccess value) {
+        this.access = value;
+        return this;
+    }
+
     /** The implementation of FUSE. Default: {@link KernelBinding}. */
     public MountContext binding(FuseBinding value) {
         this.binding = value;
@@ -152,7 +160,7 @@ public final class MountContext {
 
     /** What the binding needs of this configuration. */
     FuseOptions fuseOptions() {
-        return new FuseOptions(workerThreads, maxThreads, closeTimeout, remoteModel::allocate);
+        return new FuseOptions(workerThreads, maxThreads, closeTimeout, access, remoteModel::allocate);
     }
 
     /**
@@ -168,6 +176,7 @@ public final class MountContext {
         require(learner != null, "learner must not be null");
         require(datamover != null, "datamover must not be null");
         require(tuning != null, "tuning must not be null");
+        require(access != null, "access is not set");
         require(binding != null, "binding is not set");
         require(workerThreads >= 1, "workerThreads=" + workerThreads + " must be at least 1");
         require(maxThreads > workerThreads && maxThreads <= MAX_THREADS_LIMIT, "maxThreads=" + maxThreads
@@ -181,8 +190,10 @@ public final class MountContext {
     @Override
     public String toString() {
         return "directory=" + directory + " exchange=" + exchange.schemeName() + " pull=" + pull.policyName()
-            + " learner=" + learner + " datamover=" + datamover + " tuning=" + tuning + " workerThreads=" + workerThreads
-            + " maxThreads=" + maxThreads + " startTimeout=" + startTimeout + " closeTimeout=" + closeTimeout;
+            + " learner=" + learner + " datamover=" + datamover + " tuning=" + tuning + " workerThreads="
+            + workerThreads
+            + " maxThreads=" + maxThreads + " startTimeout=" + startTimeout + " closeTimeout=" + closeTimeout
+            + " access=" + access;
     }
 
     private static void require(boolean condition, String message) {

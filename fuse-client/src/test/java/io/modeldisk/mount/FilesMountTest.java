@@ -35,8 +35,8 @@ final class FilesMountTest {
     void theDirectoryListsItsFiles() throws Exception {
         assertThat(fixture.shell.succeed("cd \"$DIR\" && stat -c '%n %A %s' * && df . | wc -l").lines())
             .containsExactly(
-                "model -rw-rw-rw- " + SIZE, "status.json -r--r--r-- 0", "trace.json -r--r--r-- 0",
-                "weights -rw-rw-rw- " + SIZE, "2");
+                "model -rw------- " + SIZE, "status.json -r-------- 0", "trace.json -r-------- 0",
+                "weights -rw------- " + SIZE, "2");
     }
 
     @Test

@@ -4,6 +4,7 @@ import io.modeldisk.mount.exchange.ExchangeScheme;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Comparator;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -19,6 +20,8 @@ final class MountFixture {
     MountFixture(long sizeBytes) throws IOException {
         model = new MemoryModel(sizeBytes);
         base = Files.createTempDirectory("modeldisk mount").toRealPath();
+        // Other users may pass: what refuses them in a test is the mount.
+        Files.setPosixFilePermissions(base, PosixFilePermissions.fromString("rwxr-xr-x"));
         dir = Files.createDirectory(base.resolve("m"));
         shell = new Shell(dir);
     }

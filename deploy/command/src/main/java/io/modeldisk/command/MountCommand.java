@@ -88,6 +88,9 @@ final class MountCommand implements Callable<Integer> {
     private String datamover;
 
     @Mixin
+    private AccessOptions access;
+
+    @Mixin
     private SocketDirectory sockets;
 
     @Mixin
@@ -131,7 +134,8 @@ final class MountCommand implements Callable<Integer> {
             .directory(directory)
             .exchange(ExchangeScheme.named(exchange))
             .pull(PullPolicy.named(pull))
-            .learner(label);
+            .learner(label)
+            .access(access.access());
         if (trace != null) {
             // A file that cannot be written is known now, not after hours of training.
             Files.write(trace, new byte[0]);

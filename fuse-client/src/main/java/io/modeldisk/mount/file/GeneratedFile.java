@@ -27,8 +27,8 @@ public final class GeneratedFile implements MountedFile {
     }
 
     @Override
-    public int permissions() {
-        return 0444;
+    public boolean isWritable() {
+        return false;
     }
 
     @Override

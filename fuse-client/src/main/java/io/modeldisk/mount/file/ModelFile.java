@@ -52,8 +52,8 @@ public final class ModelFile implements MountedFile {
     }
 
     @Override
-    public int permissions() {
-        return 0666;
+    public boolean isWritable() {
+        return true;
     }
 
     @Override

@@ -37,8 +37,8 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
     }
 
     @Override
-    public int permissions() {
-        return 0666;
+    public boolean isWritable() {
+        return true;
     }
 
     @Override

@@ -21,11 +21,11 @@ final class Dispatcher {
     private final HandleTable handles;
     private final Interrupts interrupts;
     private final FailureLog failures = new FailureLog();
-    private final int userId = LinuxCalls.effectiveUserId();
-    private final int groupId = LinuxCalls.effectiveGroupId();
+    private final FileAccess access;
     private final long startedMs = System.currentTimeMillis();
 
-    Dispatcher(FuseFileSystem fileSystem, HandleTable handles, Interrupts interrupts) {
+    Dispatcher(FuseFileSystem fileSystem, FileAccess access, HandleTable handles, Interrupts interrupts) {
+        this.access = access;
         this.fileSystem = fileSystem;
         this.files = fileSystem.files();
         this.handles = handles;
@@ -135,7 +135,7 @@ final class Dispatcher {
         String name = request.name();
         for (int i = 0; i < files.size(); i++) {
             if (files.get(i).name().equals(name)) {
-                slot.body().entry(KernelProtocol.FIRST_FILE_NODE + i, files.get(i), userId, groupId);
+                slot.body().entry(KernelProtocol.FIRST_FILE_NODE + i, files.get(i), access);
                 slot.replyBody();
                 return;
             }
@@ -145,9 +145,9 @@ final class Dispatcher {
 
     private void attributes(RequestSlot slot, long node) throws IOException {
         if (node == KernelProtocol.ROOT_NODE) {
-            slot.body().directoryAttributes(node, startedMs, userId, groupId);
+            slot.body().directoryAttributes(node, startedMs, access);
         } else {
-            slot.body().fileAttributes(node, file(node), userId, groupId);
+            slot.body().fileAttributes(node, file(node), access);
         }
         slot.replyBody();
     }

@@ -10,9 +10,11 @@ import java.time.Duration;
  * @param workerThreads how many threads read requests, from 1
  * @param maxThreads to how many they grow while requests wait (for a round, say), so that an interrupt is still read
  * @param closeTimeout how long an unmount waits for its threads
+ * @param access owner and permissions of the files
  * @param memory makes the memory that requests are read into, so that their data need not be copied to go further
  */
-public record FuseOptions(int workerThreads, int maxThreads, Duration closeTimeout, Allocator memory) {
+public record FuseOptions(int workerThreads, int maxThreads, Duration closeTimeout, FileAccess access,
+    Allocator memory) {
     /** Makes memory. */
     @FunctionalInterface
     public interface Allocator {

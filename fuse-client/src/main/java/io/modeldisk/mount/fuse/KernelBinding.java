@@ -40,9 +40,15 @@ public final class KernelBinding implements FuseBinding {
         if (!isAvailable()) {
             throw new IOException("cannot mount " + directory + ": " + unavailabilityCause());
         }
-        return LinuxCalls.effectiveUserId() == 0
+        int userId = LinuxCalls.effectiveUserId();
+        if (userId != 0 && options.access().userId() != userId) {
+            throw new IOException("cannot mount " + directory + " for user " + options.access().userId()
+                + ": only root can mount for another user, this is user " + userId);
+        }
+        return userId == 0
             ? mountAsRoot(directory, fileSystem, options)
-            : serve(directory, UserMount.mount(directory), fileSystem, options, new UserMount());
+            : serve(directory, UserMount.mount(directory, options.access().isShared(userId)), fileSystem, options,
+                new UserMount());
     }
 
     @Override
@@ -56,7 +62,8 @@ public final class KernelBinding implements FuseBinding {
             throw new IOException(
                 "cannot mount " + directory + ": " + DEVICE + " cannot be opened: " + Errno.nameOf(-fd));
         }
-        String data = "fd=" + fd + ",rootmode=40000,user_id=0,group_id=0,allow_other,default_permissions,max_read="
+        String data = "fd=" + fd + ",rootmode=40000,user_id=0,group_id=" + LinuxCalls.effectiveGroupId()
+            + (options.access().isShared(0) ? ",allow_other" : "") + ",default_permissions,max_read="
             + Transfer.MAX_REQUEST_BYTES;
         int mounted = LinuxCalls.mount(SOURCE, directory.toString(), FuseOptions.TYPE,
             LinuxCalls.MS_NOSUID | LinuxCalls.MS_NODEV, data);

@@ -38,7 +38,7 @@ final class KernelSession implements FuseSession {
         }
         this.interrupts = new Interrupts(slots);
         this.workers = new WorkerPool(fd, slots, options.workerThreads(),
-            new Dispatcher(fileSystem, handles, interrupts));
+            new Dispatcher(fileSystem, options.access(), handles, interrupts));
         this.ended = workers.ended().thenRun(handles::releaseAll);
         try {
             slots[0].attach(fd);

@@ -10,8 +10,8 @@ public interface MountedFile {
     /** Its name in the directory. */
     String name();
 
-    /** Its permission bits, as {@code 0666}. */
-    int permissions();
+    /** Whether it can be opened for writing. */
+    boolean isWritable();
 
     /** Its size now; 0 where reading tells. */
     long sizeBytes();

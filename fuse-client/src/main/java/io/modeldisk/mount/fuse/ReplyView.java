@@ -13,7 +13,7 @@ final class ReplyView {
 
     private static final int ATTR_BYTES = 88;
     private static final int BODY = HEADER_BYTES;
-    private static final int MODE_DIRECTORY = 0040755;
+    private static final int MODE_DIRECTORY = 0040000;
     private static final int MODE_FILE = 0100000;
     private static final int TYPE_DIRECTORY = 4;
     private static final int TYPE_FILE = 8;
@@ -58,26 +58,24 @@ final class ReplyView {
     }
 
     /** {@code struct fuse_entry_out}. */
-    void entry(long node, MountedFile file, int userId, int groupId) {
+    void entry(long node, MountedFile file, FileAccess access) {
         zeros(40 + ATTR_BYTES);
         out.set(JAVA_LONG, BODY, node);
         out.set(JAVA_LONG, BODY + 16, NAME_VALID_S);
         out.set(JAVA_LONG, BODY + 24, ATTRIBUTES_VALID_S);
-        attributes(BODY + 40, node, file.sizeBytes(), MODE_FILE | file.permissions(), file.modifiedMs(), userId,
-            groupId);
+        fileAttributes(BODY + 40, node, file, access);
     }
 
     /** {@code struct fuse_attr_out} of a file. */
-    void fileAttributes(long node, MountedFile file, int userId, int groupId) {
+    void fileAttributes(long node, MountedFile file, FileAccess access) {
         attributesHeader();
-        attributes(BODY + 16, node, file.sizeBytes(), MODE_FILE | file.permissions(), file.modifiedMs(), userId,
-            groupId);
+        fileAttributes(BODY + 16, node, file, access);
     }
 
     /** {@code struct fuse_attr_out} of the directory. */
-    void directoryAttributes(long node, long modifiedMs, int userId, int groupId) {
+    void directoryAttributes(long node, long modifiedMs, FileAccess access) {
         attributesHeader();
-        attributes(BODY + 16, node, 0, MODE_DIRECTORY, modifiedMs, userId, groupId);
+        attributes(BODY + 16, node, 0, MODE_DIRECTORY | access.directoryBits(), modifiedMs, access);
     }
 
     /** {@code struct fuse_open_out}. */
@@ -137,8 +135,13 @@ final class ReplyView {
         out.set(JAVA_LONG, BODY, ATTRIBUTES_VALID_S);
     }
 
+    private void fileAttributes(int at, long node, MountedFile file, FileAccess access) {
+        attributes(at, node, file.sizeBytes(), MODE_FILE | access.fileBits(file.isWritable()), file.modifiedMs(),
+            access);
+    }
+
     /** {@code struct fuse_attr}. */
-    private void attributes(int at, long node, long sizeBytes, int mode, long modifiedMs, int userId, int groupId) {
+    private void attributes(int at, long node, long sizeBytes, int mode, long modifiedMs, FileAccess access) {
         out.set(JAVA_LONG, at, node);
         out.set(JAVA_LONG, at + 8, sizeBytes);
         out.set(JAVA_LONG, at + 16, (sizeBytes + 511) / 512);
@@ -147,9 +150,9 @@ final class ReplyView {
             out.set(JAVA_INT, at + 48 + 4 * time, (int) (modifiedMs % 1000) * 1_000_000);
         }
         out.set(JAVA_INT, at + 60, mode);
-        out.set(JAVA_INT, at + 64, mode == MODE_DIRECTORY ? 2 : 1);
-        out.set(JAVA_INT, at + 68, userId);
-        out.set(JAVA_INT, at + 72, groupId);
+        out.set(JAVA_INT, at + 64, (mode & MODE_DIRECTORY) != 0 ? 2 : 1);
+        out.set(JAVA_INT, at + 68, access.userId());
+        out.set(JAVA_INT, at + 72, access.groupId());
         out.set(JAVA_INT, at + 80, 4096);
     }
 

@@ -51,7 +51,7 @@ final class UserMount implements Unmounter {
     }
 
     /** Mounts and returns the session's descriptor. */
-    static int mount(Path directory) throws IOException {
+    static int mount(Path directory, boolean allowOther) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment sockets = arena.allocate(JAVA_INT, 2);
             int made = LinuxCalls.call(SOCKETPAIR, AF_UNIX, SOCK_STREAM, 0, sockets);
@@ -61,7 +61,7 @@ final class UserMount implements Unmounter {
             int own = sockets.get(JAVA_INT, 0);
             int child = sockets.get(JAVA_INT, Integer.BYTES);
             try {
-                spawnAndWait(arena, directory, child);
+                spawnAndWait(arena, directory, allowOther, child);
             } finally {
                 // Then, when the helper has sent nothing, the receive below ends instead of waiting.
                 LinuxCalls.close(child);
@@ -74,9 +74,9 @@ final class UserMount implements Unmounter {
         }
     }
 
-    private static void spawnAndWait(Arena arena, Path directory, int socket) throws IOException {
-        String options = "fsname=modeldisk,subtype=modeldisk,default_permissions,max_read="
-            + Transfer.MAX_REQUEST_BYTES;
+    private static void spawnAndWait(Arena arena, Path directory, boolean allowOther, int socket) throws IOException {
+        String options = "fsname=modeldisk,subtype=modeldisk,default_permissions"
+            + (allowOther ? ",allow_other" : "") + ",max_read=" + Transfer.MAX_REQUEST_BYTES;
         MemorySegment arguments = strings(arena, List.of(HELPER, "-o", options, "--", directory.toString()));
         MemorySegment environment = strings(arena, Stream.concat(Stream.of(SOCKET_VARIABLE + "=" + socket),
             System.getenv().entrySet().stream().filter(entry -> !entry.getKey().equals(SOCKET_VARIABLE))

@@ -1,0 +1,112 @@
+package io.modeldisk.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.mount.fuse.FileAccess;
+import java.io.IOException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Which users a mount made by root admits. Needs root, to become other users. */
+@Tag("mount")
+@Timeout(120)
+final class AccessMountTest {
+    private static final int OUTSIDER = 65534;
+    private static final String AS_OUTSIDER = "setpriv --reuid=65534 --regid=65534 --clear-groups ";
+    private static final String AS_GROUP_MEMBER = "setpriv --reuid=65533 --regid=65534 --clear-groups ";
+    private static final String READ = "head -c 1 \"$DIR/%s\" >/dev/null";
+    private static final String WRITE = "dd if=/dev/zero of=\"$DIR/%s\" bs=4096 count=1 conv=notrunc status=none";
+
+    private MountFixture fixture;
+
+    @BeforeEach
+    void make() throws IOException {
+        fixture = new MountFixture(8 << 20);
+    }
+
+    @AfterEach
+    void unmount() throws Exception {
+        fixture.close();
+    }
+
+    private void launch(FileAccess access) throws IOException {
+        fixture.mount = ModelMount.launch(fixture.context("direct").access(access));
+    }
+
+    private void assertRefused(String command) throws Exception {
+        Shell.Result result = fixture.shell.run(command);
+        assertThat(result.status()).as(command).isNotZero();
+        assertThat(result.output()).contains("Permission denied");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"model", "weights"})
+    void outsiderNeitherReadsNorWritesByDefault(String file) throws Exception {
+        fixture.launch("direct");
+        assertRefused(AS_OUTSIDER + READ.formatted(file));
+        assertRefused(AS_OUTSIDER + WRITE.formatted(file));
+        fixture.shell.succeed(READ.formatted(file) + " && " + WRITE.formatted(file));
+    }
+
+    @Test
+    void outsiderDoesNotReadTheStatusByDefault() throws Exception {
+        fixture.launch("direct");
+        assertRefused(AS_OUTSIDER + "cat \"$DIR/status.json\"");
+        assertRefused(AS_OUTSIDER + "ls \"$DIR\"");
+    }
+
+    @Test
+    void modeWithoutAllowOtherAdmitsNoOutsider() throws Exception {
+        launch(FileAccess.ofThisUser().withMode(0666));
+        assertRefused(AS_OUTSIDER + READ.formatted("model"));
+    }
+
+    @Test
+    void allowOtherWithoutModeAdmitsNoOutsider() throws Exception {
+        launch(FileAccess.ofThisUser().withOthers(true));
+        assertRefused(AS_OUTSIDER + READ.formatted("model"));
+        assertRefused(AS_OUTSIDER + WRITE.formatted("weights"));
+    }
+
+    @Test
+    void allowOtherAdmitsOutsidersAsTheModeSays() throws Exception {
+        launch(FileAccess.ofThisUser().withMode(0664).withOthers(true));
+        fixture.shell.succeed(AS_OUTSIDER + READ.formatted("model"));
+        assertRefused(AS_OUTSIDER + WRITE.formatted("model"));
+    }
+
+    @Test
+    void allowOtherWithWriteBitsAdmitsOutsidersToWrite() throws Exception {
+        launch(FileAccess.ofThisUser().withMode(0666).withOthers(true));
+        fixture.shell.succeed(AS_OUTSIDER + WRITE.formatted("model"));
+        fixture.shell.succeed(AS_OUTSIDER + "cat \"$DIR/status.json\"");
+    }
+
+    @Test
+    void ownerSetByUidReadsAndWritesAndOthersDoNot() throws Exception {
+        launch(FileAccess.ofThisUser().withUser(OUTSIDER));
+        fixture.shell.succeed(AS_OUTSIDER + READ.formatted("model") + " && " + AS_OUTSIDER + WRITE.formatted("model"));
+        assertRefused(AS_GROUP_MEMBER + READ.formatted("model"));
+        assertThat(fixture.shell.succeed("stat -c '%u %A' \"$DIR/model\" \"$DIR\"").lines())
+            .containsExactly("65534 -rw-------", "65534 dr-x------");
+    }
+
+    @Test
+    void groupSetByGidIsAdmittedAsTheModeSays() throws Exception {
+        launch(FileAccess.ofThisUser().withGroup(OUTSIDER).withMode(0640));
+        fixture.shell.succeed(AS_GROUP_MEMBER + READ.formatted("model"));
+        assertRefused(AS_GROUP_MEMBER + WRITE.formatted("model"));
+    }
+
+    @Test
+    void ownerAndModeOfAFileAreFixed() throws Exception {
+        fixture.launch("direct");
+        assertThat(fixture.shell.run("chmod 666 \"$DIR/model\"").output()).contains("Operation not permitted");
+        assertThat(fixture.shell.run("chown 65534 \"$DIR/model\"").output()).contains("Operation not permitted");
+    }
+}
