@@ -15,8 +15,12 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import io.modeldisk.bench.baseline.BaselineClient;
+import io.modeldisk.bench.baseline.BaselineServer;
+import io.modeldisk.protocol.datamover.tcp.TcpSocketOptions;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiStatus;
+import java.nio.channels.SocketChannel;
 
 /** Dependencies point down: DESIGN.md, section 2, and what each package-info says. */
 @AnalyzeClasses(packages = "io.modeldisk", importOptions = ImportOption.DoNotIncludeTests.class)
@@ -140,6 +144,12 @@ final class ArchitectureTest {
     static final ArchRule ONLY_BENCH_GRPC_KNOWS_GRPC = noClasses().that()
         .resideOutsideOfPackage("io.modeldisk.bench.grpc..").should().dependOnClassesThat()
         .resideInAPackage("io.grpc..");
+
+    /** The protocol is compared with sockets of the same options. */
+    @ArchTest
+    static final ArchRule BASELINE_SETS_THE_SOCKET_OPTIONS_OF_THE_PRODUCT = classes().that()
+        .belongToAnyOf(BaselineClient.class, BaselineServer.class).should()
+        .callMethod(TcpSocketOptions.class, "apply", SocketChannel.class);
 
     private static ArchRule knowsOnly(String module, String... below) {
         DescribedPredicate<JavaClass> allowed = resideOutsideOfPackage(OURS).or(resideInAPackage(module));

@@ -1,6 +1,6 @@
 package io.modeldisk.bench.command;
 
-import io.modeldisk.bench.floor.FloorServer;
+import io.modeldisk.bench.baseline.BaselineServer;
 import io.modeldisk.bench.grpc.GrpcServer;
 import io.modeldisk.bench.micro.MeshNode;
 import io.modeldisk.command.ByteCount;
@@ -18,12 +18,12 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code modeldisk bench}: what measures modeldisk, each beside something that everybody knows. */
+/** {@code modeldisk bench}: benchmarks, each beside a baseline in the same run. */
 @Command(name = "bench", mixinStandardHelpOptions = true,
     subcommands = {BenchProtocolCommand.class, BenchSessionsCommand.class, BenchAggregatorCommand.class,
         BenchTrainingCommand.class, BenchMicroCommand.class},
     description = {
-        "Measures modeldisk on this machine, beside what the machine can do without it, in the same run."})
+        "Measures modeldisk on this machine and, in the same run, what the machine does without it."})
 public final class BenchCommand implements Runnable, Subcommand {
     @Spec
     private CommandSpec spec;
@@ -31,17 +31,17 @@ public final class BenchCommand implements Runnable, Subcommand {
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(),
-            "what is to be measured? bench protocol, bench sessions, bench aggregator, bench training, or bench micro");
+            "the benchmark is missing: add protocol, sessions, aggregator, training or micro");
     }
 
-    /** A gRPC server, which bench micro starts. */
+    /** The gRPC server that {@code bench micro} starts. */
     @Command(name = "grpc", mixinStandardHelpOptions = true, showDefaultValues = true, hidden = true,
-        description = {"Serves over gRPC what `bench micro` measures beside a shard."})
+        description = {"The gRPC server that `bench micro` compares a shard with."})
     int grpc(
         @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:0",
-            description = "Where to listen; port 0 takes any that is free.") String listen,
+            description = "The address to listen on; port 0 takes a free port.") String listen,
         @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "64MiB",
-            description = "How many weights it has.") ByteCount modelSize)
+            description = "The size of its weights.") ByteCount modelSize)
         throws IOException {
         try (GrpcServer server = GrpcServer.open(ModelAddress.parsePortal(listen, 0), modelSize.bytes())) {
             System.out.printf("ready: gRPC on %s, %s%n", TargetAddress.text(server.localAddress()),
@@ -51,14 +51,14 @@ public final class BenchCommand implements Runnable, Subcommand {
         return 0;
     }
 
-    /** A node of a mesh, which bench micro starts. */
+    /** The node of a mesh that {@code bench micro} starts. */
     @Command(name = "node", mixinStandardHelpOptions = true, showDefaultValues = true, hidden = true,
         description = {"A node of the mesh that `bench micro` measures: a shard, a gRPC server, and a client of both."})
     int node(
         @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:0",
-            description = "Where gRPC listens; port 0 takes any that is free.") String listen,
+            description = "The address of gRPC; port 0 takes a free port.") String listen,
         @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "64MiB",
-            description = "How many weights it has.") ByteCount modelSize,
+            description = "The size of its weights.") ByteCount modelSize,
         @Mixin ServeDatamovers datamovers)
         throws IOException {
         try (MeshNode node = MeshNode.open(ModelAddress.parsePortal(listen, 0), modelSize.bytes(),
@@ -70,18 +70,20 @@ public final class BenchCommand implements Runnable, Subcommand {
         return 0;
     }
 
-    /** The floor's other end, for a shard on another machine. */
-    @Command(name = "floor", mixinStandardHelpOptions = true, showDefaultValues = true, description = {
-        "Serves the floor that `bench protocol --running` measures beside a shard on another machine: run it there."})
-    int floor(
+    /** The baseline's server, for a shard on another machine. */
+    @Command(name = "baseline", aliases = "floor", mixinStandardHelpOptions = true, showDefaultValues = true,
+        description = {
+            "Serves the baseline of `bench protocol --running`. Run it on the machine of the shard.",
+            "Its sockets have the options of a shard's: no delay, keep-alive, and no pacing if both ends are on one machine."})
+    int baseline(
         @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:3261",
-            description = "Where to listen; port 0 takes any that is free.") String listen,
+            description = "The address to listen on; port 0 takes a free port.") String listen,
         @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "256MiB",
-            description = "How much memory pulls are sent from: the shard's part of the model.") ByteCount modelSize)
+            description = "The memory that pulls are sent from: the size of the shard.") ByteCount modelSize)
         throws IOException {
-        try (FloorServer server = FloorServer.open(ModelAddress.parsePortal(listen, 0), modelSize.bytes())) {
+        try (BaselineServer server = BaselineServer.open(ModelAddress.parsePortal(listen, 0), modelSize.bytes())) {
             InetSocketAddress address = server.localAddress();
-            System.out.printf("ready: the floor on %s:%d, %s%n", address.getHostString(), address.getPort(),
+            System.out.printf("ready: the baseline on %s:%d, %s%n", address.getHostString(), address.getPort(),
                 ByteCount.format(modelSize.bytes()));
             server.run();
         }

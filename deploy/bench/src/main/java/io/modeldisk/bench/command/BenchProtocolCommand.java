@@ -25,10 +25,10 @@ import picocli.CommandLine.Option;
 /** {@code modeldisk bench protocol}. */
 @Command(name = "protocol", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
-        "Measures what one session moves in a second, beside the floor: plain blocking sockets that move the same data from "
-            + "and to the same memory, without a protocol. The two run in turn; shown are the medians, and the median, least "
-            + "and greatest of the ratios.",
-        "It starts a shard and the floor's other end on loopback, each a process of its own."},
+        "Measures the throughput and latency of one session and of a baseline: blocking sockets with the same options (no delay, "
+            + "keep-alive, no pacing on one machine) that move the same data from and to the same memory without a protocol. "
+            + "The two run in turn. The table shows the medians, and the median, minimum and maximum of the ratios.",
+        "It starts a shard and the baseline's server on loopback, each in a process of its own."},
     footer = {"", "Examples:", "  modeldisk bench protocol",
         "  modeldisk bench protocol --sizes 256k --duration 2 \\",
         "      --aggregators null,sgd:lr=0.1"})
@@ -76,7 +76,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
     private List<String> datamovers;
 
     @Option(names = "--pairs", paramLabel = "N", defaultValue = "5",
-        description = "How often each is measured, in turn with the floor.")
+        description = "How often each is measured, in turn with the baseline.")
     private int pairs;
 
     @Option(names = "--duration", paramLabel = "SECONDS", defaultValue = "0.25",
@@ -110,9 +110,9 @@ final class BenchProtocolCommand implements Callable<Integer> {
             description = "The shard.")
         private String shard;
 
-        @Option(names = "--floor", paramLabel = "HOST:PORT", required = true,
-            description = "Where `modeldisk bench floor` is running, on the same machine.")
-        private String floor;
+        @Option(names = {"--baseline", "--floor"}, paramLabel = "HOST:PORT", required = true,
+            description = "The address of `modeldisk bench baseline` on the machine of the shard.")
+        private String baseline;
     }
 
     @Override
@@ -132,7 +132,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
             .modelBytes(modelSize.bytes()).aggregators(aggregatorList())
             .progress(BenchProtocolCommand::show);
         if (running != null) {
-            context.running(ModelAddress.parse(running.shard), ModelAddress.parsePortal(running.floor, 0));
+            context.running(ModelAddress.parse(running.shard), ModelAddress.parsePortal(running.baseline, 0));
         }
         ProtocolReport report = new ProtocolBench(context).run(throughput, latency);
         show("");
@@ -150,7 +150,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
         if (!report.throughput().isEmpty()) {
             System.out
                 .println("Throughput of one session, " + (pairs == 1 ? "one run" : "medians of " + pairs + " runs")
-                    + " in turn with the floor; the ratios' median (least-greatest)\n");
+                    + " in turn with the baseline; the ratios' median (least-greatest)\n");
             System.out.println(TextReport.throughput(report.throughput()));
         }
         if (!report.latency().isEmpty()) {

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Throughput of the protocol beside the floor. They are measured in turn, one soon after the other, and the order changes from
+ * Throughput of the protocol beside the baseline. They are measured in turn, one soon after the other, and the order changes from
  * turn to turn, so that what disturbs the machine disturbs all.
  */
 final class PairedRuns {
@@ -29,10 +29,10 @@ final class PairedRuns {
     /**
      * What is measured.
      *
-     * @param floorWithSgd null if that is not wanted
+     * @param baselineWithSgd null if that is not wanted
      * @param alone the shard's work without a protocol; null if that is not wanted
      */
-    record Sides(Mover floor, Mover floorWithSgd, Mover protocol, Mover alone) {}
+    record Sides(Mover baseline, Mover baselineWithSgd, Mover protocol, Mover alone) {}
 
     /** One side's runs. */
     private final class Runs {
@@ -57,8 +57,8 @@ final class PairedRuns {
     /** Measures one kind of load. */
     ThroughputResult measure(String aggregator, Load kind, Sides sides) throws IOException {
         List<Runs> turn = new ArrayList<>();
-        Runs floorWithSgd = add(turn, sides.floorWithSgd(), kind);
-        Runs floor = add(turn, sides.floor(), kind);
+        Runs baselineWithSgd = add(turn, sides.baselineWithSgd(), kind);
+        Runs baseline = add(turn, sides.baseline(), kind);
         Runs protocol = add(turn, sides.protocol(), kind);
         Runs alone = add(turn, sides.alone(), kind);
         for (int i = 0; i < pairs; i++) {
@@ -68,7 +68,7 @@ final class PairedRuns {
             Collections.reverse(turn);
         }
         return new ThroughputResult(aggregator, kind.direction(), kind.requestBytes(), kind.queueDepth(),
-            Runs.samples(floor), Runs.samples(floorWithSgd), Runs.samples(protocol), Runs.samples(alone));
+            Runs.samples(baseline), Runs.samples(baselineWithSgd), Runs.samples(protocol), Runs.samples(alone));
     }
 
     private Runs add(List<Runs> turn, Mover side, Load kind) throws IOException {

@@ -1,7 +1,7 @@
 package io.modeldisk.bench.protocol;
 
-import io.modeldisk.bench.floor.FloorClient;
-import io.modeldisk.bench.floor.MemoryFloor;
+import io.modeldisk.bench.baseline.BaselineClient;
+import io.modeldisk.bench.baseline.MemoryBaseline;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
 import io.modeldisk.bench.report.LatencyResult;
@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.HdrHistogram.Histogram;
 
-/** Measures the protocol against a shard, beside the floor; shard and floor are processes of their own. For one use. */
+/** Measures the protocol against a shard, beside the baseline; shard and baseline are processes of their own. For one use. */
 public final class ProtocolBench {
     private static final int WARM_UP_BYTES = 256 << 10;
     private static final int WARM_UP_DEPTH = 8;
@@ -50,13 +50,14 @@ public final class ProtocolBench {
         latencyPlan = latency;
         if (context.runningShard != null) {
             try (BenchShard shard = BenchShard.running(context.runningShard)) {
-                measure(shard, context.runningFloor);
+                measure(shard, context.runningBaseline);
             }
             return new ProtocolReport(context.modelBytes, throughputs, latencies);
         }
-        try (ChildProcess floor = ChildProcess.start(context.modeldisk, "bench", "floor", "--listen", "127.0.0.1:0",
+        try (ChildProcess baseline = ChildProcess.start(context.modeldisk, "bench", "baseline", "--listen",
+            "127.0.0.1:0",
             "--model-size", Long.toString(context.modelBytes))) {
-            InetSocketAddress portal = ModelAddress.parsePortal(floor.address(), 0);
+            InetSocketAddress portal = ModelAddress.parsePortal(baseline.address(), 0);
             for (String aggregator : context.aggregators) {
                 try (BenchShard shard = BenchShard.start(context.modeldisk, aggregator, context.modelBytes,
                     !context.datamovers.equals(List.of(Route.Wish.TCP)))) {
@@ -67,61 +68,62 @@ public final class ProtocolBench {
         return new ProtocolReport(context.modelBytes, throughputs, latencies);
     }
 
-    private void measure(BenchShard shard, InetSocketAddress floorPortal) throws IOException {
+    private void measure(BenchShard shard, InetSocketAddress baselinePortal) throws IOException {
         boolean knowsWeights = shard.checkAggregator();
         for (Route.Wish datamover : context.datamovers) {
-            measure(shard, datamover, floorPortal, knowsWeights);
+            measure(shard, datamover, baselinePortal, knowsWeights);
         }
     }
 
     private void measure(
-        BenchShard shard, Route.Wish datamover, InetSocketAddress floorPortal, boolean knowsWeights)
+        BenchShard shard, Route.Wish datamover, InetSocketAddress baselinePortal, boolean knowsWeights)
         throws IOException {
         String aggregator = shard.facts().aggregator();
         String name = datamover == Route.Wish.TCP ? aggregator : aggregator + " over " + datamover;
         long before = shard.movedBytes();
         try (
-            MemoryFloor alone = datamover == Route.Wish.SHM && shard.isOwn() && plan != null
-                ? new MemoryFloor(context.modelBytes, Math.max(bufferBytes(), gradientBytes()), aggregator)
+            MemoryBaseline alone = datamover == Route.Wish.SHM && shard.isOwn() && plan != null
+                ? new MemoryBaseline(context.modelBytes, Math.max(bufferBytes(), gradientBytes()), aggregator)
                 : null;
-            FloorClient floor = FloorClient.connect(floorPortal, bufferBytes(), gradientBytes());
+            BaselineClient baseline = BaselineClient.connect(baselinePortal, bufferBytes(), gradientBytes());
             SessionMover protocol = new SessionMover(shard.portal(), shard.over(datamover), shard.facts(),
                 bufferBytes(), gradientBytes(), knowsWeights)) {
             if (plan != null) {
-                measureThroughput(name, floor, protocol, alone);
+                measureThroughput(name, baseline, protocol, alone);
             }
             if (latencyPlan != null && latencies.isEmpty()) {
-                measureLatency(floor, protocol);
+                measureLatency(baseline, protocol);
             }
             checkArrived(shard, protocol.movedBytes(), shard.movedBytes() - before);
         }
     }
 
-    private void measureThroughput(String aggregator, FloorClient floor, SessionMover protocol, MemoryFloor alone)
+    private void measureThroughput(String aggregator, BaselineClient baseline, SessionMover protocol,
+        MemoryBaseline alone)
         throws IOException {
         boolean sgd = aggregator.startsWith("sgd:");
         context.progress.accept("warming up: " + aggregator);
         PairedRuns warmUp = new PairedRuns(1, WARM_UP_MILLIS);
         for (Direction direction : plan.directions()) {
             warmUp.measure(aggregator, new Load(direction, WARM_UP_BYTES, WARM_UP_DEPTH, 1),
-                new PairedRuns.Sides(floor, sgd ? floor.withSgd() : null, protocol,
+                new PairedRuns.Sides(baseline, sgd ? baseline.withSgd() : null, protocol,
                     direction == Direction.BOTH ? null : alone));
         }
         PairedRuns runs = new PairedRuns(plan.pairs(), plan.runMillis());
         for (Load load : plan.loads()) {
             context.progress.accept(TextReport.describe(aggregator, load));
             throughputs.add(runs.measure(aggregator, load,
-                new PairedRuns.Sides(floor, sgd && load.direction().pushes() ? floor.withSgd() : null, protocol,
+                new PairedRuns.Sides(baseline, sgd && load.direction().pushes() ? baseline.withSgd() : null, protocol,
                     load.direction() == Direction.BOTH ? null : alone)));
         }
     }
 
-    private void measureLatency(FloorClient floor, SessionMover protocol) throws IOException {
+    private void measureLatency(BaselineClient baseline, SessionMover protocol) throws IOException {
         context.progress.accept("latency");
         PingPongs pingPongs = new PingPongs(latencyPlan);
         for (Direction direction : List.of(Direction.PUSH, Direction.PULL)) {
             for (int bytes : latencyPlan.requestBytes()) {
-                List<Histogram> found = pingPongs.measure(direction, bytes, List.of(floor, protocol));
+                List<Histogram> found = pingPongs.measure(direction, bytes, List.of(baseline, protocol));
                 latencies.add(new LatencyResult(direction, bytes, found.getFirst(), found.getLast()));
             }
         }
@@ -157,7 +159,7 @@ public final class ProtocolBench {
         private List<String> aggregators = List.of();
         private List<Route.Wish> datamovers = List.of(Route.Wish.TCP);
         private ModelAddress runningShard;
-        private InetSocketAddress runningFloor;
+        private InetSocketAddress runningBaseline;
         private Consumer<String> progress = step -> {};
 
         /** Sets how the {@code modeldisk} command is called, for the processes that are started. */
@@ -184,10 +186,10 @@ public final class ProtocolBench {
             return this;
         }
 
-        /** Measures a shard and a floor that are running, of whose weights nothing is known. */
-        public Context running(ModelAddress shard, InetSocketAddress floor) {
+        /** Measures a shard and a baseline that are running, of whose weights nothing is known. */
+        public Context running(ModelAddress shard, InetSocketAddress baseline) {
             this.runningShard = shard;
-            this.runningFloor = floor;
+            this.runningBaseline = baseline;
             return this;
         }
 

@@ -76,9 +76,9 @@ public final class JsonReport {
         ObjectNode node = JSON.createObjectNode().put("aggregator", result.aggregator())
             .put("direction", name(result)).put("requestBytes", result.requestBytes())
             .put("queueDepth", result.queueDepth());
-        put(node, "floorBytesPerSecond", result.floor());
-        if (result.floorWithSgd() != null) {
-            put(node, "floorWithSgdBytesPerSecond", result.floorWithSgd());
+        put(node, "baselineBytesPerSecond", result.baseline());
+        if (result.baselineWithSgd() != null) {
+            put(node, "baselineWithSgdBytesPerSecond", result.baselineWithSgd());
         }
         put(node, "protocolBytesPerSecond", result.protocol());
         put(node, "ratio", result.ratio());
@@ -104,7 +104,7 @@ public final class JsonReport {
     private static ObjectNode latency(LatencyResult result) {
         ObjectNode node = JSON.createObjectNode().put("direction", result.direction().name().toLowerCase(Locale.ROOT))
             .put("requestBytes", result.requestBytes());
-        put(node.putObject("floorMicroseconds"), result.floor());
+        put(node.putObject("baselineMicroseconds"), result.baseline());
         put(node.putObject("protocolMicroseconds"), result.protocol());
         return node;
     }

@@ -9,7 +9,7 @@ import org.HdrHistogram.Histogram;
  *
  * @param direction push or pull
  * @param requestBytes the size of a request
- * @param floor over a bare socket
+ * @param baseline over a bare socket
  * @param protocol over the protocol
  */
-public record LatencyResult(Direction direction, int requestBytes, Histogram floor, Histogram protocol) {}
+public record LatencyResult(Direction direction, int requestBytes, Histogram baseline, Histogram protocol) {}

@@ -16,7 +16,7 @@ import org.knowm.xchart.CategoryChart;
 public final class Plot {
     private static final String X_AXIS = "size of a request";
     private static final double MICRO = 1e3;
-    private static final String FLOOR = "bare sockets";
+    private static final String BASELINE = "bare sockets";
 
     private Plot() {}
 
@@ -73,7 +73,8 @@ public final class Plot {
         List<ThroughputResult> first = of(aggregators.getFirst(), results);
         Function<List<ThroughputResult>, List<String>> sizes = shown -> shown.stream()
             .map(result -> Units.size(result.requestBytes())).toList();
-        Charts.line(chart, FLOOR, sizes.apply(first), figures(first, result -> result.floor().median()), Charts.GREY,
+        Charts.line(chart, BASELINE, sizes.apply(first), figures(first, result -> result.baseline().median()),
+            Charts.GREY,
             true);
         for (int i = 0; i < aggregators.size(); i++) {
             List<ThroughputResult> shown = of(aggregators.get(i), results);
@@ -96,8 +97,8 @@ public final class Plot {
     private static CategoryChart latency(Direction direction, List<LatencyResult> results) {
         CategoryChart chart = Charts.chart("latency of a " + name(direction), X_AXIS, "microseconds");
         List<String> sizes = results.stream().map(result -> Units.size(result.requestBytes())).toList();
-        Charts.line(chart, "sockets 50 %", sizes, percentile(results, LatencyResult::floor, 50), Charts.GREY, false);
-        Charts.line(chart, "99 %", sizes, percentile(results, LatencyResult::floor, 99), Charts.GREY, true);
+        Charts.line(chart, "sockets 50 %", sizes, percentile(results, LatencyResult::baseline, 50), Charts.GREY, false);
+        Charts.line(chart, "99 %", sizes, percentile(results, LatencyResult::baseline, 99), Charts.GREY, true);
         Charts.line(chart, "protocol 50 %", sizes, percentile(results, LatencyResult::protocol, 50),
             ChartLook.colour(0),
             false);

@@ -15,7 +15,7 @@ public final class TextReport {
     private static final String UNMARKED = "  ";
     private static final String FOOTNOTE = """
 
-        * of less than 4 KiB: a push moves a whole logical block, a pull takes part of one; the floor moves these bytes alone
+        * of less than 4 KiB: a push moves a whole logical block, a pull takes part of one; the baseline moves these bytes alone
         """;
 
     private TextReport() {}
@@ -26,12 +26,12 @@ public final class TextReport {
             Units.size(load.requestBytes()), load.queueDepth());
     }
 
-    /** Throughput beside the floor. */
+    /** Throughput beside the baseline. */
     public static String throughput(List<ThroughputResult> results) {
-        boolean withSgd = results.stream().anyMatch(result -> result.floorWithSgd() != null);
+        boolean withSgd = results.stream().anyMatch(result -> result.baselineWithSgd() != null);
         boolean withAlone = results.stream().anyMatch(result -> result.alone() != null);
-        Table table = new Table(2, "aggregator", "direction", "request", "depth", "floor GB/s", "protocol GB/s",
-            "of the floor", withSgd ? "floor with sgd" : "", withAlone ? "alone GB/s" : "",
+        Table table = new Table(2, "aggregator", "direction", "request", "depth", "baseline GB/s", "protocol GB/s",
+            "of the baseline", withSgd ? "baseline with sgd" : "", withAlone ? "alone GB/s" : "",
             withAlone ? "of alone" : "");
         ThroughputResult before = null;
         for (ThroughputResult result : results) {
@@ -40,9 +40,9 @@ public final class TextReport {
             }
             table.row(result.aggregator(), result.direction().name().toLowerCase(Locale.ROOT),
                 Units.size(result.requestBytes()), Integer.toString(result.queueDepth()),
-                Units.throughput(result.floor().median()), Units.throughput(result.protocol().median()),
+                Units.throughput(result.baseline().median()), Units.throughput(result.protocol().median()),
                 Units.ratio(result.ratio()),
-                result.floorWithSgd() == null ? "" : Units.throughput(result.floorWithSgd().median()),
+                result.baselineWithSgd() == null ? "" : Units.throughput(result.baselineWithSgd().median()),
                 result.alone() == null ? "" : Units.throughput(result.alone().median()),
                 result.alone() == null ? "" : Units.ratio(result.ratioToAlone()));
             before = result;
@@ -50,9 +50,9 @@ public final class TextReport {
         return table.toString();
     }
 
-    /** Latency beside the floor. */
+    /** Latency beside the baseline. */
     public static String latency(List<LatencyResult> results) {
-        Table table = new Table(1, "direction", "request", "floor 50 %", "99 %", "99.9 %", "protocol 50 %", "99 %",
+        Table table = new Table(1, "direction", "request", "baseline 50 %", "99 %", "99.9 %", "protocol 50 %", "99 %",
             "99.9 %", "more at 50 %");
         boolean noted = results.stream().anyMatch(TextReport::partOfBlock);
         LatencyResult before = null;
@@ -62,10 +62,11 @@ public final class TextReport {
             }
             table.row(result.direction().name().toLowerCase(Locale.ROOT),
                 Units.size(result.requestBytes()) + (partOfBlock(result) ? PART_OF_BLOCK : noted ? UNMARKED : ""),
-                micros(result.floor(), 50), micros(result.floor(), 99), micros(result.floor(), 99.9),
+                micros(result.baseline(), 50), micros(result.baseline(), 99), micros(result.baseline(), 99.9),
                 micros(result.protocol(), 50), micros(result.protocol(), 99), micros(result.protocol(), 99.9),
-                "%.1f".formatted((result.protocol().getValueAtPercentile(50) - result.floor().getValueAtPercentile(50))
-                    / MICRO));
+                "%.1f"
+                    .formatted((result.protocol().getValueAtPercentile(50) - result.baseline().getValueAtPercentile(50))
+                        / MICRO));
             before = result;
         }
         return table + (noted ? FOOTNOTE : "");

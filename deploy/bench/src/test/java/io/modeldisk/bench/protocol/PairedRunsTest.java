@@ -27,14 +27,14 @@ final class PairedRunsTest {
 
     private ThroughputResult measure(int pairs, Mover alone) throws IOException {
         return new PairedRuns(pairs, 1).measure("sgd", new Load(Direction.PUSH, BYTES, 8, 1),
-            new PairedRuns.Sides(fixed("floor", 2), null, fixed("protocol", 4), alone));
+            new PairedRuns.Sides(fixed("baseline", 2), null, fixed("protocol", 4), alone));
     }
 
     @Test
     void theOrderChangesFromTurnToTurn() throws IOException {
         measure(3, fixed("alone", 8));
-        assertThat(log.subList(log.size() - 9, log.size())).containsExactly("floor", "protocol", "alone", "alone",
-            "protocol", "floor", "floor", "protocol", "alone");
+        assertThat(log.subList(log.size() - 9, log.size())).containsExactly("baseline", "protocol", "alone", "alone",
+            "protocol", "baseline", "baseline", "protocol", "alone");
     }
 
     @Test
@@ -42,7 +42,7 @@ final class PairedRunsTest {
         ThroughputResult result = measure(2, fixed("alone", 8));
         assertThat(result.ratio().median()).isCloseTo(2, offset(0.01));
         assertThat(result.ratioToAlone().median()).isCloseTo(0.5, offset(0.01));
-        assertThat(result.floorWithSgd()).isNull();
+        assertThat(result.baselineWithSgd()).isNull();
     }
 
     @Test

@@ -3,7 +3,6 @@ package io.modeldisk.protocol.datamover.tcp;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.OperationalParameters;
 import java.io.IOException;
-import java.net.StandardSocketOptions;
 import java.nio.channels.SocketChannel;
 
 /** A connection's two directions. */
@@ -17,9 +16,7 @@ final class PduStream implements AutoCloseable {
     PduStream(SocketChannel channel) throws IOException {
         this.channel = channel;
         this.peer = String.valueOf(channel.getRemoteAddress()).replaceFirst("^/", "");
-        channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-        channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
-        LocalConnection.turnOffPacing(channel);
+        TcpSocketOptions.apply(channel);
         this.writer = new PduWriter(channel);
         this.reader = new PduReader(channel, peer, writer);
     }

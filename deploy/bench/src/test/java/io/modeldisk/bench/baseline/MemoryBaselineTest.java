@@ -1,4 +1,4 @@
-package io.modeldisk.bench.floor;
+package io.modeldisk.bench.baseline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -7,17 +7,17 @@ import io.modeldisk.bench.load.Load;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-final class MemoryFloorTest {
+final class MemoryBaselineTest {
     private static final int MODEL_BYTES = 1 << 20;
     private static final int BUFFER_BYTES = 1 << 18;
 
     @ParameterizedTest
     @ValueSource(strings = {"null", "sgd:lr=0.1", "sum"})
     void goesRoundItsModelAndItsBuffersHoweverLittleTheyFitTheRequests(String aggregator) {
-        try (MemoryFloor floor = new MemoryFloor(MODEL_BYTES, BUFFER_BYTES, aggregator)) {
+        try (MemoryBaseline baseline = new MemoryBaseline(MODEL_BYTES, BUFFER_BYTES, aggregator)) {
             for (Direction direction : new Direction[]{Direction.PUSH, Direction.PULL}) {
                 // 12 KiB divide neither the model nor the buffers.
-                assertThat(floor.move(new Load(direction, 12 << 10, 8, 300, BUFFER_BYTES))).isPositive();
+                assertThat(baseline.move(new Load(direction, 12 << 10, 8, 300, BUFFER_BYTES))).isPositive();
             }
         }
     }

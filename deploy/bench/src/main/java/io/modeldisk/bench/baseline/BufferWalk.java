@@ -1,16 +1,16 @@
-package io.modeldisk.bench.floor;
+package io.modeldisk.bench.baseline;
 
 import io.modeldisk.bench.load.Walk;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.nio.ByteBuffer;
 
-/** Goes round a memory in buffers of one size, without making an object for each. Not thread-safe. */
+/** Goes through a memory in buffers of one size, again and again, without allocating. Not thread-safe. */
 final class BufferWalk {
     private final ByteBuffer[] slabs;
     private final Walk walk;
     private final int bytes;
 
-    /** Of a memory that is one slab, or whose slabs are multiples of the size. */
+    /** The memory is one slab, or its slabs are multiples of the buffer size. */
     BufferWalk(DataMemory memory, long lengthBytes, int bytes) {
         this.slabs = memory.newViews();
         this.walk = new Walk(lengthBytes, bytes, false);

@@ -1,4 +1,4 @@
-package io.modeldisk.bench.floor;
+package io.modeldisk.bench.baseline;
 
 import io.modeldisk.bench.load.Direction;
 import java.io.EOFException;
@@ -7,17 +7,17 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
 /**
- * What the learner's end of the floor asks of the other: 24 bytes.
+ * A request of the baseline's client to its server: 24 bytes.
  *
- * @param direction which way data goes
+ * @param direction the direction of the data
  * @param pingPong whether each request waits for the answer to the one before
- * @param aggregates whether each buffer is folded into the weights, as sgd does it
+ * @param aggregates whether the server folds each buffer into its weights, like sgd
  * @param requestBytes the size of a request
- * @param requests how many there are, each way
+ * @param requests the number of requests, each direction
  */
-record FloorRequest(
+record BaselineRequest(
     Direction direction, boolean pingPong, boolean aggregates, int requestBytes, long requests) {
-    /** As long as an iSCSI header: what stands for a request, or an answer, that has no data. */
+    /** The size of a request or answer without data: that of an iSCSI header. */
     static final int SHORT_MESSAGE_BYTES = 48;
 
     private static final int BYTES = 24;
@@ -30,8 +30,8 @@ record FloorRequest(
         writeAll(channel, header);
     }
 
-    /** The next request; null if the other end is gone. */
-    static FloorRequest receive(SocketChannel channel) throws IOException {
+    /** The next request; null if the client has closed the connection. */
+    static BaselineRequest receive(SocketChannel channel) throws IOException {
         ByteBuffer header = ByteBuffer.allocateDirect(BYTES);
         if (channel.read(header) < 0) {
             return null;
@@ -45,23 +45,25 @@ record FloorRequest(
         long requests = header.getLong();
         if (direction < 0 || direction >= Direction.values().length || requestBytes < 1
             || requestBytes > MAX_REQUEST_BYTES || requests < 1) {
-            throw new IOException("this is no request of `modeldisk bench`");
+            throw new IOException(
+                "not a request of `modeldisk bench`: direction " + direction + ", " + requests + " requests of "
+                    + requestBytes + " bytes");
         }
-        return new FloorRequest(Direction.values()[direction], pingPong, aggregates, requestBytes, requests);
+        return new BaselineRequest(Direction.values()[direction], pingPong, aggregates, requestBytes, requests);
     }
 
-    /** Writes what the buffer still holds. */
+    /** Writes the rest of the buffer. */
     static void writeAll(SocketChannel channel, ByteBuffer buffer) throws IOException {
         while (buffer.hasRemaining()) {
             channel.write(buffer);
         }
     }
 
-    /** Fills what the buffer still has room for. */
+    /** Fills the rest of the buffer. */
     static void readAll(SocketChannel channel, ByteBuffer buffer) throws IOException {
         while (buffer.hasRemaining()) {
             if (channel.read(buffer) < 0) {
-                throw new EOFException("the other end of the floor has closed the connection");
+                throw new EOFException("the baseline's other end closed the connection");
             }
         }
     }

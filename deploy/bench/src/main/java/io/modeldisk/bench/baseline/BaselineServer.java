@@ -1,8 +1,9 @@
-package io.modeldisk.bench.floor;
+package io.modeldisk.bench.baseline;
 
 import io.modeldisk.aggregator.FloatKernels;
 import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.bench.load.Walk;
+import io.modeldisk.protocol.datamover.tcp.TcpSocketOptions;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -18,17 +19,17 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The shard's end of the floor. A pull is sent straight from the model's memory, over which it walks; pushes land one after the
- * other in one buffer, which stays in the cache. One connection at a time has the memory to itself.
+ * The shard's end of the baseline. Pulls are sent directly from the model's memory, from its start to its end; all pushes are
+ * received into one buffer, which stays in the cache. Serves one connection at a time.
  */
-public final class FloorServer implements AutoCloseable {
-    private static final Logger LOG = LogManager.getLogger(FloorServer.class);
+public final class BaselineServer implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(BaselineServer.class);
     private static final float LEARNING_RATE = 0.1f;
 
     private final ServerSocketChannel listener;
     private final DataMemory model;
 
-    private FloorServer(ServerSocketChannel listener, DataMemory model) {
+    private BaselineServer(ServerSocketChannel listener, DataMemory model) {
         this.listener = listener;
         this.model = model;
     }
@@ -38,7 +39,7 @@ public final class FloorServer implements AutoCloseable {
      *
      * @param modelBytes a multiple of 4096
      */
-    public static FloorServer open(InetSocketAddress listen, long modelBytes) throws IOException {
+    public static BaselineServer open(InetSocketAddress listen, long modelBytes) throws IOException {
         ServerSocketChannel listener = ServerSocketChannel.open();
         try {
             listener.setOption(StandardSocketOptions.SO_REUSEADDR, true);
@@ -50,19 +51,19 @@ public final class FloorServer implements AutoCloseable {
         }
         DataMemory model = DataMemory.allocate(modelBytes);
         Pattern.fill(model, 0, 0, modelBytes);
-        return new FloorServer(listener, model);
+        return new BaselineServer(listener, model);
     }
 
-    /** Where it listens. */
+    /** The address that it listens on. */
     public InetSocketAddress localAddress() throws IOException {
         return (InetSocketAddress) listener.getLocalAddress();
     }
 
-    /** Serves one connection after the other until it is closed. */
+    /** Serves one connection after another until {@link #close}. */
     public void run() throws IOException {
         while (listener.isOpen()) {
             try (SocketChannel channel = listener.accept()) {
-                channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+                TcpSocketOptions.apply(channel);
                 serveQuietly(channel);
             } catch (ClosedChannelException e) {
                 return;
@@ -70,33 +71,33 @@ public final class FloorServer implements AutoCloseable {
         }
     }
 
-    /** A learner that breaks off does not end the floor for the next one. */
+    /** Serves one connection; if it fails, the next one is served all the same. */
     private void serveQuietly(SocketChannel channel) {
         try {
             serve(channel);
         } catch (IOException e) {
-            LOG.warn("the floor's connection is lost: {}", e.toString());
+            LOG.warn("the connection is lost: {}", e.toString());
         }
     }
 
     private void serve(SocketChannel channel) throws IOException {
-        FloorRequest.writeAll(channel, ByteBuffer.allocateDirect(Long.BYTES).putLong(model.bytes()).flip());
-        FloorRequest request = FloorRequest.receive(channel);
+        BaselineRequest.writeAll(channel, ByteBuffer.allocateDirect(Long.BYTES).putLong(model.bytes()).flip());
+        BaselineRequest request = BaselineRequest.receive(channel);
         while (request != null) {
             if (request.requestBytes() > model.bytes()) {
                 throw new IOException(
-                    "a request of " + request.requestBytes() + " bytes of a model of " + model.bytes());
+                    "request of " + request.requestBytes() + " bytes, but the model has " + model.bytes());
             }
             if (request.pingPong()) {
                 answerEach(channel, request);
             } else {
                 stream(channel, request);
             }
-            request = FloorRequest.receive(channel);
+            request = BaselineRequest.receive(channel);
         }
     }
 
-    private void stream(SocketChannel channel, FloorRequest request) throws IOException {
+    private void stream(SocketChannel channel, BaselineRequest request) throws IOException {
         if (!request.direction().pushes()) {
             sendWeights(channel, request);
             return;
@@ -104,13 +105,13 @@ public final class FloorServer implements AutoCloseable {
         FutureTask<Void> sender = null;
         if (request.direction().pulls()) {
             sender = new FutureTask<>(() -> sendWeights(channel, request));
-            Thread.ofPlatform().daemon().name("floor-sender").start(sender);
+            Thread.ofPlatform().daemon().name("baseline-sender").start(sender);
         }
         long received = takeGradients(channel, request);
         if (sender != null) {
             await(sender);
         }
-        FloorRequest.writeAll(channel, ByteBuffer.allocateDirect(Long.BYTES).putLong(received).flip());
+        BaselineRequest.writeAll(channel, ByteBuffer.allocateDirect(Long.BYTES).putLong(received).flip());
     }
 
     private static void await(FutureTask<Void> sender) throws IOException {
@@ -124,15 +125,15 @@ public final class FloorServer implements AutoCloseable {
         }
     }
 
-    private Void sendWeights(SocketChannel channel, FloorRequest request) throws IOException {
+    private Void sendWeights(SocketChannel channel, BaselineRequest request) throws IOException {
         BufferWalk weights = new BufferWalk(model, model.bytes(), request.requestBytes());
         for (long i = 0; i < request.requests(); i++) {
-            FloorRequest.writeAll(channel, weights.next());
+            BaselineRequest.writeAll(channel, weights.next());
         }
         return null;
     }
 
-    private long takeGradients(SocketChannel channel, FloorRequest request) throws IOException {
+    private long takeGradients(SocketChannel channel, BaselineRequest request) throws IOException {
         int bytes = request.requestBytes();
         long received = 0;
         try (DataMemory landing = DataMemory.allocate(bytes)) {
@@ -140,7 +141,7 @@ public final class FloorServer implements AutoCloseable {
             MemorySegment gradient = landing.slab(0);
             Walk walk = new Walk(model.bytes(), bytes, false);
             for (long i = 0; i < request.requests(); i++) {
-                FloorRequest.readAll(channel, buffer.clear());
+                BaselineRequest.readAll(channel, buffer.clear());
                 received += buffer.position();
                 if (request.aggregates()) {
                     long offset = walk.next();
@@ -152,18 +153,18 @@ public final class FloorServer implements AutoCloseable {
         return received;
     }
 
-    private void answerEach(SocketChannel channel, FloorRequest request) throws IOException {
+    private void answerEach(SocketChannel channel, BaselineRequest request) throws IOException {
         boolean push = request.direction().pushes();
-        ByteBuffer message = ByteBuffer.allocateDirect(FloorRequest.SHORT_MESSAGE_BYTES);
+        ByteBuffer message = ByteBuffer.allocateDirect(BaselineRequest.SHORT_MESSAGE_BYTES);
         ByteBuffer landing = ByteBuffer.allocateDirect(request.requestBytes());
         BufferWalk weights = new BufferWalk(model, model.bytes(), request.requestBytes());
         for (long i = 0; i < request.requests(); i++) {
-            FloorRequest.readAll(channel, push ? landing.clear() : message.clear());
-            FloorRequest.writeAll(channel, push ? message.clear() : weights.next());
+            BaselineRequest.readAll(channel, push ? landing.clear() : message.clear());
+            BaselineRequest.writeAll(channel, push ? message.clear() : weights.next());
         }
     }
 
-    /** Stops listening. The memory goes with the process: a connection may still be using it. */
+    /** Stops listening. Keeps the memory, which a connection may still use, until the process ends. */
     @Override
     public void close() throws IOException {
         listener.close();

@@ -1,4 +1,4 @@
-package io.modeldisk.bench.floor;
+package io.modeldisk.bench.baseline;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.Aggregators;
@@ -11,12 +11,12 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What shared memory could reach: the shard's work alone. One thread goes over a model as a shard does, has an aggregator fold a
- * buffer into it as a push does, or copies from it to a buffer as a pull does, and nothing else; a push to an aggregator that
- * touches nothing has a copy beside it too. The buffers take turns, as many as a session has requests under way.
+ * The baseline of shared memory: the shard's own work without a protocol. One thread goes through a model and either lets an
+ * aggregator fold a buffer into it, as a push does, or copies from it to a buffer, as a pull does. A push to the null aggregator,
+ * which touches no memory, is compared with a copy. The number of buffers is the queue depth of a session. Not thread-safe.
  */
-public final class MemoryFloor implements Mover, AutoCloseable {
-    private static final String DROPS = "null";
+public final class MemoryBaseline implements Mover, AutoCloseable {
+    private static final String NULL_AGGREGATOR = "null";
 
     private final DataMemory model;
     private final DataMemory state;
@@ -25,14 +25,14 @@ public final class MemoryFloor implements Mover, AutoCloseable {
     private final boolean aggregates;
 
     /**
-     * Allocates its own model and what the aggregator keeps of it, of no more than a slab each, so that no request straddles two.
+     * Allocates a model and the aggregator's state. Each is one slab at most, so that no request crosses a slab boundary.
      *
-     * @param bufferBytes for the data that goes to the model or comes from it
-     * @param specification the aggregator's, as {@link Aggregators#parse} takes it
+     * @param bufferBytes memory for pushed or pulled data
+     * @param specification of the aggregator, as for {@link Aggregators#parse}
      */
-    public MemoryFloor(long modelBytes, long bufferBytes, String specification) {
+    public MemoryBaseline(long modelBytes, long bufferBytes, String specification) {
         this.aggregator = Aggregators.parse(specification);
-        this.aggregates = !specification.equals(DROPS);
+        this.aggregates = !specification.equals(NULL_AGGREGATOR);
         int kept = aggregator.stateBytesPerWeightByte();
         this.model = DataMemory.allocate(Math.min(modelBytes, DataMemory.SLAB_BYTES / Math.max(1, kept)));
         this.state = DataMemory.allocate(Math.max(1, model.bytes() * kept));
@@ -46,7 +46,7 @@ public final class MemoryFloor implements Mover, AutoCloseable {
         }
     }
 
-    /** Moves requests that go one way. */
+    /** Moves a load of one direction. */
     @Override
     public long move(Load load) {
         Walk walk = new Walk(model.bytes(), load.requestBytes(), false);

@@ -1,15 +1,15 @@
-package io.modeldisk.bench.floor;
+package io.modeldisk.bench.baseline;
 
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
 import io.modeldisk.bench.load.Mover;
 import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.bench.load.Requester;
+import io.modeldisk.protocol.datamover.tcp.TcpSocketOptions;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
-import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.ExecutionException;
@@ -17,16 +17,16 @@ import java.util.concurrent.FutureTask;
 import org.HdrHistogram.Histogram;
 
 /**
- * The learner's end of the floor. Nothing bounds how many requests are under way but the sockets; the queue depth says how many
- * buffers are gone round, as those of the protocol's requests are.
+ * The learner's end of the baseline. Only the socket buffers limit how many requests are in flight; the queue depth is the number
+ * of buffers that are used in turn, as by the protocol. Not thread-safe.
  */
-public final class FloorClient implements Mover, Requester {
+public final class BaselineClient implements Mover, Requester {
     private final SocketChannel channel;
     private final long modelBytes;
     private final DataMemory gradients;
     private final DataMemory weights;
 
-    private FloorClient(SocketChannel channel, long modelBytes, long bufferBytes, long gradientBytes) {
+    private BaselineClient(SocketChannel channel, long modelBytes, long bufferBytes, long gradientBytes) {
         this.channel = channel;
         this.modelBytes = modelBytes;
         this.gradients = DataMemory.allocate(Math.max(bufferBytes, gradientBytes));
@@ -36,26 +36,26 @@ public final class FloorClient implements Mover, Requester {
     /**
      * Connects.
      *
-     * @param bufferBytes for the requests under way, each way
-     * @param gradientBytes how much memory pushes come from, if that is more
+     * @param bufferBytes memory for the requests in flight, each direction
+     * @param gradientBytes memory that pushes are sent from, if that is more
      */
-    public static FloorClient connect(InetSocketAddress portal, long bufferBytes, long gradientBytes)
+    public static BaselineClient connect(InetSocketAddress portal, long bufferBytes, long gradientBytes)
         throws IOException {
         SocketChannel channel = SocketChannel.open();
         try {
             channel.connect(portal);
-            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            TcpSocketOptions.apply(channel);
             ByteBuffer modelBytes = ByteBuffer.allocateDirect(Long.BYTES);
-            FloorRequest.readAll(channel, modelBytes);
-            return new FloorClient(channel, modelBytes.getLong(0), bufferBytes, gradientBytes);
+            BaselineRequest.readAll(channel, modelBytes);
+            return new BaselineClient(channel, modelBytes.getLong(0), bufferBytes, gradientBytes);
         } catch (IOException e) {
             channel.close();
-            throw new IOException("the floor's other end at " + portal.getHostString() + ":" + portal.getPort()
-                + " does not answer: " + e.getMessage() + "; is `modeldisk bench floor` running there?", e);
+            throw new IOException("cannot connect to the baseline at " + portal.getHostString() + ":" + portal.getPort()
+                + ": " + e.getMessage() + "; start `modeldisk bench baseline` there", e);
         }
     }
 
-    /** The same floor, whose other end folds each buffer into its weights while that is in the cache, as sgd does it. */
+    /** The same baseline, but the server folds each buffer into its weights, like sgd, while the buffer is in the cache. */
     public Mover withSgd() {
         return load -> move(load, true);
     }
@@ -67,11 +67,11 @@ public final class FloorClient implements Mover, Requester {
 
     private long move(Load load, boolean aggregates) throws IOException {
         long begun = System.nanoTime();
-        new FloorRequest(load.direction(), false, aggregates, load.requestBytes(), load.requests()).send(channel);
+        new BaselineRequest(load.direction(), false, aggregates, load.requestBytes(), load.requests()).send(channel);
         FutureTask<Void> sender = null;
         if (load.direction() == Direction.BOTH) {
             sender = new FutureTask<>(() -> push(load));
-            Thread.ofPlatform().daemon().name("floor-sender").start(sender);
+            Thread.ofPlatform().daemon().name("baseline-sender").start(sender);
         } else if (load.direction() == Direction.PUSH) {
             push(load);
         }
@@ -95,7 +95,7 @@ public final class FloorClient implements Mover, Requester {
         long bytes = Math.max(buffersBytes(load), (long) load.pushBuffers() * load.requestBytes());
         BufferWalk buffers = new BufferWalk(gradients, bytes, load.requestBytes());
         for (long i = 0; i < load.requests(); i++) {
-            FloorRequest.writeAll(channel, buffers.next());
+            BaselineRequest.writeAll(channel, buffers.next());
         }
         return null;
     }
@@ -103,11 +103,11 @@ public final class FloorClient implements Mover, Requester {
     private void pull(Load load) throws IOException {
         BufferWalk buffers = new BufferWalk(weights, buffersBytes(load), load.requestBytes());
         for (long i = 0; i < load.requests(); i++) {
-            FloorRequest.readAll(channel, buffers.next());
+            BaselineRequest.readAll(channel, buffers.next());
         }
     }
 
-    /** Where the last request's weights are in the model, which is gone over from its beginning. */
+    /** The model offset of the last request; requests go through the model from its start. */
     private long lastOffset(Load load) {
         return (load.requests() - 1) % (modelBytes / load.requestBytes()) * load.requestBytes();
     }
@@ -116,17 +116,17 @@ public final class FloorClient implements Mover, Requester {
         return (long) load.queueDepth() * load.direction().ways() * load.requestBytes();
     }
 
-    /** Where the last request's buffer is. */
+    /** The offset of the last request's buffer. */
     private static long lastBuffer(Load load) {
         return (load.requests() - 1) % (load.queueDepth() * load.direction().ways()) * load.requestBytes();
     }
 
     private void checkReceived(Load load) throws IOException {
         ByteBuffer count = ByteBuffer.allocateDirect(Long.BYTES);
-        FloorRequest.readAll(channel, count);
+        BaselineRequest.readAll(channel, count);
         long received = count.flip().getLong();
         if (received != load.requests() * load.requestBytes()) {
-            throw new IOException("the floor's other end has got " + received + " bytes of " + load.bytes());
+            throw new IOException("the baseline received " + received + " of " + load.bytes() + " bytes");
         }
     }
 
@@ -145,13 +145,13 @@ public final class FloorClient implements Mover, Requester {
     public void pingPong(Direction direction, int requestBytes, long requests, Histogram nanoseconds)
         throws IOException {
         boolean push = direction.pushes();
-        new FloorRequest(direction, true, false, requestBytes, requests).send(channel);
-        ByteBuffer message = ByteBuffer.allocateDirect(FloorRequest.SHORT_MESSAGE_BYTES);
+        new BaselineRequest(direction, true, false, requestBytes, requests).send(channel);
+        ByteBuffer message = ByteBuffer.allocateDirect(BaselineRequest.SHORT_MESSAGE_BYTES);
         ByteBuffer data = (push ? gradients : weights).newViews()[0];
         for (long i = 0; i < requests; i++) {
             long begun = System.nanoTime();
-            FloorRequest.writeAll(channel, push ? data.clear().limit(requestBytes) : message.clear());
-            FloorRequest.readAll(channel, push ? message.clear() : data.clear().limit(requestBytes));
+            BaselineRequest.writeAll(channel, push ? data.clear().limit(requestBytes) : message.clear());
+            BaselineRequest.readAll(channel, push ? message.clear() : data.clear().limit(requestBytes));
             nanoseconds.recordValue(System.nanoTime() - begun);
         }
     }

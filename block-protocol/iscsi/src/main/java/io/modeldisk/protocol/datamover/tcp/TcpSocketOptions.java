@@ -1,0 +1,20 @@
+package io.modeldisk.protocol.datamover.tcp;
+
+import java.io.IOException;
+import java.net.StandardSocketOptions;
+import java.nio.channels.SocketChannel;
+
+/**
+ * The options of every TCP connection of modeldisk. A baseline that is compared with the protocol sets them too, so that only the
+ * protocol differs. Thread-safe.
+ */
+public final class TcpSocketOptions {
+    private TcpSocketOptions() {}
+
+    /** Sets the options of a connected channel: no delay, keep-alive, and no pacing if both ends are on this machine. */
+    public static void apply(SocketChannel channel) throws IOException {
+        channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+        channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+        LocalConnection.turnOffPacing(channel);
+    }
+}

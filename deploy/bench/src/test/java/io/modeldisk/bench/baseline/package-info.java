@@ -1,0 +1,2 @@
+/** What stands beside a shard. */
+package io.modeldisk.bench.baseline;

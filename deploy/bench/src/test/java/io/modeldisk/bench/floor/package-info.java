@@ -1,2 +1,0 @@
-/** What stands beside a shard. */
-package io.modeldisk.bench.floor;
