@@ -160,7 +160,8 @@ public final class MountContext {
 
     /** What the binding needs of this configuration. */
     FuseOptions fuseOptions() {
-        return new FuseOptions(workerThreads, maxThreads, closeTimeout, access, remoteModel::allocate);
+        return new FuseOptions(workerThreads, maxThreads, closeTimeout, access,
+            exchange == ExchangeScheme.DIRECT, remoteModel::allocate);
     }
 
     /**

@@ -123,6 +123,56 @@ final class FilesMountTest {
     }
 
     @Test
+    void directWriteOfUnalignedMemoryIsWhole() throws Exception {
+        fixture.shell.succeed("python3 - <<'P'\n"
+            + "import os\n"
+            + "f=os.open(os.environ['DIR']+'/model', os.O_RDWR)\n"
+            + "for n in [1<<20, 8<<20]:\n"
+            + "  assert os.pwrite(f, b'\\1'*n, 0)==n\n"
+            + "  memory=memoryview(bytearray(b'\\1'*(n+64)))\n"
+            + "  for shift in [1, 16, 48]: assert os.pwrite(f, memory[shift:shift+n], 0)==n\n"
+            + "P");
+        assertThat(fixture.model.weight((1 << 20) - 1)).isEqualTo((byte) 8);
+        assertThat(fixture.model.weight((8 << 20) - 1)).isEqualTo((byte) 4);
+    }
+
+    @Test
+    void directWriteOfScatteredMemoryEndsWithABlockAndCanGoOn() throws Exception {
+        fixture.shell.succeed("python3 - <<'P'\n"
+            + "import os\n"
+            + "f=os.open(os.environ['DIR']+'/model', os.O_RDWR); size=1024*4000; at=0\n"
+            + "while at<size:\n"
+            + "  left=size-at; parts=[b'\\1'*4000]*(left//4000)+[b'\\1'*(left%4000)]\n"
+            + "  written=os.pwritev(f, parts[-1024:], at); assert written>0 and written%4096==0, written; at+=written\n"
+            + "P");
+        assertThat(fixture.model.pushes).hasSizeGreaterThan(4).doesNotHaveDuplicates();
+        assertThat(fixture.model.weight(1024 * 4000 - 1)).isEqualTo((byte) 1);
+    }
+
+    @Test
+    void truncationToAnotherSizeIsRefused() throws Exception {
+        for (String file : new String[]{"model", "weights"}) {
+            for (String size : new String[]{"10", "0", "1G", "+1"}) {
+                assertThat(fixture.shell.run("truncate -s " + size + " \"$DIR/" + file + "\"").output()).as(file + size)
+                    .contains("Operation not permitted");
+            }
+            fixture.shell.succeed("truncate -s " + SIZE + " \"$DIR/" + file + "\"");
+            assertThat(fixture.shell.succeed("stat -c %s \"$DIR/" + file + "\"")).isEqualTo(SIZE + "\n");
+        }
+    }
+
+    @Test
+    void copiesThatTruncateAtOpenSucceed() throws Exception {
+        fixture.shell.succeed("head -c " + SIZE + " /dev/urandom > \"$DIR/../data\"");
+        fixture.shell.succeed("cp \"$DIR/../data\" \"$DIR/weights\" && cmp \"$DIR/../data\" \"$DIR/weights\"");
+        fixture.shell.succeed(
+            "dd if=\"$DIR/../data\" of=\"$DIR/weights\" bs=1M status=none && cmp \"$DIR/../data\" \"$DIR/weights\"");
+        fixture.shell.succeed("cat \"$DIR/../data\" > \"$DIR/weights\"");
+        fixture.shell.succeed("head -c 4096 /dev/zero > \"$DIR/model\"");
+        assertThat(fixture.shell.succeed("stat -c %s \"$DIR/model\"")).isEqualTo(SIZE + "\n");
+    }
+
+    @Test
     void statusIsJsonForCatAndForPython() throws Exception {
         JsonNode status = new ObjectMapper().readTree(fixture.shell.succeed("cat \"$DIR/status.json\""));
         assertThat(status.at("/mount/exchange").asText()).isEqualTo("direct");

@@ -39,14 +39,21 @@ final class DirectExchange implements Exchange {
         transfer.reply(transfer.memory(), transfer.memoryOffset() + offset - start, lengthBytes);
     }
 
+    /** A push takes whole logical blocks: the kernel may have split a write of scattered memory within one. */
+    @Override
+    public int writable(long offset, int lengthBytes) {
+        long end = offset + lengthBytes;
+        long blocksEnd = end == sizeBytes ? end : LogicalBlocks.down(end);
+        return LogicalBlocks.isAligned(offset) && blocksEnd > offset ? (int) (blocksEnd - offset) : lengthBytes;
+    }
+
     @Override
     public void write(long offset, int lengthBytes, Transfer transfer) throws IOException {
         boolean toTheEnd = offset + lengthBytes == sizeBytes;
         if (!LogicalBlocks.isAligned(offset) || !LogicalBlocks.isAligned(lengthBytes) && !toTheEnd) {
             throw new ErrnoException(Errno.EINVAL, "a push of " + lengthBytes + " bytes at " + offset
-                + " in the direct exchange must start and end at multiples of 4096 or at the end of the model; a write of"
-                + " 1 MiB or more also needs its memory page-aligned, or the kernel cuts it elsewhere; the sync exchange"
-                + " takes any write");
+                + " in the direct exchange must start at a multiple of 4096, and have at least 4096 bytes or reach the end of the"
+                + " model; use the sync exchange for other writes");
         }
         long bytes = LogicalBlocks.up(lengthBytes);
         if (bytes > lengthBytes) {

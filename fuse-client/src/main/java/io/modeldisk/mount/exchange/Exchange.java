@@ -22,7 +22,15 @@ public interface Exchange extends AutoCloseable {
     /** Answers a read with weights; returns when they are no longer needed. */
     void read(long offset, int lengthBytes, Transfer transfer) throws IOException;
 
-    /** Takes the gradient that lies at the start of the transfer's memory; all of it or none. */
+    /**
+     * How many bytes of a write can be taken at once; if fewer than all, write(2) is short and the process writes the rest.
+     * Default: all.
+     */
+    default int writable(long offset, int lengthBytes) {
+        return lengthBytes;
+    }
+
+    /** Takes the gradient at the start of the transfer's memory, all of it or none; a range of {@link #writable}. */
     void write(long offset, int lengthBytes, Transfer transfer) throws IOException;
 
     /** Ends the learner's iteration: fsync. */

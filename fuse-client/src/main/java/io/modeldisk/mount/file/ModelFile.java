@@ -166,7 +166,7 @@ public final class ModelFile implements MountedFile {
         @Override
         public int write(long offset, int lengthBytes, Transfer transfer) throws IOException {
             inUse();
-            int within = size.writable(offset, lengthBytes);
+            int within = exchange.writable(offset, size.writable(offset, lengthBytes));
             if (within > 0) {
                 exchange.write(offset, within, transfer);
                 size.modified();

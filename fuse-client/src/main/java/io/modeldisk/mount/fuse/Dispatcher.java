@@ -12,9 +12,9 @@ final class Dispatcher {
     private static final int ACCESS_MODE = 3;
     private static final String DIRECTORY_IS_FIXED = "the files of a modeldisk mount cannot be made, removed or renamed";
 
-    // Not finding a name is how shells look around; what is not permitted, the process is told just as well.
-    private static final Set<Errno> QUIET = EnumSet.of(Errno.ENOENT, Errno.ENOTDIR, Errno.EPERM, Errno.EACCES,
-        Errno.EINTR);
+    // These answers are part of normal use: programs probe names, the kernel probes requests, users lack permissions.
+    private static final Set<Errno> NOT_LOGGED = EnumSet.of(Errno.ENOENT, Errno.ENOTDIR, Errno.ENOSYS, Errno.EPERM,
+        Errno.EACCES, Errno.EINTR);
 
     private final FuseFileSystem fileSystem;
     private final List<MountedFile> files;
@@ -38,9 +38,7 @@ final class Dispatcher {
         try {
             dispatch(slot);
         } catch (ErrnoException e) {
-            // Not finding a name is how shells look around, and ENOSYS how the kernel learns: neither is news.
-            fail(slot, e.errno(), e,
-                e.errno() != Errno.ENOENT && e.errno() != Errno.ENOSYS && e.errno() != Errno.EINTR);
+            fail(slot, e.errno(), e, !NOT_LOGGED.contains(e.errno()));
         } catch (IOException e) {
             boolean interrupted = slot.cancellation().isCancelled();
             fail(slot, interrupted ? Errno.EINTR : Errno.EIO, e, !interrupted);
@@ -156,8 +154,24 @@ final class Dispatcher {
         if ((request.validAttributes() & KernelProtocol.OWNER_ATTRIBUTES) != 0) {
             throw new ErrnoException(Errno.EPERM, "owner and mode of the files of a modeldisk mount are fixed");
         }
-        // Sizes are fixed: `dd of=DIR/model` truncates first, and that must not be its end. Times are the mount's own.
+        if ((request.validAttributes() & KernelProtocol.SIZE_ATTRIBUTE) != 0) {
+            truncate(request);
+        }
+        // A change of times is accepted and ignored, for touch(1) and cp -p.
         attributes(slot, request.node());
+    }
+
+    /** Sizes are fixed: only a truncation to the present size succeeds, and open(2) with O_TRUNC, which changes nothing. */
+    private void truncate(RequestView request) throws IOException {
+        MountedFile file = file(request.node());
+        // The kernel sends a truncation to 0 without a handle after an open with O_TRUNC, as of dd and cp. A truncate(2) of a
+        // path to 0 looks the same.
+        boolean byOpen = request.newSizeBytes() == 0
+            && (request.validAttributes() & KernelProtocol.HANDLE_ATTRIBUTE) == 0;
+        if (!byOpen && request.newSizeBytes() != file.sizeBytes()) {
+            throw new ErrnoException(Errno.EPERM, "the size of " + file.name() + " is fixed at " + file.sizeBytes()
+                + " bytes, it cannot become " + request.newSizeBytes());
+        }
     }
 
     private void open(RequestSlot slot, RequestView request) throws IOException {

@@ -11,10 +11,12 @@ import java.time.Duration;
  * @param maxThreads to how many they grow while requests wait (for a round, say), so that an interrupt is still read
  * @param closeTimeout how long an unmount waits for its threads
  * @param access owner and permissions of the files
+ * @param wholeBlockWrites whether a long write that starts and ends at logical blocks is split at logical blocks whatever the
+ *     alignment of the caller's memory; its requests are smaller then
  * @param memory makes the memory that requests are read into, so that their data need not be copied to go further
  */
 public record FuseOptions(int workerThreads, int maxThreads, Duration closeTimeout, FileAccess access,
-    Allocator memory) {
+    boolean wholeBlockWrites, Allocator memory) {
     /** Makes memory. */
     @FunctionalInterface
     public interface Allocator {

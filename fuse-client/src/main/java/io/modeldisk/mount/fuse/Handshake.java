@@ -7,7 +7,7 @@ final class Handshake {
     private Handshake() {}
 
     /** Receives INIT and answers it. */
-    static void perform(RequestSlot slot) throws IOException {
+    static void perform(RequestSlot slot, boolean wholeBlockWrites) throws IOException {
         long length = slot.receive();
         RequestView request = slot.request();
         if (length < 0 || request.opcode() != Opcode.INIT) {
@@ -21,9 +21,12 @@ final class Handshake {
         }
         int agreed = request.capabilities() & KernelProtocol.CAPABILITIES;
         boolean large = (agreed & KernelProtocol.MAX_PAGES) != 0;
-        int maxWriteBytes = large ? Transfer.MAX_REQUEST_BYTES : KernelProtocol.SMALL_WRITE_BYTES;
+        int pages = large ? KernelProtocol.LARGE_PAGES : KernelProtocol.SMALL_PAGES;
+        // The kernel also ends a request when its pages are used up. Memory that does not start on a page takes a page more
+        // than its length, so the request would end within a logical block: the size limit must come first.
+        int maxWriteBytes = (wholeBlockWrites ? pages * 3 / 4 : pages) * KernelProtocol.PAGE_BYTES;
         slot.body().init(Math.min(request.minor(), KernelProtocol.MINOR), request.maxReadaheadBytes(), agreed,
-            KernelProtocol.BACKGROUND, maxWriteBytes, large ? maxWriteBytes / 4096 : 0);
+            KernelProtocol.BACKGROUND, maxWriteBytes, large ? pages : 0);
         slot.replyBody();
     }
 }

@@ -18,8 +18,13 @@ final class KernelProtocol {
     /** How many asynchronous requests the kernel sends at once. */
     static final int BACKGROUND = 24;
 
-    /** What a kernel without MAX_PAGES can send: 32 pages. */
-    static final int SMALL_WRITE_BYTES = 32 * 4096;
+    /** The pages of the caller's memory that one request takes, at most. */
+    static final int LARGE_PAGES = 256;
+
+    /** The same for a kernel without MAX_PAGES. */
+    static final int SMALL_PAGES = 32;
+
+    static final int PAGE_BYTES = 4096;
 
     /** FOPEN_DIRECT_IO: no page cache, whose weights would be stale; FOPEN_PARALLEL_DIRECT_WRITES. */
     static final int OPEN_FLAGS = 1 | 1 << 6;
@@ -28,6 +33,12 @@ final class KernelProtocol {
 
     /** The i-th file's node is this and i. */
     static final int FIRST_FILE_NODE = 2;
+
+    /** FATTR_SIZE: SETATTR is a truncation. */
+    static final int SIZE_ATTRIBUTE = 1 << 3;
+
+    /** FATTR_FH: SETATTR names an open file, so it is an ftruncate(2). */
+    static final int HANDLE_ATTRIBUTE = 1 << 6;
 
     /** FATTR_MODE, FATTR_UID, FATTR_GID. */
     static final int OWNER_ATTRIBUTES = 1 | 1 << 1 | 1 << 2;

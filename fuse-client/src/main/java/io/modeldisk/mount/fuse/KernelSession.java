@@ -42,7 +42,7 @@ final class KernelSession implements FuseSession {
         this.ended = workers.ended().thenRun(handles::releaseAll);
         try {
             slots[0].attach(fd);
-            Handshake.perform(slots[0]);
+            Handshake.perform(slots[0], options.wholeBlockWrites());
             workers.start();
         } catch (IOException | RuntimeException e) {
             memory.close();

@@ -88,6 +88,11 @@ final class RequestView {
         return head.get(JAVA_INT, BODY);
     }
 
+    /** SETATTR: the size to truncate to. */
+    long newSizeBytes() {
+        return head.get(JAVA_LONG, BODY + 16);
+    }
+
     /** GETXATTR, LISTXATTR: how much the process has room for; 0 asks for the length. */
     int roomBytes() {
         return head.get(JAVA_INT, BODY);
