@@ -5,7 +5,6 @@ import java.util.ServiceLoader;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The {@code modeldisk} command. */
@@ -36,7 +35,7 @@ public final class Main {
     private static CommandLine commandLine() throws IOException {
         CommandLine line = new CommandLine(new Main());
         ServiceLoader.load(Subcommand.class).forEach(line::addSubcommand);
-        line.registerConverter(ByteCount.class, Main::byteCount);
+        Converters.register(line);
         Settings settings = new Settings();
         settings.check(line);
         line.setDefaultValueProvider(settings);
@@ -45,14 +44,6 @@ public final class Main {
         line.setParameterExceptionHandler((failure, _) -> wrongUsage(failure));
         line.setExecutionExceptionHandler((failure, command, _) -> fail(failure, command));
         return line;
-    }
-
-    private static ByteCount byteCount(String text) {
-        try {
-            return ByteCount.parse(text);
-        } catch (IllegalArgumentException e) {
-            throw new TypeConversionException(e.getMessage());
-        }
     }
 
     /** What was wrong, in a line, and where the rest stands: not the whole help. */

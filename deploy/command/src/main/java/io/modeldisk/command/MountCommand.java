@@ -5,6 +5,7 @@ import io.modeldisk.mount.MountContext;
 import io.modeldisk.mount.TunedSize;
 import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.striping.ModelAddress;
@@ -13,6 +14,7 @@ import io.modeldisk.tuning.Tuning;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.time.Duration;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -65,18 +67,18 @@ final class MountCommand implements Callable<Integer> {
     @Mixin
     private LoginSecrets secrets;
 
-    @Option(names = "--wait", paramLabel = "SECONDS", defaultValue = "600",
+    @Option(names = "--wait", paramLabel = "TIME", defaultValue = "10min",
         description = "How long a read or fsync waits for other learners before it fails.")
-    private long waitSeconds;
+    private Duration waitTimeout;
 
     @Option(names = "--trace", paramLabel = "FILE",
         description = "Where to leave the trace at the end: what DIR/trace.json "
             + "shows meanwhile. Perfetto, chrome://tracing and `modeldisk trace timeline` open it.")
     private Path trace;
 
-    @Option(names = "--reconnect", paramLabel = "SECONDS", defaultValue = "10",
+    @Option(names = "--reconnect", paramLabel = "TIME", defaultValue = "10s",
         description = "How long a request tries to reach a shard again whose connection is lost, before it fails.")
-    private long reconnectSeconds;
+    private Duration reconnectTimeout;
 
     @Option(names = "--digests", paramLabel = "none|crc32c", defaultValue = "none",
         description = "crc32c: headers and data travel with checksums of their own, beyond TCP's; costs some throughput.")
@@ -99,7 +101,7 @@ final class MountCommand implements Callable<Integer> {
     @Option(names = "--request-size", paramLabel = "BYTES",
         description = "Neighbouring blocks go in one request up to this size, where a model has a single shard, instead of what "
             + "the tuning says: a power of two from 4 KiB to 8 MiB. No request cuts a block.")
-    private ByteCount requestSize;
+    private ByteSize requestSize;
 
     @Option(names = "--queue-depth", paramLabel = "N",
         description = "How many requests are in flight on a shard, instead of what the tuning says: a shard takes 32.")
@@ -124,8 +126,8 @@ final class MountCommand implements Callable<Integer> {
         Tuning sizes = tuning.read(requestSize, queueDepth);
         StripedModel.Context connection = new StripedModel.Context(model).learner(label)
             .secrets(secrets.read())
-            .waitTimeoutMillis(waitSeconds * 1000)
-            .reconnectTimeoutMillis(reconnectSeconds * 1000)
+            .waitTimeoutMillis(waitTimeout.toMillis())
+            .reconnectTimeoutMillis(reconnectTimeout.toMillis())
             .digest(digests)
             .datamover(Route.Wish.named(datamover))
             .socketDirectory(sockets.directory())
@@ -149,7 +151,7 @@ final class MountCommand implements Callable<Integer> {
             Runtime.getRuntime().addShutdownHook(stopper);
             System.out.printf("ready: model %s (%s, %s, %s) mounted on %s, exchange %s, datamover %s, "
                 + "tuning %s, learner %s%n",
-                remote.facts().model(), ByteCount.format(remote.facts().sizeBytes()),
+                remote.facts().model(), ByteSize.format(remote.facts().sizeBytes()),
                 Plural.counted(remote.facts().shards(), "shard"), remote.facts().consistency(),
                 directory, context.exchange().schemeName(), context.datamover(), sizes.words(), label);
             Background.detachIfBackground(log);

@@ -2,6 +2,7 @@ package io.modeldisk.command;
 
 import io.modeldisk.aggregator.AggregatorProvider;
 import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.access.AddressRange;
 import io.modeldisk.protocol.dialect.ModelFacts;
@@ -61,7 +62,7 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(names = "--size", paramLabel = "BYTES",
         description = "Start from zeros: the size of the whole model, as 100MiB; a multiple of 4. This or --from.")
-    private ByteCount size;
+    private ByteSize size;
 
     @Option(names = "--from", paramLabel = "FILE",
         description = "Start from the weights in a .safetensors file, the same one for every shard.")
@@ -77,7 +78,7 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(names = "--block-size", paramLabel = "BYTES", defaultValue = "256KiB",
         description = "The unit of aggregation: a power of two from 4 KiB to 1 MiB.")
-    private ByteCount blockSize;
+    private ByteSize blockSize;
 
     @Option(names = "--aggregator", paramLabel = "NAME[:OPTIONS]", defaultValue = "sgd:lr=0.1",
         completionCandidates = AggregatorNames.class,
@@ -99,14 +100,14 @@ final class ServeCommand implements Callable<Integer> {
             + "waits fail until there are enough again. 0: it never does.")
     private int minLearners;
 
-    @Option(names = "--lease", paramLabel = "SECONDS", defaultValue = "5",
+    @Option(names = "--lease", paramLabel = "TIME", defaultValue = "5s",
         description = "How long a learner whose connection is gone, or who is silent, may take to come back before the others go "
             + "on without it.")
-    private double leaseSeconds;
+    private Duration lease;
 
     @Option(names = "--buffers", paramLabel = "BYTES", defaultValue = "256MiB",
         description = "The memory for data on its way in, shared by all sessions.")
-    private ByteCount buffers;
+    private ByteSize buffers;
 
     @Option(names = "--secrets", paramLabel = "FILE",
         description = "Who may log in, with CHAP: lines 'peer NAME SECRET [INITIATOR-PATTERN...]', and 'self NAME SECRET' for "
@@ -190,7 +191,7 @@ final class ServeCommand implements Callable<Integer> {
             .consistency(consistency)
             .learners(learners)
             .minLearners(minLearners)
-            .lease(Duration.ofMillis((long) (leaseSeconds * 1000)))
+            .lease(lease)
             .access(access())
             .portals(
                 peers.stream().map(peer -> ModelAddress.parsePortal(peer, TargetServer.Context.DEFAULT_PORT)).toList())
@@ -223,7 +224,7 @@ final class ServeCommand implements Callable<Integer> {
         InetSocketAddress address = server.localAddress();
         return "ready: shard %d/%d of model %s on %s, %s in %d blocks of %s, %s, %s%s".formatted(
             facts.shard(), facts.shards(), facts.model(), TargetAddress.text(address),
-            ByteCount.format(facts.bytesOfShard()), facts.blocksOfShard(), ByteCount.format(facts.blockSizeBytes()),
+            ByteSize.format(facts.bytesOfShard()), facts.blocksOfShard(), ByteSize.format(facts.blockSizeBytes()),
             facts.aggregator(), facts.consistency(),
             server.sharesMemoryAt() == null ? "" : ", shared memory at " + server.sharesMemoryAt());
     }

@@ -1,6 +1,7 @@
 package io.modeldisk.command;
 
 import io.modeldisk.protocol.engine.TargetServer;
+import java.time.Duration;
 import picocli.CommandLine.Option;
 
 /** The bounds of a shard's connections: only if you know why. */
@@ -14,19 +15,19 @@ final class ServeLimits {
             + "address that has most of them is closed.")
     private int maxLogins;
 
-    @Option(names = "--login-timeout", paramLabel = "SECONDS", defaultValue = "15",
+    @Option(names = "--login-timeout", paramLabel = "TIME", defaultValue = "15s",
         description = "How long a login may take before its connection is closed.")
-    private long loginTimeoutSeconds;
+    private Duration loginTimeout;
 
-    @Option(names = "--ping-interval", paramLabel = "SECONDS", defaultValue = "15",
+    @Option(names = "--ping-interval", paramLabel = "TIME", defaultValue = "15s",
         description = "After how much silence an initiator is pinged; silent as long again, it is taken for dead.")
-    private long pingIntervalSeconds;
+    private Duration pingInterval;
 
     TargetServer.Context apply(TargetServer.Context context) {
         return context
             .maxConnections(maxSessions)
             .maxLogins(maxLogins)
-            .loginTimeoutSeconds(loginTimeoutSeconds)
-            .pingIntervalSeconds(pingIntervalSeconds);
+            .loginTimeoutSeconds(loginTimeout.toSeconds())
+            .pingIntervalSeconds(pingInterval.toSeconds());
     }
 }

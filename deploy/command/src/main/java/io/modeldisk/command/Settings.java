@@ -21,7 +21,8 @@ import picocli.CommandLine.Model.OptionSpec;
  * file of properties ({@code serve.block-size}) that {@code MODELDISK_CONFIG} names, or {@value #DEFAULT_FILE} if it is there.
  */
 final class Settings implements IDefaultValueProvider {
-    static final String DEFAULT_FILE = "/etc/modeldisk/modeldisk.properties";
+    /** The settings file if MODELDISK_CONFIG names none. */
+    public static final String DEFAULT_FILE = "/etc/modeldisk/modeldisk.properties";
 
     private static final String PREFIX = "MODELDISK_";
     /** What the script and the log take from the environment: no options. */

@@ -2,6 +2,7 @@ package io.modeldisk.command;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
@@ -70,8 +71,8 @@ final class StatusCommand implements Callable<Integer> {
 
     private static void print(ModelFacts facts, JsonNode shards) {
         System.out.printf("model %s: %s in %d blocks of %s on %s, %s, %s%s%n%n",
-            facts.model(), ByteCount.format(facts.sizeBytes()), facts.blocks(),
-            ByteCount.format(facts.blockSizeBytes()),
+            facts.model(), ByteSize.format(facts.sizeBytes()), facts.blocks(),
+            ByteSize.format(facts.blockSizeBytes()),
             Plural.counted(facts.shards(), "shard"), facts.aggregator(), facts.consistency(),
             facts.consistency().equals("asp")
                 ? ""
@@ -144,6 +145,6 @@ final class StatusCommand implements Callable<Integer> {
     }
 
     private static String bytes(JsonNode node, String field) {
-        return ByteCount.format(node.path(field).asLong());
+        return ByteSize.format(node.path(field).asLong());
     }
 }

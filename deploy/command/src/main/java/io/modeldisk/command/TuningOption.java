@@ -1,5 +1,6 @@
 package io.modeldisk.command;
 
+import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.TransferSizes;
 import io.modeldisk.tuning.PinnedSizes;
 import io.modeldisk.tuning.Tuning;
@@ -20,7 +21,7 @@ final class TuningOption {
     @Option(names = "--eager", paramLabel = "BYTES",
         description = "How much of a write travels with its command (ImmediateData, FirstBurstLength), instead of what the "
             + "tuning says: 0, or 512 bytes to 256 KiB. Over iser 8 KiB at most, and nothing over shm.")
-    private ByteCount eager;
+    private ByteSize eager;
 
     /** What to use, with what is pinned. */
     Tuning read() throws IOException {
@@ -33,7 +34,7 @@ final class TuningOption {
      * @param requestSize null if it is not pinned
      * @param queueDepth null if it is not pinned
      */
-    Tuning read(ByteCount requestSize, Integer queueDepth) throws IOException {
+    Tuning read(ByteSize requestSize, Integer queueDepth) throws IOException {
         return file()
             .pinned(new PinnedSizes(bytes("--eager", eager), bytes("--request-size", requestSize), queueDepth));
     }
@@ -49,7 +50,7 @@ final class TuningOption {
         return Files.exists(usual) ? Tuning.read(usual) : Tuning.BUILT_IN;
     }
 
-    private static Integer bytes(String option, ByteCount count) {
+    private static Integer bytes(String option, ByteSize count) {
         if (count == null) {
             return null;
         }

@@ -53,7 +53,7 @@ final class BadInputIT {
     @CsvSource(delimiter = '|', textBlock = """
         --size=0                                  | size=0 must be a positive multiple of 4
         --size=4098                               | size=4098 must be a positive multiple of 4
-        --size=much                               | 'much' is no size; it would look like 4096
+        --size=much                               | 'much' is not a size; write it like 4096
         --size=1MiB --block-size=300k             | blockSize=300k must be a power of two from 4096 to 1 MiB
         --size=1MiB --block-size=2MiB             | blockSize=2m must be a power of two from 4096 to 1 MiB
         --size=1MiB --block-size=3000             | blockSize=3000 must be a power of two from 4096 to 1 MiB

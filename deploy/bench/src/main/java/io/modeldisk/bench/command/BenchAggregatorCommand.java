@@ -4,7 +4,7 @@ import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.bench.aggregator.AggregatorBench;
 import io.modeldisk.bench.report.TextReport;
-import io.modeldisk.command.ByteCount;
+import io.modeldisk.platform.units.ByteSize;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -23,11 +23,11 @@ final class BenchAggregatorCommand implements Callable<Integer> {
 
     @Option(names = "--size", paramLabel = "BYTES", defaultValue = "512MiB",
         description = "The size of the weights, and of the gradient: a multiple of the block's.")
-    private ByteCount size;
+    private ByteSize size;
 
     @Option(names = "--block-size", paramLabel = "BYTES", defaultValue = "256KiB",
         description = "How much is aggregated in one call: a power of two from 4 KiB to 1 MiB.")
-    private ByteCount blockSize;
+    private ByteSize blockSize;
 
     @Option(names = "--pairs", paramLabel = "N", defaultValue = "11", description = "How often each is measured.")
     private int pairs;

@@ -3,9 +3,9 @@ package io.modeldisk.bench.command;
 import io.modeldisk.bench.baseline.BaselineServer;
 import io.modeldisk.bench.grpc.GrpcServer;
 import io.modeldisk.bench.micro.MeshNode;
-import io.modeldisk.command.ByteCount;
 import io.modeldisk.command.ServeDatamovers;
 import io.modeldisk.command.Subcommand;
+import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.engine.TargetServer;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.striping.ModelAddress;
@@ -41,11 +41,11 @@ public final class BenchCommand implements Runnable, Subcommand {
         @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:0",
             description = "The address to listen on; port 0 takes a free port.") String listen,
         @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "64MiB",
-            description = "The size of its weights.") ByteCount modelSize)
+            description = "The size of its weights.") ByteSize modelSize)
         throws IOException {
         try (GrpcServer server = GrpcServer.open(ModelAddress.parsePortal(listen, 0), modelSize.bytes())) {
             System.out.printf("ready: gRPC on %s, %s%n", TargetAddress.text(server.localAddress()),
-                ByteCount.format(modelSize.bytes()));
+                ByteSize.format(modelSize.bytes()));
             server.run();
         }
         return 0;
@@ -58,13 +58,13 @@ public final class BenchCommand implements Runnable, Subcommand {
         @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:0",
             description = "The address of gRPC; port 0 takes a free port.") String listen,
         @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "64MiB",
-            description = "The size of its weights.") ByteCount modelSize,
+            description = "The size of its weights.") ByteSize modelSize,
         @Mixin ServeDatamovers datamovers)
         throws IOException {
         try (MeshNode node = MeshNode.open(ModelAddress.parsePortal(listen, 0), modelSize.bytes(),
             datamovers.apply(new TargetServer.Context()))) {
             System.out.printf("ready: a node with gRPC on %s, %s%n", TargetAddress.text(node.localAddress()),
-                ByteCount.format(modelSize.bytes()));
+                ByteSize.format(modelSize.bytes()));
             node.run();
         }
         return 0;
@@ -79,12 +79,12 @@ public final class BenchCommand implements Runnable, Subcommand {
         @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:3261",
             description = "The address to listen on; port 0 takes a free port.") String listen,
         @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "256MiB",
-            description = "The memory that pulls are sent from: the size of the shard.") ByteCount modelSize)
+            description = "The memory that pulls are sent from: the size of the shard.") ByteSize modelSize)
         throws IOException {
         try (BaselineServer server = BaselineServer.open(ModelAddress.parsePortal(listen, 0), modelSize.bytes())) {
             InetSocketAddress address = server.localAddress();
             System.out.printf("ready: the baseline on %s:%d, %s%n", address.getHostString(), address.getPort(),
-                ByteCount.format(modelSize.bytes()));
+                ByteSize.format(modelSize.bytes()));
             server.run();
         }
         return 0;

@@ -9,11 +9,12 @@ import io.modeldisk.bench.report.MicroPlot;
 import io.modeldisk.bench.report.MicroReport;
 import io.modeldisk.bench.report.MicroText;
 import io.modeldisk.bench.report.Plot;
-import io.modeldisk.command.ByteCount;
+import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -34,7 +35,7 @@ final class BenchMicroCommand implements Callable<Integer> {
     private static final int MOST_CLIENTS = 64;
     private static final int MOST_NODES = 16;
     private static final int MOST_ROUNDS = 1000;
-    private static final double LONGEST_SECONDS = 20;
+    private static final Duration LONGEST_RUN = Duration.ofSeconds(20);
 
     @Option(names = "--measures", paramLabel = "WHAT", split = ",", defaultValue = "latency,fan-in,mesh",
         description = "Some of latency, fan-in and mesh.")
@@ -48,7 +49,7 @@ final class BenchMicroCommand implements Callable<Integer> {
         defaultValue = "2,64,512,4k,32k,256k,1m,8m",
         description = "The sizes of requests for latency, up to 8 MiB. Of less than 4 KiB a pull reads a logical block and "
             + "takes that much of it, and a push moves a whole one; gRPC moves these bytes alone.")
-    private List<ByteCount> latencySizes;
+    private List<ByteSize> latencySizes;
 
     @Option(names = "--clients", paramLabel = "N", split = ",", defaultValue = "4,8,16,32,64",
         description = "How many clients a server has, each with a connection and one request at a time.")
@@ -56,7 +57,7 @@ final class BenchMicroCommand implements Callable<Integer> {
 
     @Option(names = "--request-size", paramLabel = "BYTES", defaultValue = "4k",
         description = "The size of the clients' requests: a multiple of 4 KiB up to 8 MiB.")
-    private ByteCount requestSize;
+    private ByteSize requestSize;
 
     @Option(names = "--nodes", paramLabel = "N", defaultValue = "4",
         description = "How many nodes are fully connected, each with one request at a time to every other.")
@@ -64,23 +65,23 @@ final class BenchMicroCommand implements Callable<Integer> {
 
     @Option(names = "--mesh-sizes", paramLabel = "BYTES", split = ",", defaultValue = "2m,4m,8m",
         description = "The sizes of the nodes' requests: multiples of 4 KiB up to 8 MiB.")
-    private List<ByteCount> meshSizes;
+    private List<ByteSize> meshSizes;
 
     @Option(names = "--rounds", paramLabel = "N", defaultValue = "3",
         description = "How often each is measured, in turn with the others.")
     private int rounds;
 
-    @Option(names = "--duration", paramLabel = "SECONDS", defaultValue = "0.25",
+    @Option(names = "--duration", paramLabel = "TIME", defaultValue = "250ms",
         description = "How long a run takes, about.")
-    private double duration;
+    private Duration duration;
 
-    @Option(names = "--warm-up", paramLabel = "SECONDS", defaultValue = "8",
+    @Option(names = "--warm-up", paramLabel = "TIME", defaultValue = "8s",
         description = "How long each is run before anything is measured: gRPC's code takes longer to be compiled.")
-    private double warmUp;
+    private Duration warmUp;
 
     @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "64MiB",
         description = "How many weights each server has: 1 to 256 MiB.")
-    private ByteCount modelSize;
+    private ByteSize modelSize;
 
     @Option(names = "--json", paramLabel = "FILE", description = "Write all figures there.")
     private Path json;
@@ -118,13 +119,9 @@ final class BenchMicroCommand implements Callable<Integer> {
         check("--rounds", rounds, 1, MOST_ROUNDS);
         check("--nodes", nodes, 2, MOST_NODES);
         clients.forEach(count -> check("--clients", count, 1, MOST_CLIENTS));
-        if (duration < 0.01 || duration > LONGEST_SECONDS) {
-            throw new IllegalArgumentException("--duration " + duration + " must be from 0.01 to 20 seconds");
-        }
-        if (warmUp < 0 || warmUp > LONGEST_SECONDS) {
-            throw new IllegalArgumentException("--warm-up " + warmUp + " must be from 0 to 20 seconds");
-        }
-        long millis = (long) (duration * 1000);
+        DurationRange.check("--duration", duration, Duration.ofMillis(10), LONGEST_RUN);
+        DurationRange.check("--warm-up", warmUp, Duration.ZERO, LONGEST_RUN);
+        long millis = duration.toMillis();
         return new MicroPlan(datamovers.stream().distinct().map(Route.Wish::named).toList(),
             measures.contains("latency")
                 ? new LatencyPlan(bytes("--latency-sizes", latencySizes, 1), rounds, Math.max(1, millis / rounds))
@@ -135,11 +132,11 @@ final class BenchMicroCommand implements Callable<Integer> {
             measures.contains("mesh")
                 ? new MicroPlan.Mesh(nodes, bytes("--mesh-sizes", meshSizes, 4096))
                 : null,
-            rounds, millis, (long) (warmUp * 1000), modelSize.bytes());
+            rounds, millis, warmUp.toMillis(), modelSize.bytes());
     }
 
-    private List<Integer> bytes(String option, List<ByteCount> sizes, long least) {
-        for (ByteCount size : sizes) {
+    private List<Integer> bytes(String option, List<ByteSize> sizes, long least) {
+        for (ByteSize size : sizes) {
             check(option, size.bytes(), least, Math.min(LARGEST_REQUEST_BYTES, modelSize.bytes()));
             if (least > 1) {
                 checkBlocks(option, size.bytes());

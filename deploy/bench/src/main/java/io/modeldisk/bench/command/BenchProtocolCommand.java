@@ -8,13 +8,14 @@ import io.modeldisk.bench.report.JsonReport;
 import io.modeldisk.bench.report.Plot;
 import io.modeldisk.bench.report.ProtocolReport;
 import io.modeldisk.bench.report.TextReport;
-import io.modeldisk.command.ByteCount;
+import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -40,13 +41,13 @@ final class BenchProtocolCommand implements Callable<Integer> {
 
     @Option(names = "--sizes", paramLabel = "BYTES", split = ",", defaultValue = "4k,32k,256k,1m,4m",
         description = "The sizes of requests: multiples of 4 KiB up to 8 MiB.")
-    private List<ByteCount> sizes;
+    private List<ByteSize> sizes;
 
     @Option(names = "--latency-sizes", paramLabel = "BYTES", split = ",",
         defaultValue = "2,64,512,4k,32k,256k,1m,8m",
         description = "The sizes of requests for latency, up to 8 MiB. Of less than 4 KiB a pull reads a logical block and "
             + "takes that much of it, and a push moves a whole one.")
-    private List<ByteCount> latencySizes;
+    private List<ByteSize> latencySizes;
 
     @Option(names = "--measures", paramLabel = "WHAT", split = ",", defaultValue = "throughput,latency",
         description = "Some of ${COMPLETION-CANDIDATES}.")
@@ -59,7 +60,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
     @Option(names = "--gradient-size", paramLabel = "BYTES", defaultValue = "0",
         description = "How much memory pushes come from, in turn, as from a learner that pushes a whole model: up to 1 GiB. If "
             + "it is less than the requests under way, as many buffers as there are of those.")
-    private ByteCount gradientSize;
+    private ByteSize gradientSize;
 
     @Option(names = "--directions", paramLabel = "DIRECTION", split = ",", defaultValue = "push,pull,both",
         description = "Some of ${COMPLETION-CANDIDATES}.")
@@ -79,13 +80,13 @@ final class BenchProtocolCommand implements Callable<Integer> {
         description = "How often each is measured, in turn with the baseline.")
     private int pairs;
 
-    @Option(names = "--duration", paramLabel = "SECONDS", defaultValue = "0.25",
+    @Option(names = "--duration", paramLabel = "TIME", defaultValue = "250ms",
         description = "How long a run takes, about.")
-    private double duration;
+    private Duration duration;
 
     @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "256MiB",
         description = "The size of the shard's model: more than the processor's cache holds.")
-    private ByteCount modelSize;
+    private ByteSize modelSize;
 
     @Option(names = "--json", paramLabel = "FILE", description = "Write all figures there.")
     private Path json;
@@ -174,7 +175,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
     /** The sizes for latency, checked. */
     List<Integer> latencyBytes() {
         List<Integer> checked = new ArrayList<>();
-        for (ByteCount size : latencySizes) {
+        for (ByteSize size : latencySizes) {
             if (size.bytes() < 1 || size.bytes() > Math.min(LARGEST_REQUEST_BYTES, modelSize.bytes())) {
                 throw new IllegalArgumentException("--latency-sizes " + size.bytes()
                     + " must be from 1 byte to 8 MiB, and no more than the model");
@@ -187,7 +188,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
     /** The sizes for throughput, checked. */
     List<Integer> requestBytes() {
         List<Integer> checked = new ArrayList<>();
-        for (ByteCount size : sizes) {
+        for (ByteSize size : sizes) {
             long bytes = size.bytes();
             if (bytes < LogicalBlock.BYTES || bytes > LARGEST_REQUEST_BYTES
                 || bytes % LogicalBlock.BYTES != 0 || bytes > modelSize.bytes()) {
@@ -208,10 +209,8 @@ final class BenchProtocolCommand implements Callable<Integer> {
     }
 
     private long runMillis() {
-        if (duration < 0.01 || duration > 3600) {
-            throw new IllegalArgumentException("--duration " + duration + " must be from 0.01 to 3600 seconds");
-        }
-        return (long) (duration * 1000);
+        DurationRange.check("--duration", duration, Duration.ofMillis(10), Duration.ofHours(1));
+        return duration.toMillis();
     }
 
     /** On a terminal a line tells how far it is; an empty one takes it away. */

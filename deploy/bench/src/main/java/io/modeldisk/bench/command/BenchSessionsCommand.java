@@ -5,10 +5,11 @@ import io.modeldisk.bench.report.SessionsReport;
 import io.modeldisk.bench.report.TextReport;
 import io.modeldisk.bench.sessions.SessionsBench;
 import io.modeldisk.bench.shard.BenchShard;
-import io.modeldisk.command.ByteCount;
+import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -32,14 +33,14 @@ final class BenchSessionsCommand implements Callable<Integer> {
 
     @Option(names = "--size", paramLabel = "BYTES", defaultValue = "256KiB",
         description = "The size of a request: a multiple of 4 KiB up to 8 MiB.")
-    private ByteCount size;
+    private ByteSize size;
 
     @Option(names = "--queue-depth", paramLabel = "N", defaultValue = "2",
         description = "How many requests a session has under way.")
     private int queueDepth;
 
-    @Option(names = "--duration", paramLabel = "SECONDS", defaultValue = "60", description = "How long it takes.")
-    private double duration;
+    @Option(names = "--duration", paramLabel = "TIME", defaultValue = "60s", description = "How long it takes.")
+    private Duration duration;
 
     @Option(names = "--aggregator", paramLabel = "NAME[:OPTIONS]", defaultValue = "sgd:lr=0.1",
         description = "What the shard does with a push.")
@@ -47,7 +48,7 @@ final class BenchSessionsCommand implements Callable<Integer> {
 
     @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "256MiB",
         description = "The size of the shard's model.")
-    private ByteCount modelSize;
+    private ByteSize modelSize;
 
     @Option(names = "--json", paramLabel = "FILE", description = "Write all figures there.")
     private Path json;
@@ -61,12 +62,13 @@ final class BenchSessionsCommand implements Callable<Integer> {
         check("--size / 4096 remainder", size.bytes() % LogicalBlock.BYTES, 0, 0);
         check("--model-size", modelSize.bytes(), stoppedReaders > 0 ? 8 << 20 : LogicalBlock.BYTES,
             Long.MAX_VALUE);
-        check("--duration", (long) Math.ceil(duration), 1, 86_400);
+        DurationRange.check("--duration", duration, Duration.ofSeconds(1), Duration.ofDays(1));
         SessionsReport report;
         try (BenchShard shard = BenchShard.startFor(sessions + stoppedReaders,
             System.getProperty("modeldisk.command"), aggregator, modelSize.bytes())) {
             report = SessionsBench.run(shard,
-                new SessionsBench.Plan(sessions, stoppedReaders, (int) size.bytes(), queueDepth, duration,
+                new SessionsBench.Plan(sessions, stoppedReaders, (int) size.bytes(), queueDepth,
+                    duration.toNanos() / 1e9,
                     Long.MAX_VALUE));
         }
         System.out.print(TextReport.sessions(report));

@@ -6,10 +6,12 @@ import io.modeldisk.bench.training.KnownModel;
 import io.modeldisk.bench.training.TrainingBench;
 import io.modeldisk.bench.training.TrainingPlan;
 import io.modeldisk.bench.training.Variant;
-import io.modeldisk.command.ByteCount;
 import io.modeldisk.command.Plural;
+import io.modeldisk.command.Converters;
+import io.modeldisk.platform.units.ByteSize;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -31,11 +33,11 @@ final class BenchTrainingCommand implements Callable<Integer> {
     private String model;
 
     @Option(names = "--size", paramLabel = "BYTES", description = "A size of your own, in place of the model's.")
-    private ByteCount size;
+    private ByteSize size;
 
-    @Option(names = "--compute-ms", paramLabel = "MS",
-        description = "How long an iteration computes; by default the model's.")
-    private Double computeMs;
+    @Option(names = "--compute-ms", paramLabel = "TIME", converter = Converters.Milliseconds.class,
+        description = "How long an iteration computes, as 10 or 10ms; by default the model's.")
+    private Duration computeTime;
 
     @Option(names = "--compute", paramLabel = "sleep|spin", defaultValue = "sleep",
         description = "sleep: leave the processor to others, as with an accelerator. spin: keep one busy.")
@@ -73,7 +75,7 @@ final class BenchTrainingCommand implements Callable<Integer> {
 
     @Option(names = "--link", paramLabel = "BYTES",
         description = "Emulate a full-duplex network link for each learner, of so many bytes a second each way, as 125MB.")
-    private ByteCount link;
+    private ByteSize link;
 
     @Option(names = "--json", paramLabel = "FILE", description = "Write all figures there.")
     private Path json;
@@ -113,14 +115,15 @@ final class BenchTrainingCommand implements Callable<Integer> {
 
     private TrainingPlan plan() {
         KnownModel known = size == null ? KnownModel.named(model) : null;
-        if (computeMs == null && (known == null || known.computeMs().isEmpty())) {
+        if (computeTime == null && (known == null || known.computeMs().isEmpty())) {
             throw new IllegalArgumentException("--compute-ms is needed: how long " + (known == null
                 ? "a model of a size of your own"
                 : known.name()) + " computes is not known");
         }
         return new TrainingPlan(known == null ? "custom" : known.name(),
             known == null ? size.bytes() : known.bytes(),
-            computeMs == null ? known.computeMs().getAsDouble() : computeMs, computation, learners, shards,
+            computeTime == null ? known.computeMs().getAsDouble() : computeTime.toNanos() / 1e6, computation, learners,
+            shards,
             exchanges.stream().map(Variant::parse).toList(), iterations, warmUp, through == Through.MOUNT, consistency,
             aggregator, link == null ? 0 : link.bytes(), traces);
     }

@@ -3,8 +3,8 @@ package io.modeldisk.bench.command;
 import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.Ways;
 import io.modeldisk.bench.tuning.Tuner;
-import io.modeldisk.command.ByteCount;
 import io.modeldisk.command.Subcommand;
+import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.TransferSizes;
 import io.modeldisk.tuning.Tuning;
@@ -45,7 +45,7 @@ public final class TuneCommand implements Callable<Integer>, Subcommand {
 
     @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "64MiB",
         description = "The size of the shard's model: 8 MiB to 1 GiB.")
-    private ByteCount modelSize;
+    private ByteSize modelSize;
 
     @Override
     public Integer call() throws IOException {

@@ -9,10 +9,10 @@ import io.modeldisk.bench.protocol.SessionMover;
 import io.modeldisk.bench.report.MicroReport;
 import io.modeldisk.bench.report.MicroReport.Rate;
 import io.modeldisk.bench.report.Samples;
-import io.modeldisk.bench.report.Units;
 import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.ChildProcess;
 import io.modeldisk.bench.shard.Ways;
+import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.ModelAddress;
@@ -194,7 +194,7 @@ public final class MicroBench {
     }
 
     private static String describe(Direction direction, int bytes) {
-        return direction.name().toLowerCase(Locale.ROOT) + " of " + Units.size(bytes);
+        return direction.name().toLowerCase(Locale.ROOT) + " of " + ByteSize.format(bytes);
     }
 
     private List<Rate> rates(Direction direction, int parties, int bytes, List<List<Outcome>> outcomes) {

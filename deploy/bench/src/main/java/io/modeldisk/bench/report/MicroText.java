@@ -3,6 +3,7 @@ package io.modeldisk.bench.report;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.report.MicroReport.Latency;
 import io.modeldisk.bench.report.MicroReport.Rate;
+import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +26,7 @@ public final class MicroText {
         if (!report.fanIn().isEmpty()) {
             text.append(
                 "\nOne server: requests of %s a second, of all clients together; the ratios' median (least-greatest)%n%n"
-                    .formatted(Units.size(report.fanIn().getFirst().requestBytes())))
+                    .formatted(ByteSize.format(report.fanIn().getFirst().requestBytes())))
                 .append(fanIn(report));
         }
         if (!report.mesh().isEmpty()) {
@@ -43,7 +44,8 @@ public final class MicroText {
         Direction before = null;
         for (int i = 0; i < report.latency().size(); i += report.ways().size()) {
             Latency first = report.latency().get(i);
-            List<String> cells = new ArrayList<>(List.of(name(first.direction()), Units.size(first.requestBytes())));
+            List<String> cells = new ArrayList<>(
+                List.of(name(first.direction()), ByteSize.format(first.requestBytes())));
             for (Latency latency : report.latency().subList(i, i + report.ways().size())) {
                 cells.add(micros(latency, 50));
                 cells.add(micros(latency, 99));
@@ -69,7 +71,7 @@ public final class MicroText {
     }
 
     private static String mesh(MicroReport report) {
-        return rates(report, report.mesh(), "request", rate -> Units.size(rate.requestBytes()), List.of("", "ms"),
+        return rates(report, report.mesh(), "request", rate -> ByteSize.format(rate.requestBytes()), List.of("", "ms"),
             rate -> List.of(Units.throughput(rate.bytesPerSecondEach().median()),
                 "%.2f".formatted(rate.p50Micros() / MICRO)));
     }

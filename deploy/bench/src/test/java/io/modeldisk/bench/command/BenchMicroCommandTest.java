@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.bench.micro.MicroPlan;
-import io.modeldisk.command.ByteCount;
+import io.modeldisk.command.Converters;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,7 +14,7 @@ import picocli.CommandLine;
 final class BenchMicroCommandTest {
     private static MicroPlan plan(String... arguments) {
         BenchMicroCommand command = new BenchMicroCommand();
-        new CommandLine(command).registerConverter(ByteCount.class, ByteCount::parse).parseArgs(arguments);
+        Converters.register(new CommandLine(command)).parseArgs(arguments);
         return command.plan();
     }
 
@@ -40,8 +40,9 @@ final class BenchMicroCommandTest {
     @CsvSource({"--measures,speed,must be latency", "--latency-sizes,0,must be from 1 to 8388608",
         "--latency-sizes,9m,must be from 1 to 8388608", "--request-size,5000,must be a multiple of 4096",
         "--mesh-sizes,2k,must be from 4096 to 8388608", "--clients,65,must be from 1 to 64",
-        "--nodes,1,must be from 2 to 16", "--rounds,0,must be from 1 to 1000", "--duration,21,must be from 0.01 to 20",
-        "--warm-up,21,must be from 0 to 20", "--model-size,257m,must be from 1048576 to 268435456",
+        "--nodes,1,must be from 2 to 16", "--rounds,0,must be from 1 to 1000",
+        "--duration,21,21s must be from 10ms to 20s",
+        "--warm-up,21,21s must be from 0s to 20s", "--model-size,257m,must be from 1048576 to 268435456",
         "--datamover,rdma,must be one of"})
     void anythingElseIsRefusedInWords(String option, String value, String words) {
         assertThatThrownBy(() -> plan(option, value)).isInstanceOf(IllegalArgumentException.class)

@@ -3,7 +3,8 @@ package io.modeldisk.bench.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.modeldisk.command.ByteCount;
+import io.modeldisk.command.Converters;
+import io.modeldisk.platform.units.ByteSize;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -12,7 +13,7 @@ import picocli.CommandLine;
 final class BenchProtocolCommandTest {
     private static BenchProtocolCommand parse(String... arguments) {
         BenchProtocolCommand command = new BenchProtocolCommand();
-        new CommandLine(command).registerConverter(ByteCount.class, ByteCount::parse)
+        Converters.register(new CommandLine(command))
             .setCaseInsensitiveEnumValuesAllowed(true).parseArgs(arguments);
         return command;
     }
@@ -34,7 +35,7 @@ final class BenchProtocolCommandTest {
     void requestsAreWholeLogicalBlocksUpTo8MiB(String size) {
         BenchProtocolCommand command = parse("--sizes", "4k," + size);
         assertThatThrownBy(command::requestBytes).isInstanceOf(IllegalArgumentException.class)
-            .hasMessageStartingWith("--sizes " + ByteCount.parse(size).bytes() + " must be a multiple of 4096");
+            .hasMessageStartingWith("--sizes " + ByteSize.parse(size).bytes() + " must be a multiple of 4096");
     }
 
     @ParameterizedTest

@@ -1,29 +1,28 @@
-package io.modeldisk.command;
+package io.modeldisk.platform.units;
 
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A size as people write it: {@code 4096}, {@code 256KiB}, {@code 64k}, {@code 1.5 GB}. Units of one letter and those with an
- * 'i' are powers of 1024, those that end in 'B' alone powers of 1000.
+ * A size as people write it: {@code 4096}, {@code 256KiB}, {@code 64k}, {@code 1.5 GB}. Units of one letter and units with an
+ * 'i' are powers of 1024. Units that end in 'B' without an 'i' are powers of 1000.
  *
  * @param bytes the size
  */
-public record ByteCount(long bytes) {
+public record ByteSize(long bytes) {
     private static final Pattern FORM = Pattern.compile("(\\d+(?:\\.\\d+)?)\\s*(?:([kmgt])(i?)(b?)|b)?");
     private static final String UNITS = "kmgt";
 
     /**
-     * The size that a text states.
+     * Parses a size.
      *
-     * @throws IllegalArgumentException if the text is not a size
+     * @throws IllegalArgumentException if the text is not a size, or not a whole number of bytes
      */
-    public static ByteCount parse(String text) {
+    public static ByteSize parse(String text) {
         Matcher form = FORM.matcher(text.strip().toLowerCase(Locale.ROOT));
         if (!form.matches()) {
-            throw new IllegalArgumentException(
-                "'" + text + "' is no size; it would look like 4096, 64k, 256KiB, 1.5GB");
+            throw new IllegalArgumentException("'" + text + "' is not a size; write it like 4096, 64k, 256KiB, 1.5GB");
         }
         double unit = 1;
         if (form.group(2) != null) {
@@ -32,12 +31,12 @@ public record ByteCount(long bytes) {
         }
         double bytes = Double.parseDouble(form.group(1)) * unit;
         if (bytes > Long.MAX_VALUE / 2 || bytes != Math.rint(bytes)) {
-            throw new IllegalArgumentException("'" + text + "' is no whole number of bytes, or too many");
+            throw new IllegalArgumentException("'" + text + "' must be a whole number of bytes below 4 EiB");
         }
-        return new ByteCount((long) bytes);
+        return new ByteSize((long) bytes);
     }
 
-    /** The shortest form with at most two decimals: {@code 150.04 KiB}. */
+    /** The size in the largest binary unit below it, {@code 256 KiB}; with two decimals if it is not whole, {@code 1.50 KiB}. */
     public static String format(double bytes) {
         if (bytes < 1024) {
             return "%.0f B".formatted(bytes);
@@ -45,6 +44,11 @@ public record ByteCount(long bytes) {
         int unit = (int) Math.min(UNITS.length(), Math.floor(Math.log(bytes) / Math.log(1024)));
         double value = bytes / Math.pow(1024, unit);
         String digits = value == Math.rint(value) ? "%.0f" : "%.2f";
-        return (digits + " %siB").formatted(value, Character.toUpperCase(UNITS.charAt(unit - 1)));
+        return String.format(Locale.ROOT, digits + " %siB", value, Character.toUpperCase(UNITS.charAt(unit - 1)));
+    }
+
+    @Override
+    public String toString() {
+        return format(bytes);
     }
 }
