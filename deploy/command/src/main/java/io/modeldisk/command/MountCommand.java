@@ -12,11 +12,9 @@ import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
 import io.modeldisk.tuning.Tuning;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
-import java.time.Duration;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -60,8 +58,8 @@ final class MountCommand implements Callable<Integer> {
     private String pull;
 
     @Option(names = "--learner", paramLabel = "LABEL",
-        description = "The learner's name: the same name is the same learner, also after a reconnect. By default made of host "
-            + "name and process number.")
+        description = "The learner's name: the same name is the same learner, also after a restart of the mount. By default host "
+            + "name, process number and a random number.")
     private String learner;
 
     @Mixin
@@ -122,7 +120,7 @@ final class MountCommand implements Callable<Integer> {
             return Background.start(log);
         }
         ModelAddress model = ModelAddress.parse(address);
-        String label = learner == null ? defaultLabel() : learner;
+        String label = learner == null ? LearnerLabel.ofThisHost() : learner;
         Tuning sizes = tuning.read(requestSize, queueDepth);
         StripedModel.Context connection = new StripedModel.Context(model).learner(label)
             .secrets(secrets.read())
@@ -194,15 +192,5 @@ final class MountCommand implements Callable<Integer> {
             traceLeft = true;
             Files.write(trace, mount.traceJson());
         }
-    }
-
-    private static String defaultLabel() {
-        String host;
-        try {
-            host = InetAddress.getLocalHost().getHostName().replaceAll("[^A-Za-z0-9.-]", "-");
-        } catch (UnknownHostException e) {
-            host = "localhost";
-        }
-        return host.substring(0, Math.min(host.length(), 36)) + "-" + ProcessHandle.current().pid();
     }
 }

@@ -39,7 +39,7 @@ final class StatusCommand implements Callable<Integer> {
             return 0;
         }
         ModelAddress model = ModelAddress.parse(address);
-        String label = "status-" + ProcessHandle.current().pid();
+        String label = LearnerLabel.unique("status");
         try (StripedModel remote = StripedModel.connect(new StripedModel.Context(model).learner(label)
             .secrets(secrets.read()))) {
             JsonNode shards = remote.status();

@@ -1,0 +1,31 @@
+package io.modeldisk.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.StripedModel;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class LearnerLabelTest {
+    /** Two containers of one host may have the same host name, and each has a process 1. */
+    @Test
+    void labelsOfTheSameHostAndProcessNumberDiffer() {
+        assertThat(LearnerLabel.unique("host", 1, new Random(1)))
+            .isNotEqualTo(LearnerLabel.unique("host", 1, new Random(2)));
+        assertThat(LearnerLabel.ofThisHost()).isNotEqualTo(LearnerLabel.ofThisHost());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"gpu7", "a.very.long.host.name.of.a.cluster.in.some.cloud.example.org",
+        "with_underscore and blank", ""})
+    void labelOfAnyHostNameIsAccepted(String host) {
+        String label = LearnerLabel.unique(host, 4_194_304, new Random(1));
+
+        // Refuses a label that is longer than 48 characters, or has a character that no label may have.
+        new StripedModel.Context(ModelAddress.parse("modeldisk://127.0.0.1:1/m")).learner(label);
+        assertThat(label).contains("-4194304-");
+    }
+}
