@@ -147,11 +147,11 @@ final class MountCommand implements Callable<Integer> {
             LOG.info("effective configuration:\n{}", context);
             Thread stopper = new Thread(() -> stop(mount), "stop");
             Runtime.getRuntime().addShutdownHook(stopper);
-            System.out.printf("ready: model %s (%s, %s, %s) mounted on %s, exchange %s, datamover %s, "
-                + "tuning %s, learner %s%n",
+            // Why these datamovers and sizes: `modeldisk status DIR` shows it.
+            System.out.printf("ready: model %s (%s, %s, %s) mounted on %s, exchange %s, datamover %s, learner %s%n",
                 remote.facts().model(), ByteSize.format(remote.facts().sizeBytes()),
-                Plural.counted(remote.facts().shards(), "shard"), remote.facts().consistency(),
-                directory, context.exchange().schemeName(), context.datamover(), sizes.words(), label);
+                Plural.counted(remote.facts().shards(), "shard"), remote.facts().consistency(), directory,
+                context.exchange().schemeName(), datamovers(remote.routes()), label);
             Background.detachIfBackground(log);
             mount.unmounted().join();
             leaveTrace(mount);
@@ -159,7 +159,12 @@ final class MountCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** The datamovers of all shards: one for all of them if it is the same. */
+    /** The names of the datamovers in use, as "shm" or "shm+tcp". */
+    private static String datamovers(List<Route> routes) {
+        return routes.stream().map(route -> route.portal().datamover()).distinct().collect(Collectors.joining("+"));
+    }
+
+    /** The datamover of each shard and the reason for it; once if it is the same for all shards. */
     private static String describe(List<Route> routes) {
         String first = routes.getFirst().toString();
         if (routes.stream().allMatch(route -> route.toString().equals(first))) {

@@ -153,7 +153,8 @@ final class ServeCommand implements Callable<Integer> {
         CountDownLatch closed = new CountDownLatch(1);
         try (ParameterServer server = ParameterServer.launch(context)) {
             Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(stopped, closed), "stop"));
-            System.out.println(ready(server) + ", tuning " + sizes.words());
+            LOG.info("tuning {}; shared memory at {}", sizes.words(), server.sharesMemoryAt());
+            System.out.println(ready(server));
             stopped.await();
         } finally {
             closed.countDown();
@@ -222,10 +223,9 @@ final class ServeCommand implements Callable<Integer> {
     private static String ready(ParameterServer server) {
         ModelFacts facts = server.shard().facts();
         InetSocketAddress address = server.localAddress();
-        return "ready: shard %d/%d of model %s on %s, %s in %d blocks of %s, %s, %s%s".formatted(
+        return "ready: shard %d/%d of model %s on %s, %s in %d blocks of %s, %s, %s".formatted(
             facts.shard(), facts.shards(), facts.model(), TargetAddress.text(address),
             ByteSize.format(facts.bytesOfShard()), facts.blocksOfShard(), ByteSize.format(facts.blockSizeBytes()),
-            facts.aggregator(), facts.consistency(),
-            server.sharesMemoryAt() == null ? "" : ", shared memory at " + server.sharesMemoryAt());
+            facts.aggregator(), facts.consistency());
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.modeldisk.tuning.Tuning;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -14,31 +15,38 @@ final class TuneIT {
     @RegisterExtension
     final Sandbox sandbox = new Sandbox();
 
+    /** What a shard has logged until it is ready. */
+    private String logOfShard(Object... options) throws Exception {
+        Object[] command = Stream.concat(Stream.of("serve", "--model", "m", "--size", "1m", "--listen", "127.0.0.1:0"),
+            Stream.of(options)).toArray();
+        Running shard = sandbox.start("serve", Map.of("MODELDISK_LOG_LEVEL", "info"), modeldisk(command));
+        shard.awaitLine("ready: ");
+        return shard.output();
+    }
+
     @Test
-    void whatWasMeasuredIsKeptWhereShardsLook() throws Exception {
+    void measuredSizesAreUsedByShardsStartedLater() throws Exception {
         String output = sandbox.run(modeldisk("tune", "--rounds", "1", "--model-size", "8m")).succeeded();
         Path file = sandbox.path("config").resolve("modeldisk").resolve("tuning.json");
 
         assertThat(output).contains("tcp, requests of", "shm, requests in flight", "tcp, a push", "kept in " + file);
         Tuning tuning = Tuning.read(file);
         assertThat(tuning.byDatamover()).containsKeys("tcp", "shm");
-        assertThat(Command.serve(sandbox, "--model", "m", "--size", "1m").awaitLine("ready: "))
-            .endsWith("tuning of " + file);
+        assertThat(logOfShard()).contains("tuning of " + file);
     }
 
     @Test
-    void whatIsPinnedWinsAndIsSaid() throws Exception {
+    void pinnedSizeReplacesTheMeasuredOneAndIsLogged() throws Exception {
         Path file = sandbox.path("mine.json");
         new Tuning("", Map.of()).write(file);
 
-        assertThat(Command.serve(sandbox, "--model", "m", "--size", "1m", "--tuning", file, "--eager", "8k")
-            .awaitLine("ready: ")).endsWith("tuning of " + file + " but --eager=8192");
-        assertThat(Command.serve(sandbox, "--model", "m", "--size", "1m").awaitLine("ready: "))
-            .endsWith("tuning built in");
+        assertThat(logOfShard("--tuning", file, "--eager", "8k"))
+            .contains("tuning of " + file + " but --eager=8192");
+        assertThat(logOfShard()).contains("tuning built in");
     }
 
     @Test
-    void aFileOfAnotherVersionIsRefused() throws Exception {
+    void tuningFileOfAnotherVersionIsRefused() throws Exception {
         Path file = sandbox.file("foreign.json", "{\"format\": \"modeldisk tuning\", \"version\": 9}");
         Result result = sandbox.run(modeldisk("serve", "--model", "m", "--size", "1m", "--tuning", file));
 
