@@ -3,6 +3,7 @@ package io.modeldisk.protocol.engine;
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.pdu.RequestPdu;
 import io.modeldisk.protocol.pdu.ResponsePdu;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The order of a session's commands and how many there may be (RFC 7143 section 4.2.2): a slot for each. A session starts
@@ -26,6 +27,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
     private final BufferPool pool;
     private final TaskSlot[] slots;
     private final int poolReserve;
+    private final AtomicInteger awaitingData = new AtomicInteger();
     private final TaskSlot[] free;
     /** Changed with the lock. */
     private volatile int slotCount;
@@ -64,7 +66,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         if (chunk < 0) {
             return false;
         }
-        TaskSlot slot = new TaskSlot(slotCount, connection, pool.memory(), chunk);
+        TaskSlot slot = new TaskSlot(slotCount, connection, pool.memory(), chunk, awaitingData);
         slots[slotCount++] = slot;
         free[freeCount++] = slot;
         return true;
@@ -203,6 +205,11 @@ final class CommandWindow implements TargetDatamover.Numbering {
             maxCmdSn = last;
         }
         pdu.numbers(carriesStatus ? statSn++ : statSn, expCmdSn, maxCmdSn);
+    }
+
+    /** Whether a task of this session waits for data. */
+    boolean awaitsData() {
+        return awaitingData.get() > 0;
     }
 
     int slotCount() {

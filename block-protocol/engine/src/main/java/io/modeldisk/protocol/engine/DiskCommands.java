@@ -3,6 +3,7 @@ package io.modeldisk.protocol.engine;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.LogicalBlock;
+import io.modeldisk.protocol.scsi.MediumAccess;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 import java.lang.foreign.MemorySegment;
@@ -29,33 +30,33 @@ final class DiskCommands {
     private DiskCommands() {}
 
     /** Sets what a VERIFY moves and does. */
-    static void decodeVerify(TaskSlot task) throws ScsiException {
-        switch (task.cdb.byteCheck()) {
+    static void decodeVerify(DecodedCommand command) throws ScsiException {
+        switch (command.cdb.byteCheck()) {
             case MEDIUM_ONLY -> {
                 // The medium is memory, which has no errors to find; so there is nothing to do but to check the range.
-                ScsiCommands.rangeBytes(task, Long.MAX_VALUE);
-                task.kind = TaskSlot.Kind.COMPARE;
-                task.move(0, 0);
+                ScsiCommands.rangeBytes(command, Long.MAX_VALUE);
+                command.access = MediumAccess.COMPARE;
+                command.move(0, 0);
             }
             case COMPARE_ALL -> {
-                task.kind = TaskSlot.Kind.COMPARE;
-                ScsiCommands.moveOut(task, ScsiCommands.rangeBytes(task, ScsiCommands.MAX_TRANSFER_BLOCKS));
+                command.access = MediumAccess.COMPARE;
+                ScsiCommands.moveOut(command, ScsiCommands.rangeBytes(command, ScsiCommands.MAX_TRANSFER_BLOCKS));
             }
             case COMPARE_ONE_BLOCK -> {
-                task.kind = TaskSlot.Kind.COMPARE_SAME;
-                moveOneBlock(task, ScsiCommands.rangeBytes(task, MAX_SAME_BLOCKS) > 0);
+                command.access = MediumAccess.COMPARE_SAME;
+                moveOneBlock(command, ScsiCommands.rangeBytes(command, MAX_SAME_BLOCKS) > 0);
             }
             default -> throw reservedByteCheck();
         }
     }
 
     /** Sets what a WRITE AND VERIFY moves and does. */
-    static void decodeWriteAndVerify(TaskSlot task) throws ScsiException {
-        if (task.cdb.byteCheck() >= RESERVED) {
+    static void decodeWriteAndVerify(DecodedCommand command) throws ScsiException {
+        if (command.cdb.byteCheck() >= RESERVED) {
             throw reservedByteCheck();
         }
-        task.kind = task.cdb.byteCheck() == COMPARE_ALL ? TaskSlot.Kind.WRITE_AND_COMPARE : TaskSlot.Kind.WRITE;
-        ScsiCommands.moveOut(task, ScsiCommands.rangeBytes(task, ScsiCommands.MAX_TRANSFER_BLOCKS));
+        command.access = command.cdb.byteCheck() == COMPARE_ALL ? MediumAccess.WRITE_AND_COMPARE : MediumAccess.WRITE;
+        ScsiCommands.moveOut(command, ScsiCommands.rangeBytes(command, ScsiCommands.MAX_TRANSFER_BLOCKS));
     }
 
     private static ScsiException reservedByteCheck() {
@@ -63,15 +64,15 @@ final class DiskCommands {
     }
 
     /** Sets what a WRITE SAME moves. */
-    static void decodeWriteSame(TaskSlot task) throws ScsiException {
-        Cdb cdb = task.cdb;
+    static void decodeWriteSame(DecodedCommand command) throws ScsiException {
+        Cdb cdb = command.cdb;
         if (cdb.blocks() == 0) {
             throw new ScsiException(Sense.invalidFieldInCdb(cdb.blocksField()),
                 "WRITE SAME of no blocks, which would mean all: the block limits page says WSNZ");
         }
-        ScsiCommands.rangeBytes(task, MAX_SAME_BLOCKS);
-        task.kind = TaskSlot.Kind.WRITE_SAME;
-        moveOneBlock(task, !isWithoutData(cdb));
+        ScsiCommands.rangeBytes(command, MAX_SAME_BLOCKS);
+        command.access = MediumAccess.WRITE_SAME;
+        moveOneBlock(command, !isWithoutData(cdb));
     }
 
     /** Whether a WRITE SAME writes zeros: only that of 16 bytes can have the bit. */
@@ -79,28 +80,28 @@ final class DiskCommands {
         return (cdb.u8(1) & NO_DATA_OUT_BUFFER) != 0;
     }
 
-    private static void moveOneBlock(TaskSlot task, boolean withData) throws ScsiException {
+    private static void moveOneBlock(DecodedCommand command, boolean withData) throws ScsiException {
         int bytes = withData ? BLOCK : 0;
-        if (bytes > (task.sendsData ? task.expectedBytes : 0)) {
+        if (bytes > (command.sendsData ? command.expectedBytes : 0)) {
             throw new ScsiException(Sense.INVALID_FIELD_IN_COMMAND_UNIT,
-                task.expectedBytes + " bytes of data where there must be " + bytes);
+                command.expectedBytes + " bytes of data where there must be " + bytes);
         }
-        task.move(bytes, bytes);
+        command.move(bytes, bytes);
     }
 
     /** Runs a command whose data is here. */
     static void run(TaskSlot task) throws ScsiException {
-        DiskUnit disk = (DiskUnit) task.unit;
-        switch (task.kind) {
-            case COMPARE -> check(task.moveBytes == 0 ? -1 : disk.firstDifference(task));
+        DiskUnit disk = (DiskUnit) task.command.unit;
+        switch (task.command.access) {
+            case COMPARE -> check(task.command.moveBytes == 0 ? -1 : disk.firstDifference(task));
             case WRITE_AND_COMPARE -> {
-                if (task.moveBytes > 0) {
+                if (task.command.moveBytes > 0) {
                     disk.write(task);
                     check(disk.firstDifference(task));
                 }
             }
             case COMPARE_SAME, WRITE_SAME -> goThrough(task, disk);
-            default -> throw new IllegalStateException(task.kind + " is no disk's command");
+            default -> throw new IllegalStateException(task.command.access + " is no disk's command");
         }
     }
 
@@ -112,19 +113,19 @@ final class DiskCommands {
 
     private static void goThrough(TaskSlot task, DiskUnit disk) throws ScsiException {
         long data = task.pieceOffset(0);
-        MemorySegment block = task.moveBytes == 0
+        MemorySegment block = task.command.moveBytes == 0
             ? null
             : task.memory().slab(data).asSlice(DataMemory.offsetInSlab(data), BLOCK);
         int step = disk.optimalTransferBytes();
-        long end = task.offset + task.cdb.blocks() * BLOCK;
-        long offset = task.offset;
-        while (offset < end && !task.isToEndEarly()) {
+        long end = task.command.offset + task.command.cdb.blocks() * BLOCK;
+        long offset = task.command.offset;
+        while (offset < end && !task.isToEnd()) {
             int bytes = (int) Math.min(end - offset, step - offset % step);
-            if (task.kind == TaskSlot.Kind.WRITE_SAME) {
+            if (task.command.access == MediumAccess.WRITE_SAME) {
                 disk.fill(offset, bytes, block);
             } else {
                 long difference = disk.firstDifference(offset, bytes, block);
-                check(difference < 0 ? -1 : offset - task.offset + difference);
+                check(difference < 0 ? -1 : offset - task.command.offset + difference);
             }
             offset += bytes;
         }

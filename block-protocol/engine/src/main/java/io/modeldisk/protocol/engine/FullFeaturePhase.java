@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.DataArrival;
 import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataTransfer;
@@ -46,10 +47,15 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         OperationalParameters parameters,
         boolean discovery,
         List<String> targetAddresses,
-        int cid) {}
+        int cid,
+        NanoClock clock) {}
 
     private final Setup setup;
     private final TargetConnection connection;
+    private final UnitAttentions attentions;
+    private final ActiveTags active;
+    private final TaskEnd end;
+    private final TaskPutter putter;
     private final TaskRunner runner;
     private final TaskSet tasks;
     private final ByteBuffer text = ByteBuffer.allocateDirect(OperationalParameters.DEFAULTS.peerDataSegmentBytes());
@@ -64,8 +70,12 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     FullFeaturePhase(Setup setup, TargetConnection connection) {
         this.setup = setup;
         this.connection = connection;
-        this.runner = new TaskRunner(setup);
-        this.tasks = new TaskSet(setup.window(), setup.pool(), runner);
+        this.attentions = new UnitAttentions(setup.target());
+        this.active = new ActiveTags(setup.window().maxSlots());
+        this.end = new TaskEnd(setup, active);
+        this.putter = new TaskPutter(setup, end);
+        this.runner = new TaskRunner(setup, attentions, active, end, putter);
+        this.tasks = new TaskSet(setup, putter, end);
         this.exchange = new TextExchange(
             data -> TargetDirectory.answer(setup.target(), setup.targetAddresses(), setup.discovery(), data));
     }
@@ -103,9 +113,9 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
             return;
         }
         runner.begin(task, command);
-        DataArrival arrival = data.moveTo(task.transfer, task.refusal == null);
+        DataArrival arrival = data.moveTo(task.transfer, task.failure() == null);
         if (arrival == DataError.DIGEST) {
-            runner.discard(task);
+            end.discard(task);
             discardNotify(command, RejectPdu.DATA_DIGEST_ERROR);
             return;
         }
@@ -122,7 +132,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     private void refuse(ScsiCommandPdu command, ImmediateData data) throws IOException {
         if (data.drop()) {
             setup.window().count(command);
-            runner.refuse(command, ScsiStatus.TASK_SET_FULL);
+            end.refuse(command, ScsiStatus.TASK_SET_FULL);
         } else {
             discardNotify(command, RejectPdu.DATA_DIGEST_ERROR);
         }
@@ -132,7 +142,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         if (command.initiatorTaskTag() == Pdu.RESERVED_TAG) {
             return RejectPdu.INVALID_PDU_FIELD;
         }
-        return runner.isActive(command.initiatorTaskTag()) ? RejectPdu.TASK_IN_PROGRESS : 0;
+        return active.contains(command.initiatorTaskTag()) ? RejectPdu.TASK_IN_PROGRESS : 0;
     }
 
     @Override
@@ -255,7 +265,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
 
     @Override
     public void putCompletionNotify(DataTransfer transfer) {
-        runner.putEnded(setup.window().slot(transfer.slot()));
+        putter.putEnded(setup.window().slot(transfer.slot()));
     }
 
     @Override
@@ -282,7 +292,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
 
     /** A unit, or all if {@code unit} is null, was reset. */
     void tellOfReset(LogicalUnit unit) {
-        runner.tellOfReset(unit);
+        attentions.establish(unit, UnitAttentions.Condition.RESET);
     }
 
     /** Bounds every wait. */

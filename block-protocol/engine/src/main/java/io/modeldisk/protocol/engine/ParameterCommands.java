@@ -25,22 +25,23 @@ final class ParameterCommands {
     }
 
     /** Makes the data. The CDB has been checked; the unit is there but for INQUIRY, REPORT LUNS and REQUEST SENSE. */
-    byte[] data(ScsiCommand command, TaskSlot task) throws ScsiException {
-        Cdb cdb = task.cdb;
-        return switch (command) {
-            case INQUIRY -> cut(inquiry(task), cdb.u16(3));
+    byte[] data(ScsiCommand definition, DecodedCommand command) throws ScsiException {
+        Cdb cdb = command.cdb;
+        return switch (definition) {
+            case INQUIRY -> cut(inquiry(command), cdb.u16(3));
             case REPORT_LUNS -> cut(reportLuns(cdb), cdb.u32(6));
-            case REQUEST_SENSE -> cut(requestSense(task), cdb.u8(4));
-            case MODE_SENSE_6 -> cut(modeSense(task), cdb.u8(4));
-            case MODE_SENSE_10 -> cut(modeSense(task), cdb.u16(7));
-            case READ_CAPACITY_10 -> readCapacity10(task.unit);
-            case READ_CAPACITY_16 -> cut(readCapacity16(task.unit), cdb.u32(10));
+            case REQUEST_SENSE -> cut(requestSense(command), cdb.u8(4));
+            case MODE_SENSE_6 -> cut(modeSense(command), cdb.u8(4));
+            case MODE_SENSE_10 -> cut(modeSense(command), cdb.u16(7));
+            case READ_CAPACITY_10 -> readCapacity10(command.unit);
+            case READ_CAPACITY_16 -> cut(readCapacity16(command.unit), cdb.u32(10));
             case REPORT_SUPPORTED_OPERATION_CODES -> cut(
-                new SupportedOperations(task.unit instanceof DiskUnit, task.unit.vendorCommands()).operationCodes(cdb),
+                new SupportedOperations(command.unit instanceof DiskUnit, command.unit.vendorCommands())
+                    .operationCodes(cdb),
                 cdb.u32(6));
             case REPORT_SUPPORTED_TASK_MANAGEMENT_FUNCTIONS -> cut(
                 SupportedOperations.taskManagementFunctions(cdb), cdb.u32(6));
-            default -> throw new IllegalStateException(command + " returns no parameter data");
+            default -> throw new IllegalStateException(definition + " returns no parameter data");
         };
     }
 
@@ -48,21 +49,21 @@ final class ParameterCommands {
         return data.length <= allocationLength ? data : Arrays.copyOf(data, (int) allocationLength);
     }
 
-    private byte[] inquiry(TaskSlot task) throws ScsiException {
-        Cdb cdb = task.cdb;
+    private byte[] inquiry(DecodedCommand command) throws ScsiException {
+        Cdb cdb = command.cdb;
         boolean vital = (cdb.u8(1) & 1) != 0;
         int page = cdb.u8(2);
         if (!vital && page != 0) {
             throw new ScsiException(Sense.invalidFieldInCdb(2), "page code %02Xh without EVPD".formatted(page));
         }
-        if (task.unit == null) {
+        if (command.unit == null) {
             if (vital) {
-                throw new ScsiException(Sense.LUN_NOT_SUPPORTED, "no logical unit " + task.lun);
+                throw new ScsiException(Sense.LUN_NOT_SUPPORTED, "no logical unit " + command.lun);
             }
             return InquiryData.noUnit();
         }
-        LogicalUnitIdentity identity = task.unit.identity();
-        return vital ? vitalPage(task.unit, identity, page) : InquiryData.standard(identity.product());
+        LogicalUnitIdentity identity = command.unit.identity();
+        return vital ? vitalPage(command.unit, identity, page) : InquiryData.standard(identity.product());
     }
 
     private byte[] vitalPage(LogicalUnit unit, LogicalUnitIdentity identity, int page) throws ScsiException {
@@ -102,14 +103,14 @@ final class ParameterCommands {
         return data.array();
     }
 
-    private byte[] requestSense(TaskSlot task) {
-        Sense attention = task.unit == null ? Sense.LUN_NOT_SUPPORTED : attentions.take(task.unit);
+    private byte[] requestSense(DecodedCommand command) {
+        Sense attention = command.unit == null ? Sense.LUN_NOT_SUPPORTED : attentions.take(command.unit);
         Sense sense = attention == null ? Sense.NONE : attention;
-        return (task.cdb.u8(1) & 1) != 0 ? sense.encodeDescriptors() : sense.encode();
+        return (command.cdb.u8(1) & 1) != 0 ? sense.encodeDescriptors() : sense.encode();
     }
 
-    private static byte[] modeSense(TaskSlot task) throws ScsiException {
-        return ModePages.sense(task.cdb, task.unit.sizeBytes() / BLOCK, BLOCK);
+    private static byte[] modeSense(DecodedCommand command) throws ScsiException {
+        return ModePages.sense(command.cdb, command.unit.sizeBytes() / BLOCK, BLOCK);
     }
 
     private static byte[] readCapacity10(LogicalUnit unit) {

@@ -3,6 +3,7 @@ package io.modeldisk.protocol.engine;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
 import io.modeldisk.protocol.scsi.LogicalBlock;
+import io.modeldisk.protocol.scsi.MediumAccess;
 import io.modeldisk.protocol.scsi.ScsiCommand;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.ScsiStatus;
@@ -32,33 +33,32 @@ final class ScsiCommands {
     }
 
     /**
-     * Decodes the task's CDB: sets its unit, its kind and what it moves.
+     * Decodes a command's CDB: sets its unit, its access and what it moves.
      *
      * @return the parameter data to return, or null for a command on the medium
      */
-    byte[] decode(TaskSlot task, int lun) throws ScsiException {
-        task.lun = lun;
-        task.unit = unit(lun);
-        Cdb cdb = task.cdb;
-        ScsiCommand command = ScsiCommand.find(cdb);
-        if (command == ScsiCommand.INQUIRY || command == ScsiCommand.REPORT_LUNS
-            || command == ScsiCommand.REQUEST_SENSE) {
+    byte[] decode(DecodedCommand command, Nexus nexus) throws ScsiException {
+        command.unit = unit(command.lun);
+        Cdb cdb = command.cdb;
+        ScsiCommand definition = ScsiCommand.find(cdb);
+        if (definition == ScsiCommand.INQUIRY || definition == ScsiCommand.REPORT_LUNS
+            || definition == ScsiCommand.REQUEST_SENSE) {
             // These work without a unit, and in spite of a unit attention.
-            command.check(cdb);
-            return parameters.data(command, task);
+            definition.check(cdb);
+            return parameters.data(definition, command);
         }
-        if (task.unit == null) {
-            throw new ScsiException(Sense.LUN_NOT_SUPPORTED, "no logical unit " + lun);
+        if (command.unit == null) {
+            throw new ScsiException(Sense.LUN_NOT_SUPPORTED, "no logical unit " + command.lun);
         }
-        Sense attention = attentions.take(task.unit);
+        Sense attention = attentions.take(command.unit);
         if (attention != null) {
             throw new ScsiException(attention, "a unit attention");
         }
-        if (command == null || command.needsDisk() && !(task.unit instanceof DiskUnit)) {
-            return vendorCommand(task);
+        if (definition == null || definition.needsDisk() && !(command.unit instanceof DiskUnit)) {
+            return vendorCommand(command, nexus);
         }
-        command.check(cdb);
-        return decode(task, command);
+        definition.check(cdb);
+        return decode(command, definition);
     }
 
     private LogicalUnit unit(int lun) {
@@ -71,37 +71,37 @@ final class ScsiCommands {
         return null;
     }
 
-    private byte[] decode(TaskSlot task, ScsiCommand command) throws ScsiException {
-        switch (command) {
+    private byte[] decode(DecodedCommand command, ScsiCommand definition) throws ScsiException {
+        switch (definition) {
             case READ_6, READ_10, READ_12, READ_16 -> {
-                task.kind = TaskSlot.Kind.READ;
-                long bytes = rangeBytes(task, MAX_TRANSFER_BLOCKS);
-                task.move(bytes, Math.min(bytes, task.expectedBytes));
+                command.access = MediumAccess.READ;
+                long bytes = rangeBytes(command, MAX_TRANSFER_BLOCKS);
+                command.move(bytes, Math.min(bytes, command.expectedBytes));
             }
             case WRITE_6, WRITE_10, WRITE_12, WRITE_16 -> {
-                task.kind = TaskSlot.Kind.WRITE;
-                moveOut(task, rangeBytes(task, MAX_TRANSFER_BLOCKS));
+                command.access = MediumAccess.WRITE;
+                moveOut(command, rangeBytes(command, MAX_TRANSFER_BLOCKS));
             }
             case SYNCHRONIZE_CACHE_10, SYNCHRONIZE_CACHE_16 -> {
-                task.kind = TaskSlot.Kind.SYNCHRONIZE;
-                rangeBytes(task, Long.MAX_VALUE);
-                task.move(0, 0);
+                command.access = MediumAccess.SYNCHRONIZE;
+                rangeBytes(command, Long.MAX_VALUE);
+                command.move(0, 0);
             }
-            case VERIFY_10, VERIFY_12, VERIFY_16 -> DiskCommands.decodeVerify(task);
+            case VERIFY_10, VERIFY_12, VERIFY_16 -> DiskCommands.decodeVerify(command);
             case WRITE_AND_VERIFY_10, WRITE_AND_VERIFY_12, WRITE_AND_VERIFY_16 ->
-                DiskCommands.decodeWriteAndVerify(task);
-            case WRITE_SAME_10, WRITE_SAME_16 -> DiskCommands.decodeWriteSame(task);
+                DiskCommands.decodeWriteAndVerify(command);
+            case WRITE_SAME_10, WRITE_SAME_16 -> DiskCommands.decodeWriteSame(command);
             case PRE_FETCH_10, PRE_FETCH_16 -> {
-                rangeBytes(task, Long.MAX_VALUE);
+                rangeBytes(command, Long.MAX_VALUE);
                 // All of it is in memory, and stays there.
-                task.goodStatus = ScsiStatus.CONDITION_MET;
+                command.goodStatus = ScsiStatus.CONDITION_MET;
                 return NOTHING;
             }
             case TEST_UNIT_READY -> {
                 return NOTHING;
             }
             default -> {
-                return parameters.data(command, task);
+                return parameters.data(definition, command);
             }
         }
         return null;
@@ -112,36 +112,36 @@ final class ScsiCommands {
      *
      * @return how long the range is
      */
-    static long rangeBytes(TaskSlot task, long maxBlocks) throws ScsiException {
-        Cdb cdb = task.cdb;
+    static long rangeBytes(DecodedCommand command, long maxBlocks) throws ScsiException {
+        Cdb cdb = command.cdb;
         long blocks = cdb.blocks();
         if (blocks > maxBlocks) {
             throw new ScsiException(Sense.invalidFieldInCdb(cdb.blocksField()),
                 blocks + " blocks, the limit is " + maxBlocks);
         }
-        long capacity = task.unit.sizeBytes() / BLOCK;
+        long capacity = command.unit.sizeBytes() / BLOCK;
         long lba = cdb.lba();
         if (lba < 0 || lba > capacity || lba == capacity && blocks > 0 || blocks > capacity - lba) {
             throw new ScsiException(Sense.LBA_OUT_OF_RANGE.at(cdb.lbaField()),
                 "blocks " + Long.toUnsignedString(lba) + " to +" + blocks + " of a unit of " + capacity);
         }
-        task.offset = lba * BLOCK;
+        command.offset = lba * BLOCK;
         return blocks * BLOCK;
     }
 
     /** The command takes this much data. Of what the initiator cuts short only whole logical blocks can be taken. */
-    static void moveOut(TaskSlot task, long bytes) {
-        task.move(bytes, Math.min(bytes, task.expectedBytes / BLOCK * BLOCK));
+    static void moveOut(DecodedCommand command, long bytes) {
+        command.move(bytes, Math.min(bytes, command.expectedBytes / BLOCK * BLOCK));
     }
 
-    private static byte[] vendorCommand(TaskSlot task) throws ScsiException {
-        Cdb cdb = task.cdb;
-        List<CdbUsage> commands = task.unit.vendorCommands();
+    private static byte[] vendorCommand(DecodedCommand command, Nexus nexus) throws ScsiException {
+        Cdb cdb = command.cdb;
+        List<CdbUsage> commands = command.unit.vendorCommands();
         for (int i = 0; i < commands.size(); i++) {
             CdbUsage usage = commands.get(i);
             if (usage.opcode() == cdb.opcode()) {
                 usage.check(cdb);
-                return RoundCommands.decode(task, usage) ? null : task.unit.vendorCommand(task.nexus(), cdb);
+                return RoundCommands.decode(command, usage) ? null : command.unit.vendorCommand(nexus, cdb);
             }
         }
         throw new ScsiException(Sense.INVALID_OPCODE, "operation code %02Xh".formatted(cdb.opcode()));

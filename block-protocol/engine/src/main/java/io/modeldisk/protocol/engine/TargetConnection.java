@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.IncomingConnection;
 import io.modeldisk.protocol.datamover.Liveness;
 import io.modeldisk.protocol.datamover.ProtocolException;
@@ -113,7 +114,7 @@ final class TargetConnection implements Runnable {
         List<String> addresses = context.portals().targetAddresses(localAddress);
         FullFeaturePhase.Setup setup = new FullFeaturePhase.Setup(
             context.target(), datamover, window, server.pool(), login.result(), session.discovery(), addresses,
-            session.cid());
+            session.cid(), NanoClock.SYSTEM);
         phase = new FullFeaturePhase(setup, this);
         loggedIn = true;
         server.loggedIn(this);

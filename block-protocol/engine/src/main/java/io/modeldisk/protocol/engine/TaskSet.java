@@ -4,12 +4,14 @@ package io.modeldisk.protocol.engine;
 final class TaskSet {
     private final CommandWindow window;
     private final BufferPool pool;
-    private final TaskRunner runner;
+    private final TaskPutter putter;
+    private final TaskEnd end;
 
-    TaskSet(CommandWindow window, BufferPool pool, TaskRunner runner) {
-        this.window = window;
-        this.pool = pool;
-        this.runner = runner;
+    TaskSet(FullFeaturePhase.Setup setup, TaskPutter putter, TaskEnd end) {
+        this.window = setup.window();
+        this.pool = setup.pool();
+        this.putter = putter;
+        this.end = end;
     }
 
     /**
@@ -29,12 +31,10 @@ final class TaskSet {
             TaskSlot task = window.slot(i);
             oldest = task.putNumber() < oldest.putNumber() ? task : oldest;
         }
-        if (oldest.takePutting()) {
-            runner.endPut(oldest);
-        }
+        putter.putEnded(oldest);
     }
 
-    /** Aborts the task with this tag, and one before it whose status is just going out; answers whether there was any. */
+    /** Aborts the task with this tag, and one before it whose status is just going out; returns whether there was any. */
     boolean abort(int initiatorTaskTag) {
         boolean found = false;
         for (int i = 0; i < window.slotCount(); i++) {
@@ -47,23 +47,24 @@ final class TaskSet {
         return found;
     }
 
-    /** Aborts a task of this session, at once if it waits for anything: then the answer tells of the room that it leaves. */
+    /** Aborts a task of this session; when this returns its slot is free, so that the answer offers the room. */
     private void abortNow(TaskSlot task) {
-        boolean mine;
+        boolean awaitsData;
         boolean put;
         synchronized (task) {
-            task.aborted = true;
-            // The receiver, which runs this, is the only one who could see more of the data.
-            mine = task.waitsForData && (task.fetching || pool.stopWaiting(task));
-            put = task.takePutting();
+            task.endFor(EndReason.ABORTED);
+            // Only the receiver, which runs this, could see more of the data.
+            awaitsData = task.state() == TaskState.AWAITING_DATA
+                || task.state() == TaskState.AWAITING_MEMORY && pool.stopWaiting(task);
+            put = task.takePut();
         }
         if (put) {
-            runner.endPut(task);
-        } else if (mine) {
-            runner.free(task, false);
+            putter.endPut(task);
+        } else if (awaitsData) {
+            end.free(task, false);
         } else if (task.takeParked()) {
-            task.unit.forget(task);
-            runner.free(task, false);
+            task.command.unit.forget(task);
+            end.free(task, false);
         } else {
             task.resume();
             // The responder has it: the initiator hears that it is over when its memory is not touched any more.
@@ -75,61 +76,74 @@ final class TaskSet {
     void abort(LogicalUnit unit) {
         for (int i = 0; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);
-            if (task.isActive() && (unit == null || task.unit == unit)) {
+            if (task.isActive() && (unit == null || task.command.unit == unit)) {
                 abortNow(task);
             }
         }
     }
 
     /**
-     * Ends all tasks on a unit, or all if {@code unit} is null, because another session wants it: with TASK ABORTED, as the TAS
-     * bit of the Control mode page says. One that waits for data ends when that is there. From any thread.
+     * Ends all tasks on a unit, or all if {@code unit} is null, because another session wants it. One that waits for data ends
+     * when the data has come. From any thread.
      */
     void abortForOther(LogicalUnit unit) {
         for (int i = 0; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);
-            if (task.isActive() && task.unit != null && (unit == null || task.unit == unit)) {
-                task.abortedByOther = true;
+            LogicalUnit its = task.command.unit;
+            if (task.isActive() && its != null && (unit == null || its == unit)) {
+                task.endFor(EndReason.ABORTED_BY_OTHER);
                 task.resume();
             }
         }
     }
 
-    /** Bounds the waits; answers whether announced data is overdue. */
-    boolean tick(long now, long dataLimitNanos, long waitLimitNanos) {
+    /** Bounds the waits; returns whether announced data is overdue. From the watchdog. */
+    boolean tick(long nowNs, long dataLimitNs, long waitLimitNs) {
         boolean overdue = false;
         for (int i = 0; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);
-            long since = task.waitingSinceNanos;
-            if (since == 0) {
+            // In this order: a task that goes on ends its wait before it changes its state.
+            TaskState state = task.state();
+            long sinceNs = task.waitingSinceNs();
+            if (sinceNs == 0) {
                 continue;
             }
-            if (task.waitsForData) {
-                // One that is in line for memory waits for this side, not for its initiator.
-                overdue |= task.fetching && now - since > dataLimitNanos;
-            } else if (now - since > waitLimitNanos) {
-                task.expired = true;
-                task.resume();
+            switch (state) {
+                case AWAITING_DATA -> overdue |= nowNs - sinceNs > dataLimitNs;
+                case AWAITING_MEMORY -> {
+                    // It waits for this side, not for its initiator.
+                }
+                default -> {
+                    if (nowNs - sinceNs > waitLimitNs) {
+                        task.endFor(EndReason.EXPIRED);
+                        task.resume();
+                    }
+                }
             }
         }
         return overdue;
     }
 
-    /** Lets go of every task; no other thread serves the session any more, but logical units may still resume tasks. */
+    /** Gives back the slot of every task; no other thread serves the session any more, but units may still resume tasks. */
     void abandonAll() {
         for (int i = 0; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);
             if (task.isActive()) {
-                pool.stopWaiting(task);
-                if (task.unit != null) {
-                    task.unit.forget(task);
-                }
-                if (task.takePutting()) {
-                    runner.endPut(task);
-                } else {
-                    runner.free(task, false);
-                }
+                abandon(task);
             }
+        }
+    }
+
+    private void abandon(TaskSlot task) {
+        pool.stopWaiting(task);
+        if (task.command.unit != null) {
+            task.command.unit.forget(task);
+        }
+        if (task.takePut()) {
+            putter.endPut(task);
+        } else {
+            task.takeAbandoned();
+            end.free(task, false);
         }
     }
 }

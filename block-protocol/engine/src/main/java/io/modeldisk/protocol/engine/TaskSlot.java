@@ -4,205 +4,214 @@ import io.modeldisk.protocol.datamover.DataTransfer;
 import io.modeldisk.protocol.datamover.RemainingData;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
-import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.LogicalBlock;
-import io.modeldisk.protocol.scsi.ScsiStatus;
+import io.modeldisk.protocol.scsi.MediumAccess;
 import io.modeldisk.protocol.scsi.Sense;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A place for one command in flight, with all that it needs: its CDB, its chunk of memory, its transfer. Reused for one
- * command after another. Owned by the thread that runs it; while it is parked, by nobody.
+ * A place for one command in flight, with all that it needs: its CDB, its chunk of memory, its transfer. Reused for one command
+ * after another. {@link TaskState} says who owns it.
  */
 final class TaskSlot implements IoTask {
-    /** The most chunks one command takes: the longest transfer is this many times 256 KiB. */
+    /** The most chunks of one command: the longest transfer is this many times 256 KiB. */
     static final int MAX_CHUNKS = 32;
 
-    /** What a command does with data. */
-    enum Kind {
-        /** Nothing, or returns parameter data. */
-        CONTROL,
-        /** Reads the medium. */
-        READ,
-        /** Writes the medium. */
-        WRITE,
-        /** Waits for what was written. */
-        SYNCHRONIZE,
-        /** Compares data with the medium. */
-        COMPARE,
-        /** Writes the medium and compares. */
-        WRITE_AND_COMPARE,
-        /** Compares each block of a range with one. */
-        COMPARE_SAME,
-        /** Writes one block to all of a range. */
-        WRITE_SAME;
-
-        /** Whether data comes from the initiator. */
-        boolean takesData() {
-            return switch (this) {
-                case WRITE, COMPARE, WRITE_AND_COMPARE, COMPARE_SAME, WRITE_SAME -> true;
-                case CONTROL, READ, SYNCHRONIZE -> false;
-            };
-        }
-    }
-
-    private static final int FREE = 0;
-    private static final int RUNNING = 1;
-    private static final int PARKED = 2;
-    private static final int RESUMED = 3;
-
-    final Cdb cdb = new Cdb();
+    final DecodedCommand command = new DecodedCommand();
     final DataTransfer transfer;
     final Pins pins = new Pins();
-    Kind kind;
-    LogicalUnit unit;
-    int lun;
-    int moveBytes;
-    long residual;
-    long expectedBytes;
-    /** Whether the initiator has said that it sends data. */
-    boolean sendsData;
-    long offset;
-    long round;
-    /** How it ends if nothing goes wrong. */
-    int goodStatus;
-    /** The link in the line for memory, kept by {@link BufferPool}. */
-    TaskSlot nextWaiting;
-    volatile boolean aborted;
-    /** What was wrong with its data; null as long as nothing was. */
-    volatile Sense dataFailure;
-    volatile boolean expired;
-    /** Another session has aborted it. */
-    volatile boolean abortedByOther;
-    /** Its status goes out. */
-    boolean ending;
-    /** Whether its data and status are on their way, its memory still needed, and its pin with it. Guarded by this. */
-    private boolean putting;
-    private long putNumber;
-    /** Why it fails whatever comes; null if nothing is known. */
-    Sense refusal;
-    /** The parameter data that it returns; null for a command on the medium. */
-    byte[] parameterData;
     /** Fetches the data that did not come with the command. */
     RemainingData remainingData;
-    /** Since when it waits for data or for its logical unit, as {@link System#nanoTime()}; 0 if it does not wait. */
-    volatile long waitingSinceNanos;
-    volatile boolean waitsForData;
-    /** Whether its data has been asked for. */
-    volatile boolean fetching;
+    /** The link in the line for memory, kept by {@link BufferPool}. */
+    TaskSlot nextWaiting;
 
     private final TargetConnection connection;
     private final DataMemory memory;
     private final long chunk;
-    private final AtomicInteger state = new AtomicInteger(FREE);
+    /** The session's tasks in states that await data. */
+    private final AtomicInteger awaitingData;
+    private final AtomicReference<TaskState> state = new AtomicReference<>(TaskState.FREE);
+    private final AtomicReference<EndReason> endReason = new AtomicReference<>(EndReason.NONE);
+    private volatile long waitingSinceNs;
+    /** Set before {@link EndReason#FAILED}. */
+    private Sense failure;
+    /** Guarded by this. */
+    private long putNumber;
     private int chunks = 1;
 
-    TaskSlot(int index, TargetConnection connection, DataMemory memory, long chunk) {
+    TaskSlot(int index, TargetConnection connection, DataMemory memory, long chunk, AtomicInteger awaitingData) {
         this.connection = connection;
         this.memory = memory;
         this.chunk = chunk;
+        this.awaitingData = awaitingData;
         this.transfer = new DataTransfer(index, memory, BufferPool.CHUNK_BYTES, MAX_CHUNKS);
         this.transfer.pieces().piece(0, chunk);
     }
 
     /** Starts over for a command. */
-    void begin(ScsiCommandPdu command) {
-        command.copyCdb(cdb.bytes());
-        kind = Kind.CONTROL;
-        unit = null;
-        lun = -1;
-        moveBytes = 0;
-        residual = 0;
-        offset = 0;
-        round = IMPLIED_ROUND;
-        expectedBytes = command.expectedDataTransferBytes();
-        sendsData = command.writes();
-        aborted = false;
-        dataFailure = null;
-        expired = false;
-        abortedByOther = false;
-        goodStatus = ScsiStatus.GOOD;
-        ending = false;
-        refusal = null;
-        parameterData = null;
-        waitingSinceNanos = 0;
-        waitsForData = false;
-        fetching = false;
-        state.set(RUNNING);
+    void begin(ScsiCommandPdu pdu) {
+        command.begin(pdu);
+        remainingData = null;
+        failure = null;
+        endReason.set(EndReason.NONE);
+        waitingSinceNs = 0;
+        become(TaskState.RECEIVING);
     }
 
-    /** Says what the command moves, and what is missing or too much against what the initiator expects. */
-    void move(long wantedBytes, long possibleBytes) {
-        moveBytes = (int) Math.min(wantedBytes, possibleBytes);
-        residual = wantedBytes - expectedBytes;
-    }
-
-    /** Its data and status were left under way, behind those of lower numbers. With the lock. */
-    void putting(long number) {
-        putting = true;
-        putNumber = number;
-    }
-
-    /** The number of the put that is under way; {@link Long#MAX_VALUE} if none is. */
-    synchronized long putNumber() {
-        return putting ? putNumber : Long.MAX_VALUE;
-    }
-
-    /** Takes over the end of what was left under way: answers so to one caller alone. */
-    synchronized boolean takePutting() {
-        boolean result = putting;
-        putting = false;
-        return result;
-    }
-
-    /** The command has ended. */
-    void end() {
-        state.set(FREE);
-    }
-
-    /** Whether it is not to go on: it was aborted, or has waited too long. */
-    boolean isToEndEarly() {
-        return aborted || expired || abortedByOther;
+    TaskState state() {
+        return state.get();
     }
 
     boolean isActive() {
-        return state.get() != FREE;
+        return state.get() != TaskState.FREE;
     }
 
-    /** Gives up the task until it is resumed; answers false if that has happened already: then the caller goes on. */
-    boolean park(long nowNanos) {
-        if (waitingSinceNanos == 0) {
-            waitingSinceNanos = nowNanos;
+    /**
+     * Moves the task on; for its owner.
+     *
+     * @throws IllegalStateException if the task may not become that now
+     */
+    void become(TaskState next) {
+        TaskState now = state.get();
+        while (!tryBecome(now, next)) {
+            now = state.get();
         }
-        if (state.compareAndSet(RUNNING, PARKED)) {
+    }
+
+    /** Moves the task on if it is in a state; returns whether it was. */
+    private boolean tryBecome(TaskState expected, TaskState next) {
+        if (!expected.mayBecome(next)) {
+            throw new IllegalStateException(
+                "task slot " + transfer.slot() + ": " + expected + " cannot become " + next);
+        }
+        if (!state.compareAndSet(expected, next)) {
+            return false;
+        }
+        count(expected, next);
+        return true;
+    }
+
+    private void count(TaskState before, TaskState next) {
+        if (before.awaitsData() != next.awaitsData()) {
+            awaitingData.addAndGet(next.awaitsData() ? 1 : -1);
+        }
+    }
+
+    /** Makes the task of a connection that is over the caller's, whatever its state. No thread serves the connection any more. */
+    void takeAbandoned() {
+        count(state.getAndSet(TaskState.ENDING), TaskState.ENDING);
+    }
+
+    /** Has the task end early, when its owner next looks. Any thread. */
+    void endFor(EndReason reason) {
+        endReason.accumulateAndGet(reason, EndReason::later);
+    }
+
+    /** The command, its data or its unit has failed; for the owner, or the receiver while data is awaited. */
+    void fail(Sense sense) {
+        failure = sense;
+        endFor(EndReason.FAILED);
+    }
+
+    EndReason endReason() {
+        return endReason.get();
+    }
+
+    /** Whether it is not to go on. */
+    boolean isToEnd() {
+        return endReason.get() != EndReason.NONE;
+    }
+
+    /** The sense of a task that has failed; else null. */
+    Sense failure() {
+        return failure;
+    }
+
+    /** Notes that the wait for data begins, or for the logical unit. */
+    void waits(long nowNs) {
+        waitingSinceNs = nowNs;
+    }
+
+    /** The task does not wait any more. */
+    void endWait() {
+        waitingSinceNs = 0;
+    }
+
+    /** When the wait for data or for the logical unit began; 0 if it does not wait. */
+    long waitingSinceNs() {
+        return waitingSinceNs;
+    }
+
+    /** Leaves the task to its unit until it is resumed; returns false if that has happened already: then the caller goes on. */
+    boolean park(long nowNs) {
+        if (waitingSinceNs == 0) {
+            waitingSinceNs = nowNs;
+        }
+        if (tryBecome(TaskState.RUNNING, TaskState.PARKED)) {
             return true;
         }
-        state.set(RUNNING);
+        become(TaskState.RUNNING);
         return false;
     }
 
-    /** Takes a parked task over, so that it does not go on; answers false if it is not parked. */
+    /** Takes a parked task over, so that it does not go on; returns false if it is not parked. */
     boolean takeParked() {
-        return state.compareAndSet(PARKED, RUNNING);
+        return tryBecome(TaskState.PARKED, TaskState.RUNNING);
     }
 
     @Override
     public void resume() {
         while (true) {
-            if (state.compareAndSet(PARKED, RUNNING)) {
-                connection.schedule(this);
-                return;
-            }
-            int now = state.get();
-            if (now != RUNNING && now != PARKED || now == RUNNING && state.compareAndSet(RUNNING, RESUMED)) {
-                return;
+            switch (state.get()) {
+                case PARKED -> {
+                    if (tryBecome(TaskState.PARKED, TaskState.QUEUED)) {
+                        connection.schedule(this);
+                        return;
+                    }
+                }
+                case RUNNING -> {
+                    if (tryBecome(TaskState.RUNNING, TaskState.RESUMED)) {
+                        return;
+                    }
+                }
+                default -> {
+                    return;
+                }
             }
         }
     }
 
-    /** Lets go of what is pinned for it. */
+    /** Leaves the task to the responder, which runs it when its turn comes. */
+    void leaveToResponder() {
+        become(TaskState.QUEUED);
+        connection.schedule(this);
+    }
+
+    /** The pool has granted the memory that the task waits for: the responder asks for its data. */
+    void chunksGranted() {
+        connection.schedule(this);
+    }
+
+    /** Leaves the data and the status to the device; puts end in the order of their numbers. With the lock. */
+    void leavePut(long number) {
+        putNumber = number;
+        become(TaskState.PUTTING);
+    }
+
+    /** The number of the put that is under way; {@link Long#MAX_VALUE} if none is. */
+    synchronized long putNumber() {
+        return state.get() == TaskState.PUTTING ? putNumber : Long.MAX_VALUE;
+    }
+
+    /** Takes the end of a put that is under way; returns true to one caller alone, whose task it is then. */
+    synchronized boolean takePut() {
+        return tryBecome(TaskState.PUTTING, TaskState.ENDING);
+    }
+
+    /** Releases the pins of a read. */
     void unpin() {
-        pins.release(kind == Kind.READ ? unit : null);
+        pins.release(command.access == MediumAccess.READ ? command.unit : null);
     }
 
     /** Whether a copy in its scratch memory is pinned. */
@@ -210,7 +219,7 @@ final class TaskSlot implements IoTask {
         return pins.holds(memory, chunk);
     }
 
-    /** How many chunks the transfer needs beyond those it has. */
+    /** The number of chunks that the transfer needs beyond those it has. */
     int extraChunksWanted() {
         return transfer.piecesFor(transfer.lengthBytes()) - chunks;
     }
@@ -219,22 +228,9 @@ final class TaskSlot implements IoTask {
         transfer.pieces().piece(chunks++, chunkOffset);
     }
 
-    /** Takes the last chunk but its own away; answers its offset, or -1. */
+    /** Takes away the last chunk that is not the slot's own; returns its offset, or -1. */
     long removeChunk() {
         return chunks > 1 ? transfer.pieces().piece(--chunks) : -1;
-    }
-
-    void chunksGranted() {
-        connection.schedule(this);
-    }
-
-    /** From here on it is the responder's, which lets it go on when its turn comes. */
-    void leaveToResponder() {
-        connection.schedule(this);
-    }
-
-    TargetConnection connection() {
-        return connection;
     }
 
     @Override
@@ -244,27 +240,27 @@ final class TaskSlot implements IoTask {
 
     @Override
     public long offset() {
-        return offset;
+        return command.offset;
     }
 
     @Override
     public int lengthBytes() {
-        return (moveBytes + LogicalBlock.BYTES - 1) & -LogicalBlock.BYTES;
+        return (command.moveBytes + LogicalBlock.BYTES - 1) & -LogicalBlock.BYTES;
     }
 
     @Override
     public long round() {
-        return round;
+        return command.round;
     }
 
     @Override
     public DataMemory memory() {
-        return kind.takesData() ? transfer.memory() : memory;
+        return command.access.takesData() ? transfer.memory() : memory;
     }
 
     @Override
     public int pieceCount() {
-        return transfer.piecesFor(moveBytes);
+        return transfer.piecesFor(command.moveBytes);
     }
 
     @Override
@@ -274,7 +270,8 @@ final class TaskSlot implements IoTask {
 
     @Override
     public int pieceLengthBytes(int index) {
-        return Math.min(transfer.place().pieceBytes(), moveBytes - index * transfer.place().pieceBytes());
+        int pieceBytes = transfer.place().pieceBytes();
+        return Math.min(pieceBytes, command.moveBytes - index * pieceBytes);
     }
 
     @Override

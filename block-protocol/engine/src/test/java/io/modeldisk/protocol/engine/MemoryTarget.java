@@ -141,7 +141,7 @@ public final class MemoryTarget implements Target, AutoCloseable {
 
         /** Whether an abort of this task has come. */
         public static boolean isAborted(IoTask task) {
-            return ((TaskSlot) task).aborted;
+            return ((TaskSlot) task).endReason() == EndReason.ABORTED;
         }
 
         /** How many pieces are pinned now. */

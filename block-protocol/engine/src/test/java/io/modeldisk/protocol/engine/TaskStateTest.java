@@ -1,0 +1,171 @@
+package io.modeldisk.protocol.engine;
+
+import static io.modeldisk.protocol.engine.TaskState.AWAITING_DATA;
+import static io.modeldisk.protocol.engine.TaskState.AWAITING_MEMORY;
+import static io.modeldisk.protocol.engine.TaskState.ENDING;
+import static io.modeldisk.protocol.engine.TaskState.FREE;
+import static io.modeldisk.protocol.engine.TaskState.PARKED;
+import static io.modeldisk.protocol.engine.TaskState.PUTTING;
+import static io.modeldisk.protocol.engine.TaskState.QUEUED;
+import static io.modeldisk.protocol.engine.TaskState.RECEIVING;
+import static io.modeldisk.protocol.engine.TaskState.RESUMED;
+import static io.modeldisk.protocol.engine.TaskState.RUNNING;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import io.modeldisk.protocol.scsi.Sense;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The life of a task: every transition of the diagram, and every other. */
+class TaskStateTest {
+    private static final Map<TaskState, Set<TaskState>> DIAGRAM = Map.of(
+        FREE, Set.of(RECEIVING),
+        RECEIVING, Set.of(AWAITING_MEMORY, AWAITING_DATA, QUEUED, RUNNING, ENDING, FREE),
+        AWAITING_MEMORY, Set.of(AWAITING_DATA, ENDING, FREE),
+        AWAITING_DATA, Set.of(RUNNING, ENDING, FREE),
+        QUEUED, Set.of(RUNNING),
+        RUNNING, Set.of(RESUMED, PARKED, ENDING, FREE),
+        RESUMED, Set.of(RUNNING, ENDING, FREE),
+        PARKED, Set.of(QUEUED, RUNNING),
+        ENDING, Set.of(PUTTING, FREE),
+        PUTTING, Set.of(ENDING));
+
+    /** A way from FREE to each state. */
+    private static final Map<TaskState, List<TaskState>> WAYS = Map.of(
+        FREE, List.of(),
+        RECEIVING, List.of(RECEIVING),
+        AWAITING_MEMORY, List.of(RECEIVING, AWAITING_MEMORY),
+        AWAITING_DATA, List.of(RECEIVING, AWAITING_MEMORY, AWAITING_DATA),
+        QUEUED, List.of(RECEIVING, QUEUED),
+        RUNNING, List.of(RECEIVING, RUNNING),
+        RESUMED, List.of(RECEIVING, RUNNING, RESUMED),
+        PARKED, List.of(RECEIVING, RUNNING, PARKED),
+        ENDING, List.of(RECEIVING, RUNNING, ENDING),
+        PUTTING, List.of(RECEIVING, RUNNING, ENDING, PUTTING));
+
+    private final DataMemory memory = DataMemory.allocate(BufferPool.CHUNK_BYTES);
+    private final AtomicInteger awaitingData = new AtomicInteger();
+    private final TaskSlot task = new TaskSlot(0, null, memory, 0, awaitingData);
+
+    @AfterEach
+    void close() {
+        memory.close();
+    }
+
+    private TaskSlot taskIn(TaskState state) {
+        WAYS.get(state).forEach(task::become);
+        return task;
+    }
+
+    static Stream<Arguments> pairs() {
+        return Arrays.stream(TaskState.values())
+            .flatMap(from -> Arrays.stream(TaskState.values()).map(to -> Arguments.of(from, to)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("pairs")
+    void taskMovesAlongTheDiagramOnly(TaskState from, TaskState to) {
+        taskIn(from);
+        if (DIAGRAM.get(from).contains(to)) {
+            task.become(to);
+            assertThat(task.state()).isEqualTo(to);
+        } else {
+            assertThatThrownBy(() -> task.become(to)).isInstanceOf(IllegalStateException.class)
+                .hasMessage("task slot 0: " + from + " cannot become " + to);
+            assertThat(task.state()).isEqualTo(from);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("pairs")
+    void tasksThatAwaitDataAreCounted(TaskState from, TaskState to) {
+        taskIn(from);
+        if (DIAGRAM.get(from).contains(to)) {
+            task.become(to);
+        }
+        boolean awaits = task.state() == AWAITING_MEMORY || task.state() == AWAITING_DATA;
+        assertThat(awaitingData).hasValue(awaits ? 1 : 0);
+    }
+
+    @Test
+    void abandonedTaskIsNotCountedAnyMore() {
+        taskIn(AWAITING_DATA).takeAbandoned();
+        assertThat(task.state()).isEqualTo(ENDING);
+        assertThat(awaitingData).hasValue(0);
+    }
+
+    @Test
+    void taskResumedBeforeItIsParkedGoesOn() {
+        taskIn(RUNNING).resume();
+        assertThat(task.park(1)).isFalse();
+        assertThat(task.state()).isEqualTo(RUNNING);
+        assertThat(task.park(2)).isTrue();
+        assertThat(task.waitingSinceNs()).as("since the first time").isEqualTo(1);
+    }
+
+    @Test
+    void resumeDoesNothingToATaskThatIsNotItsUnits() {
+        for (TaskState state : List.of(RECEIVING, AWAITING_DATA)) {
+            taskIn(state).resume();
+            assertThat(task.state()).isEqualTo(state);
+            task.become(FREE);
+        }
+    }
+
+    @Test
+    void parkedTaskIsTakenOnce() {
+        taskIn(PARKED);
+        assertThat(task.takeParked()).isTrue();
+        assertThat(task.takeParked()).isFalse();
+    }
+
+    @Test
+    void putIsTakenOnce() {
+        taskIn(ENDING).leavePut(7);
+        assertThat(task.putNumber()).isEqualTo(7);
+        assertThat(task.takePut()).isTrue();
+        assertThat(task.takePut()).isFalse();
+        assertThat(task.putNumber()).isEqualTo(Long.MAX_VALUE);
+    }
+
+    static Stream<Arguments> reasons() {
+        return Arrays.stream(EndReason.values())
+            .flatMap(one -> Arrays.stream(EndReason.values()).map(other -> Arguments.of(one, other)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("reasons")
+    void laterReasonWinsWhicheverComesFirst(EndReason one, EndReason other) {
+        task.endFor(one);
+        task.endFor(other);
+        assertThat(task.endReason()).isEqualTo(one.ordinal() > other.ordinal() ? one : other);
+    }
+
+    @Test
+    void nextCommandBeginsWithoutAReasonToEnd() {
+        task.begin(command());
+        task.fail(Sense.INVALID_OPCODE);
+        task.endFor(EndReason.ABORTED);
+        task.become(FREE);
+        task.begin(command());
+        assertThat(task.isToEnd()).isFalse();
+        assertThat(task.failure()).isNull();
+    }
+
+    private static ScsiCommandPdu command() {
+        return new ScsiCommandPdu(Pdu.newHeader()).beginWithoutData();
+    }
+}

@@ -1,0 +1,29 @@
+package io.modeldisk.protocol.scsi;
+
+/** What a command does with the medium of its logical unit. */
+public enum MediumAccess {
+    /** Nothing; it may return parameter data. */
+    NONE,
+    /** Reads the medium. */
+    READ,
+    /** Writes the medium. */
+    WRITE,
+    /** Waits until earlier writes are complete. */
+    SYNCHRONIZE,
+    /** Compares data with the medium. */
+    COMPARE,
+    /** Writes the medium and compares. */
+    WRITE_AND_COMPARE,
+    /** Compares each block of a range with one block. */
+    COMPARE_SAME,
+    /** Writes one block to every block of a range. */
+    WRITE_SAME;
+
+    /** Whether the initiator sends data. */
+    public boolean takesData() {
+        return switch (this) {
+            case WRITE, COMPARE, WRITE_AND_COMPARE, COMPARE_SAME, WRITE_SAME -> true;
+            case NONE, READ, SYNCHRONIZE -> false;
+        };
+    }
+}
