@@ -34,12 +34,11 @@ public final class ManualClock implements NanoClock {
     public boolean awaitUntil(Condition condition, long deadlineNs) throws InterruptedException {
         waiting.incrementAndGet();
         try {
-            while (nowNs.get() - deadlineNs < 0) {
-                if (condition.awaitNanos(POLL_NS) > 0) {
-                    return nowNs.get() - deadlineNs < 0;
-                }
+            if (nowNs.get() - deadlineNs < 0) {
+                // It returns early, whether signalled or not: a signal that comes with the end of the wait must not be lost.
+                condition.awaitNanos(POLL_NS);
             }
-            return false;
+            return nowNs.get() - deadlineNs < 0;
         } finally {
             waiting.decrementAndGet();
         }
