@@ -6,6 +6,7 @@ import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.fuse.KernelBinding;
 import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -23,7 +24,7 @@ public final class MountContext {
     /** The pull ends just when the computation does. */
     public static final PullPolicy DEFAULT_PULL = PullPolicy.ADAPTIVE;
 
-    private static final int MAX_THREADS_LIMIT = 512;
+    private static final int DATA_REQUESTS_LIMIT = 512;
 
     private Path directory;
     private RemoteModel remoteModel;
@@ -33,10 +34,11 @@ public final class MountContext {
     private String datamover = "";
     private Map<String, List<TunedSize>> tuning = Map.of();
     private int workerThreads = FuseOptions.DEFAULT_WORKER_THREADS;
-    private int maxThreads = FuseOptions.DEFAULT_MAX_THREADS;
+    private int dataRequests = FuseOptions.DEFAULT_DATA_REQUESTS;
     private Duration startTimeout = DEFAULT_START_TIMEOUT;
     private Duration closeTimeout = FuseOptions.DEFAULT_CLOSE_TIMEOUT;
     private FileAccess access = FileAccess.ofThisUser();
+    private NanoClock clock = NanoClock.SYSTEM;
     private FuseBinding binding = new KernelBinding();
 
     /** The mount point: an existing directory. Required. */
@@ -88,11 +90,12 @@ public final class MountContext {
     }
 
     /**
-     * The number of requests for data that run at once, each with 1 MiB of memory; above workerThreads, at most 512. Default:
-     * {@value FuseOptions#DEFAULT_MAX_THREADS}.
+     * The number of requests for data that are served at once, each with a thread and 1 MiB of memory; above workerThreads, at
+     * most
+     * {@value #DATA_REQUESTS_LIMIT}. Default: {@value FuseOptions#DEFAULT_DATA_REQUESTS}.
      */
-    public MountContext maxThreads(int value) {
-        this.maxThreads = value;
+    public MountContext dataRequests(int value) {
+        this.dataRequests = value;
         return this;
     }
 
@@ -111,6 +114,12 @@ public final class MountContext {
     /** Owner and permissions of the files. Default: {@link FileAccess#ofThisUser}. */
     public MountContext access(FileAccess value) {
         this.access = value;
+        return this;
+    }
+
+    /** The clock of all time-outs. Default: {@link NanoClock#SYSTEM}. */
+    public MountContext clock(NanoClock value) {
+        this.clock = value;
         return this;
     }
 
@@ -154,14 +163,18 @@ public final class MountContext {
         return startTimeout;
     }
 
+    NanoClock clock() {
+        return clock;
+    }
+
     FuseBinding binding() {
         return binding;
     }
 
     /** What the binding needs of this configuration. */
     FuseOptions fuseOptions() {
-        return new FuseOptions(workerThreads, maxThreads, closeTimeout, access,
-            exchange == ExchangeScheme.DIRECT, remoteModel::allocate);
+        return new FuseOptions(workerThreads, dataRequests, closeTimeout, access,
+            exchange == ExchangeScheme.DIRECT, clock, remoteModel::allocate);
     }
 
     /**
@@ -178,10 +191,11 @@ public final class MountContext {
         require(datamover != null, "datamover must not be null");
         require(tuning != null, "tuning must not be null");
         require(access != null, "access is not set");
+        require(clock != null, "clock is not set");
         require(binding != null, "binding is not set");
         require(workerThreads >= 1, "workerThreads=" + workerThreads + " must be at least 1");
-        require(maxThreads > workerThreads && maxThreads <= MAX_THREADS_LIMIT, "maxThreads=" + maxThreads
-            + " must be above workerThreads=" + workerThreads + " and at most " + MAX_THREADS_LIMIT);
+        require(dataRequests > workerThreads && dataRequests <= DATA_REQUESTS_LIMIT, "dataRequests=" + dataRequests
+            + " must be above workerThreads=" + workerThreads + " and at most " + DATA_REQUESTS_LIMIT);
         require(startTimeout.isPositive(), "startTimeout=" + startTimeout + " must be positive");
         require(closeTimeout.isPositive(), "closeTimeout=" + closeTimeout + " must be positive");
         return this;
@@ -193,7 +207,7 @@ public final class MountContext {
         return "directory=" + directory + " exchange=" + exchange.schemeName() + " pull=" + pull.policyName()
             + " learner=" + learner + " datamover=" + datamover + " tuning=" + tuning + " workerThreads="
             + workerThreads
-            + " maxThreads=" + maxThreads + " startTimeout=" + startTimeout + " closeTimeout=" + closeTimeout
+            + " dataRequests=" + dataRequests + " startTimeout=" + startTimeout + " closeTimeout=" + closeTimeout
             + " access=" + access;
     }
 

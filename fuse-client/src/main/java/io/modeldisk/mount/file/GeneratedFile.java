@@ -32,6 +32,11 @@ public final class GeneratedFile implements MountedFile {
     }
 
     @Override
+    public boolean movesData() {
+        return false;
+    }
+
+    @Override
     public long sizeBytes() {
         return 0;
     }

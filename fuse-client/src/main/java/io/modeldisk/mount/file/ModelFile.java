@@ -57,6 +57,11 @@ public final class ModelFile implements MountedFile {
     }
 
     @Override
+    public boolean movesData() {
+        return true;
+    }
+
+    @Override
     public long sizeBytes() {
         return size.bytes();
     }

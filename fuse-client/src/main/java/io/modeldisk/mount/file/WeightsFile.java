@@ -42,6 +42,11 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
     }
 
     @Override
+    public boolean movesData() {
+        return true;
+    }
+
+    @Override
     public long sizeBytes() {
         return size.bytes();
     }

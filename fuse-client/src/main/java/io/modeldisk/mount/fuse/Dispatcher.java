@@ -2,12 +2,13 @@ package io.modeldisk.mount.fuse;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Turns a request into a call of a file or a handle, and what comes of it, an exception too, into one reply. Thread-safe. */
+/** Turns a request into a call of a file or a handle, and its result or exception into one reply. Thread-safe. */
 final class Dispatcher {
     private static final int ACCESS_MODE = 3;
     private static final String DIRECTORY_IS_FIXED = "the files of a modeldisk mount cannot be made, removed or renamed";
@@ -20,20 +21,70 @@ final class Dispatcher {
     private final List<MountedFile> files;
     private final HandleTable handles;
     private final Interrupts interrupts;
-    private final FailureLog failures = new FailureLog();
+    private final FailureLog failures;
+    private final Lanes lanes;
     private final FileAccess access;
-    private final long startedMs = System.currentTimeMillis();
+    private final long startedMs = Instant.now().toEpochMilli();
 
-    Dispatcher(FuseFileSystem fileSystem, FileAccess access, HandleTable handles, Interrupts interrupts) {
-        this.access = access;
+    Dispatcher(FuseFileSystem fileSystem, FuseOptions options, HandleTable handles, Lanes lanes,
+        Interrupts interrupts) {
         this.fileSystem = fileSystem;
         this.files = fileSystem.files();
+        this.access = options.access();
+        this.failures = new FailureLog(options.clock());
         this.handles = handles;
+        this.lanes = lanes;
         this.interrupts = interrupts;
     }
 
-    /** Serves the request that the slot has received. Throws nothing. */
+    /**
+     * Serves the request that the slot has received, or parks it if too many of its kind are served. After a request, serves
+     * parked ones of the same kind. Throws nothing.
+     */
     void serve(RequestSlot slot) {
+        Lane lane = lanes.of(kind(slot.request()));
+        if (lane == null) {
+            serveNow(slot);
+            return;
+        }
+        long unique = slot.request().unique();
+        if (!lane.enter(slot)) {
+            parked(unique, slot);
+            if (!lane.next(slot)) {
+                return;
+            }
+        }
+        do {
+            serveNow(slot);
+            lane.leave();
+        } while (lane.next(slot));
+    }
+
+    private void parked(long unique, RequestSlot slot) {
+        try {
+            interrupts.parked(unique, slot);
+        } catch (IOException e) {
+            failures.failed("the answer to an interrupted request", Errno.EINTR, e);
+        }
+    }
+
+    private RequestKind kind(RequestView request) {
+        return switch (request.opcode()) {
+            case Opcode.READ, Opcode.WRITE, Opcode.FSYNC, Opcode.FLUSH, Opcode.RELEASE -> movesData(request)
+                ? RequestKind.DATA
+                : RequestKind.IMMEDIATE;
+            case Opcode.OPEN -> movesData(request) ? RequestKind.DATA : RequestKind.INQUIRY;
+            case Opcode.GETXATTR -> RequestKind.INQUIRY;
+            default -> RequestKind.IMMEDIATE;
+        };
+    }
+
+    private boolean movesData(RequestView request) {
+        long index = request.node() - KernelProtocol.FIRST_FILE_NODE;
+        return index >= 0 && index < files.size() && files.get((int) index).movesData();
+    }
+
+    private void serveNow(RequestSlot slot) {
         interrupts.begin(slot);
         try {
             dispatch(slot);
@@ -77,7 +128,7 @@ final class Dispatcher {
                 handles.handle(request.handle()).synchronize(slot.cancellation());
                 slot.replyBody();
             }
-            case Opcode.INTERRUPT -> interrupts.interrupt(request.interruptedUnique());
+            case Opcode.INTERRUPT -> interrupts.interrupt(request.interruptedUnique(), slot);
             case Opcode.FORGET, Opcode.BATCH_FORGET -> {
                 // No reply, and nothing to forget: a file's node is for ever.
             }

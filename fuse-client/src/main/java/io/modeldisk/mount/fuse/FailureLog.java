@@ -1,20 +1,27 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** One line a failed request; a line that repeats within a second is only counted. Thread-safe. */
+/** Logs one line for a failed request; a line that repeats within a second is only counted. Thread-safe. */
 final class FailureLog {
     private static final Logger LOG = LogManager.getLogger(FailureLog.class);
     private static final long QUIET_NS = TimeUnit.SECONDS.toNanos(1);
 
+    private final NanoClock clock;
+    // Guarded by this.
     private String lastText = "";
     private long lastNs;
     private long repeated;
 
-    /** A failure that has its reason in its message. */
+    FailureLog(NanoClock clock) {
+        this.clock = clock;
+    }
+
+    /** A failure whose message states the reason. */
     void failed(String what, Errno answer, IOException e) {
         String text = what + " failed with " + answer + ": " + e.getMessage();
         if (isNew(text)) {
@@ -22,7 +29,7 @@ final class FailureLog {
         }
     }
 
-    /** A failure that nobody foresaw. */
+    /** A failure that is a defect of modeldisk. */
     void failed(String what, Throwable e) {
         String text = what + " failed with EIO because of an error in modeldisk: " + e;
         if (isNew(text)) {
@@ -31,7 +38,7 @@ final class FailureLog {
     }
 
     private synchronized boolean isNew(String text) {
-        long now = System.nanoTime();
+        long now = clock.nanoTime();
         if (text.equals(lastText) && now - lastNs < QUIET_NS) {
             repeated++;
             return false;

@@ -31,14 +31,15 @@ final class KernelSession implements FuseSession {
         this.directory = directory;
         this.options = options;
         this.unmounter = unmounter;
-        this.memory = options.memory().allocate((long) options.maxThreads() * Transfer.MEMORY_BYTES);
-        RequestSlot[] slots = new RequestSlot[options.maxThreads()];
+        RequestSlot[] slots = new RequestSlot[Lanes.threads(options.dataRequests())];
+        this.memory = options.memory().allocate((long) slots.length * Transfer.MEMORY_BYTES);
         for (int i = 0; i < slots.length; i++) {
             slots[i] = new RequestSlot(arena, memory, (long) i * Transfer.MEMORY_BYTES);
         }
-        this.interrupts = new Interrupts(slots);
-        this.workers = new WorkerPool(fd, slots, options.workerThreads(),
-            new Dispatcher(fileSystem, options.access(), handles, interrupts));
+        Lanes lanes = new Lanes(options.dataRequests());
+        this.interrupts = new Interrupts(slots, lanes);
+        Dispatcher dispatcher = new Dispatcher(fileSystem, options, handles, lanes, interrupts);
+        this.workers = new WorkerPool(fd, slots, options, dispatcher);
         this.ended = workers.ended().thenRun(handles::releaseAll);
         try {
             slots[0].attach(fd);

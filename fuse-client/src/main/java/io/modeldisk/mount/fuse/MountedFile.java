@@ -13,6 +13,9 @@ public interface MountedFile {
     /** Whether it can be opened for writing. */
     boolean isWritable();
 
+    /** Whether its requests move data and may wait for a round; otherwise only its open may wait, for the shards' status. */
+    boolean movesData();
+
     /** Its size now; 0 where reading tells. */
     long sizeBytes();
 

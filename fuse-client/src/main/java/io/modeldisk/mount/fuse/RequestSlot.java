@@ -25,6 +25,8 @@ final class RequestSlot implements Transfer {
     private final MemorySegment outVector;
     private final Cancellation cancellation = new Cancellation();
 
+    private int ownFd;
+    // That of the request in the slot: a parked one may come from another.
     private int fd;
     private long receivedUnique;
     private boolean replied;
@@ -49,17 +51,34 @@ final class RequestSlot implements Transfer {
 
     /** From now on, requests come from and replies go to this descriptor: the kernel keeps a request with its device. */
     void attach(int descriptor) {
-        this.fd = descriptor;
+        this.ownFd = descriptor;
     }
 
     /** Waits for the next request; minus the error number if there is none. */
     long receive() {
+        fd = ownFd;
         long length = LinuxCalls.readv(state, fd, inVector.address(), 2);
+        received();
+        requests = requests + 1;
+        return length;
+    }
+
+    /** A copy of the request, to {@link #load} it later. */
+    ParkedRequest copy() {
+        return new ParkedRequest(fd, receivedUnique, request.copy());
+    }
+
+    /** Puts a copied request here, as if it had been received. */
+    void load(ParkedRequest copy) {
+        fd = copy.fd();
+        request.load(copy.bytes());
+        received();
+    }
+
+    private void received() {
         receivedUnique = request.unique();
         replied = false;
         reply.reset();
-        requests = requests + 1;
-        return length;
     }
 
     /** How often {@link #receive} has returned. Any thread. */
@@ -133,6 +152,13 @@ final class RequestSlot implements Transfer {
         send(errno.number(), ReplyView.HEADER_BYTES, 1);
     }
 
+    /** Answers a parked request with an error. The request in this slot must be one that has no reply, or is answered. */
+    void replyError(ParkedRequest parked, Errno errno) throws IOException {
+        length(outVector, 0, ReplyView.HEADER_BYTES);
+        reply.header(parked.unique(), errno.number(), ReplyView.HEADER_BYTES);
+        write(parked.fd(), ReplyView.HEADER_BYTES, 1);
+    }
+
     @Override
     public void reply(DataMemory from, long offset, int lengthBytes) throws IOException {
         length(outVector, 0, ReplyView.HEADER_BYTES);
@@ -153,7 +179,11 @@ final class RequestSlot implements Transfer {
         }
         replied = true;
         reply.header(receivedUnique, errorNumber, totalBytes);
-        long written = LinuxCalls.writev(state, fd, outVector.address(), parts);
+        write(fd, totalBytes, parts);
+    }
+
+    private void write(int descriptor, int totalBytes, int parts) throws IOException {
+        long written = LinuxCalls.writev(state, descriptor, outVector.address(), parts);
         // ENOENT: the request was aborted meanwhile; ENODEV: unmounted. Nobody waits for the answer.
         if (written < 0 && written != -Errno.ENOENT.number() && written != -Errno.ENODEV.number()) {
             throw new IOException(

@@ -34,6 +34,22 @@ final class RequestView {
         return head.get(JAVA_INT, 0);
     }
 
+    /** The whole request. */
+    byte[] copy() {
+        byte[] bytes = new byte[lengthBytes()];
+        int inHead = Math.min(bytes.length, HEAD_BYTES);
+        MemorySegment.copy(head, JAVA_BYTE, 0, bytes, 0, inHead);
+        MemorySegment.copy(rest, JAVA_BYTE, restOffset, bytes, inHead, bytes.length - inHead);
+        return bytes;
+    }
+
+    /** Makes this the request that was copied. */
+    void load(byte[] bytes) {
+        int inHead = Math.min(bytes.length, HEAD_BYTES);
+        MemorySegment.copy(bytes, 0, head, JAVA_BYTE, 0, inHead);
+        MemorySegment.copy(bytes, inHead, rest, JAVA_BYTE, restOffset, bytes.length - inHead);
+    }
+
     int opcode() {
         return head.get(JAVA_INT, OPCODE);
     }

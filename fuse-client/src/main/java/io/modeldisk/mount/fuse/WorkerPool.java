@@ -1,5 +1,6 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -13,8 +14,9 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The threads that read requests. A few are enough while requests are quick; when all of them wait (for a round, say), the
- * reserve thread adds another, so that a FUSE_INTERRUPT is still read. Added threads end when enough others are free again.
+ * The threads that read and serve requests. A few are enough while requests are quick. When all of them wait, for a round
+ * perhaps, the reserve thread adds another, so that attributes, status.json and interrupts are still answered; {@link Lanes}
+ * keep the last threads for them. Added threads end when enough others are free again.
  */
 final class WorkerPool {
     private static final Logger LOG = LogManager.getLogger(WorkerPool.class);
@@ -24,6 +26,7 @@ final class WorkerPool {
     private final int sessionFd;
     private final RequestSlot[] slots;
     private final int baseThreads;
+    private final NanoClock clock;
     private final Dispatcher dispatcher;
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private final AtomicInteger reading = new AtomicInteger();
@@ -35,12 +38,12 @@ final class WorkerPool {
     private final Deque<RequestSlot> freeSlots = new ArrayDeque<>();
     private final List<Integer> clones = new ArrayList<>();
     private int threads;
-    private boolean saidFull;
 
-    WorkerPool(int sessionFd, RequestSlot[] slots, int baseThreads, Dispatcher dispatcher) {
+    WorkerPool(int sessionFd, RequestSlot[] slots, FuseOptions options, Dispatcher dispatcher) {
         this.sessionFd = sessionFd;
         this.slots = slots;
-        this.baseThreads = baseThreads;
+        this.baseThreads = options.workerThreads();
+        this.clock = options.clock();
         this.dispatcher = dispatcher;
         this.reserve = Thread.ofPlatform().name("modeldisk-fuse-reserve").daemon().unstarted(this::keepOneReading);
     }
@@ -50,7 +53,7 @@ final class WorkerPool {
         return ended;
     }
 
-    /** Starts to serve. */
+    /** Starts the threads. */
     synchronized void start() throws IOException {
         try {
             for (int i = 0; i < baseThreads; i++) {
@@ -71,7 +74,7 @@ final class WorkerPool {
         reserve.start();
     }
 
-    /** A queue of its own for one thread; where the device may not be opened again, all share the session's. */
+    /** A queue for one thread. If this user may not open the device again, all threads share the session's queue. */
     private int cloneDevice() throws IOException {
         int fd = LinuxCalls.open(KernelBinding.DEVICE, LinuxCalls.O_RDWR | LinuxCalls.O_CLOEXEC);
         if (fd == -Errno.EACCES.number()) {
@@ -113,13 +116,13 @@ final class WorkerPool {
         }
     }
 
-    /** ENOENT, EINTR and EAGAIN: the request went away before it was read. */
+    /** Whether the session has ended. ENOENT, EINTR and EAGAIN: the request was withdrawn before it was read. */
     private static boolean isEnd(long error) {
         if (error == -Errno.ENOENT.number() || error == -Errno.EINTR.number() || error == -Errno.EAGAIN.number()) {
             return false;
         }
         if (error != -Errno.ENODEV.number()) {
-            LOG.error("{} cannot be read any more: {}", KernelBinding.DEVICE, Errno.nameOf(-error));
+            LOG.error("{} cannot be read: {}; the mount ends", KernelBinding.DEVICE, Errno.nameOf(-error));
         }
         return true;
     }
@@ -145,8 +148,8 @@ final class WorkerPool {
                 continue;
             }
             long before = requests();
-            LockSupport.parkNanos(this, STUCK_NS);
-            // Busy is not stuck: only when nothing at all was read meanwhile does another thread help.
+            sleep(STUCK_NS);
+            // Only if no request was read meanwhile are the threads stuck and not just busy.
             if (reading.get() == 0 && requests() == before && !unmounted) {
                 addThread();
             }
@@ -161,10 +164,15 @@ final class WorkerPool {
         RequestSlot slot = freeSlots.poll();
         if (slot != null) {
             startThread("modeldisk-fuse-added", slot, true);
-        } else if (!saidFull) {
-            saidFull = true;
-            LOG.warn("all {} threads wait; until one is free, interrupts are not seen: maxThreads may be raised",
-                slots.length);
+        }
+    }
+
+    private void sleep(long durationNs) {
+        try {
+            clock.sleep(durationNs, TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            // No code interrupts this thread; if it happens, the next check is only earlier.
+            LOG.debug("interrupted while waiting for a thread to read", e);
         }
     }
 
