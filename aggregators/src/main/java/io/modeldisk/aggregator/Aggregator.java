@@ -15,6 +15,14 @@ public interface Aggregator extends AutoCloseable {
     }
 
     /**
+     * Whether each new weight depends on the old one, so that a NaN or an infinity in one gradient stays for ever: true by
+     * default.
+     */
+    default boolean accumulates() {
+        return true;
+    }
+
+    /**
      * Folds {@code scale * gradient[gradientOffset, gradientOffset + lengthBytes)} into the weights at {@code offset}.
      *
      * @param block the locked block

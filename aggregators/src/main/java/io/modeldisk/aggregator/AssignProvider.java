@@ -21,6 +21,11 @@ public final class AssignProvider implements AggregatorProvider {
 
     private record Assign() implements Aggregator {
         @Override
+        public boolean accumulates() {
+            return false;
+        }
+
+        @Override
         public void aggregate(
             BlockMemory block, long offset, MemorySegment gradient, long gradientOffset, long lengthBytes,
             float scale) {
