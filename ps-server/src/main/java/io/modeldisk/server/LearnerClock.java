@@ -1,21 +1,19 @@
 package io.modeldisk.server;
 
-import io.modeldisk.fault.membership.Member;
-import io.modeldisk.protocol.engine.Nexus;
-import io.modeldisk.server.consistency.LearnerProgress;
+import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.RoundMarks;
 import java.util.List;
 
 /** How far a learner is in the blocks that were looked at, and how far behind the one that is furthest in each. */
 final class LearnerClock {
-    private final Member<Nexus, LearnerProgress> member;
+    private final Learner learner;
     private final MinMax rounds = new MinMax();
     private boolean hasRounds;
     private long roundsBehind;
     private long missingRound = Long.MAX_VALUE;
 
-    LearnerClock(Member<Nexus, LearnerProgress> member) {
-        this.member = member;
+    LearnerClock(Learner learner) {
+        this.learner = learner;
     }
 
     /** Looks at one block of all learners; it is locked. */
@@ -30,7 +28,7 @@ final class LearnerClock {
     }
 
     private void look(int block, long furthest) {
-        RoundMarks marks = member.progress().marks();
+        RoundMarks marks = learner.marks();
         rounds.add(marks.clock(block));
         long finished = finishedRound(block);
         hasRounds |= marks.finishedRound(block) > 0;
@@ -41,11 +39,11 @@ final class LearnerClock {
     }
 
     private long finishedRound(int block) {
-        return LearnerProgress.finishedRound(member, block);
+        return learner.finishedRound(block);
     }
 
-    Member<Nexus, LearnerProgress> member() {
-        return member;
+    Learner learner() {
+        return learner;
     }
 
     /** The rounds that it has pushed in full, from the least of a block to the greatest. */

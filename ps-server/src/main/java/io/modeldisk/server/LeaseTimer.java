@@ -1,58 +1,111 @@
 package io.modeldisk.server;
 
+import io.modeldisk.platform.time.NanoClock;
 import java.time.Duration;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** Ends leases in time: one daemon thread, which wakes a few times a lease. */
+/**
+ * Ends leases in time: one daemon thread, which wakes a few times a lease. Time in which this process did not run (SIGSTOP, a
+ * suspended virtual machine, a long collection) does not count, because learners could not come back in it.
+ */
 final class LeaseTimer implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(LeaseTimer.class);
-    private static final long MIN_PERIOD_MS = 10;
-    private static final long MAX_PERIOD_MS = 1_000;
+    private static final long MIN_PERIOD_NS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long MAX_PERIOD_NS = TimeUnit.SECONDS.toNanos(1);
     private static final int PERIODS_PER_LEASE = 4;
-    private static final long STOP_TIMEOUT_MS = 5_000;
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(5);
 
     private final ShardModel shard;
-    private final long periodMs;
-    private final CountDownLatch stopped = new CountDownLatch(1);
+    private final NanoClock clock;
+    private final long periodNs;
     private final Thread thread;
+    private final Lock lock = new ReentrantLock();
+    private final Condition stop = lock.newCondition();
+    private boolean stopped;
+    // Of the timer's thread alone.
+    private long lastTickNs;
+    private boolean failed;
 
-    LeaseTimer(ShardModel shard, Duration lease) {
+    LeaseTimer(ShardModel shard, NanoClock clock) {
         this.shard = shard;
-        this.periodMs = Math.clamp(lease.toMillis() / PERIODS_PER_LEASE, MIN_PERIOD_MS, MAX_PERIOD_MS);
+        this.clock = clock;
+        this.periodNs = Math.clamp(shard.lease().toNanos() / PERIODS_PER_LEASE, MIN_PERIOD_NS, MAX_PERIOD_NS);
+        this.lastTickNs = clock.nanoTime();
         this.thread = Thread.ofPlatform()
             .daemon()
             .name("modeldisk-lease-" + shard.facts().model() + "-" + shard.facts().shard())
-            .start(this::run);
+            .unstarted(this::run);
+    }
+
+    void start() {
+        thread.start();
     }
 
     private void run() {
         try {
-            while (!stopped.await(periodMs, TimeUnit.MILLISECONDS)) {
-                expire();
+            while (sleepUntil(clock.nanoTime() + periodNs)) {
+                tick();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    private void expire() {
+    /** Waits until this time; false if the timer was stopped before. */
+    private boolean sleepUntil(long deadlineNs) throws InterruptedException {
+        lock.lock();
         try {
-            shard.expire(System.nanoTime());
-        } catch (RuntimeException e) {
-            // An aggregator that fails on one block must not leave all others waiting for the dead for ever.
-            LOG.error("closing the rounds of expired learners failed; the timer goes on", e);
+            while (!stopped && clock.nanoTime() - deadlineNs < 0) {
+                clock.awaitUntil(stop, deadlineNs);
+            }
+            return !stopped;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends the leases that are over. Never throws: without this thread, bsp would wait for dead learners for ever. */
+    void tick() {
+        try {
+            long nowNs = clock.nanoTime();
+            // Twice the period: a busy machine wakes threads late.
+            long pausedNs = nowNs - lastTickNs - 2 * periodNs;
+            lastTickNs = nowNs;
+            if (pausedNs > 0) {
+                shard.learners().extendLeases(pausedNs);
+            }
+            shard.expire();
+            failed = false;
+        } catch (Throwable e) {
+            logOnce(e);
+        }
+    }
+
+    private void logOnce(Throwable failure) {
+        if (!failed) {
+            failed = true;
+            LOG.error("{}: ending expired leases failed; the timer tries again in {} ms", thread.getName(),
+                TimeUnit.NANOSECONDS.toMillis(periodNs), failure);
         }
     }
 
     @Override
     public void close() {
-        stopped.countDown();
+        lock.lock();
         try {
-            if (!thread.join(Duration.ofMillis(STOP_TIMEOUT_MS))) {
-                LOG.warn("{} is still busy {} ms after it was told to stop", thread.getName(), STOP_TIMEOUT_MS);
+            stopped = true;
+            stop.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        try {
+            if (thread.isAlive() && !thread.join(STOP_TIMEOUT)) {
+                LOG.warn("{} is still busy {} s after it was stopped", thread.getName(), STOP_TIMEOUT.toSeconds());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -5,6 +5,7 @@ import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Target;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.server.consistency.NonFinite;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -16,9 +17,9 @@ final class ModelTarget implements Target {
     private final ShardModel shard;
     private final List<LogicalUnit> units;
 
-    ModelTarget(ShardModel shard) {
+    ModelTarget(ShardModel shard, NonFinite nonFinite) {
         this.shard = shard;
-        this.units = List.of(new TrainUnit(shard), new RawUnit(shard));
+        this.units = List.of(new TrainUnit(shard, nonFinite), new RawUnit(shard));
     }
 
     @Override
@@ -39,26 +40,26 @@ final class ModelTarget implements Target {
     @Override
     public long silenceBoundNanos(Nexus nexus) {
         // Others wait for a learner, and for nobody else.
-        return shard.membership().member(nexus) == null
+        return shard.learners().member(nexus) == null
             ? Long.MAX_VALUE
-            : Math.max(MIN_SILENCE_NANOS, shard.leaseNanos());
+            : Math.max(MIN_SILENCE_NANOS, shard.lease().toNanos());
     }
 
     @Override
     public void nexusSilent(Nexus nexus, long silentNanos) {
-        shard.membership().silent(nexus, silentNanos);
+        shard.learners().silent(nexus, silentNanos);
     }
 
     @Override
     public void nexusEstablished(Nexus nexus) {
-        shard.membership().connected(nexus);
+        shard.learners().connected(nexus);
     }
 
     @Override
     public void nexusLost(Nexus nexus, boolean loggedOut) {
         if (!loggedOut) {
-            shard.membership().lost(nexus);
-        } else if (shard.membership().left(nexus)) {
+            shard.learners().lost(nexus);
+        } else if (shard.learners().left(nexus)) {
             shard.learnersChanged();
         }
     }

@@ -1,8 +1,10 @@
 package io.modeldisk.server;
 
 import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.model.ModelSource;
 import java.time.Duration;
 
@@ -12,5 +14,7 @@ record ServerSettings(
     ModelSource source,
     Aggregator aggregator,
     ConsistencyMode consistency,
+    NonFinite nonFinite,
     Duration lease,
-    int spareBlocks) {}
+    int spareBlocks,
+    NanoClock clock) {}

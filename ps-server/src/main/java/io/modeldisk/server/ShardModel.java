@@ -1,24 +1,22 @@
 package io.modeldisk.server;
 
 import io.modeldisk.aggregator.Aggregator;
-import io.modeldisk.fault.membership.Member;
-import io.modeldisk.fault.membership.Membership;
 import io.modeldisk.fault.membership.Roster;
+import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ShardCounters;
-import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Target;
 import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.block.BlockVersions;
 import io.modeldisk.server.consistency.Consistency;
-import io.modeldisk.server.consistency.LearnerProgress;
-import io.modeldisk.server.consistency.RoundMarks;
-import io.modeldisk.server.consistency.RoundTimes;
+import io.modeldisk.server.consistency.Learner;
+import io.modeldisk.server.consistency.Learners;
+import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.model.ModelSource;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
-import java.util.function.LongSupplier;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -32,56 +30,48 @@ public final class ShardModel implements AutoCloseable {
     private final ModelFacts facts;
     private final Aggregator aggregator;
     private final BlockStore store;
-    private final Membership<Nexus, LearnerProgress> membership;
+    private final Learners learners;
     private final Consistency consistency;
-    private final RoundTimes roundTimes;
     private final Traffic traffic = new Traffic();
     private final ShardStatus status;
     private final Target target;
-    private final long leaseNanos;
+    private final Duration lease;
     // Guarded by this.
     private boolean stopped;
 
-    private ShardModel(ServerSettings settings, BlockStore store, LongSupplier nanoClock) {
+    private ShardModel(ServerSettings settings, int maxLearners, BlockStore store) {
         this.facts = settings.facts();
+        this.lease = settings.lease();
         this.aggregator = settings.aggregator();
         this.store = store;
-        this.roundTimes = new RoundTimes(nanoClock);
-        this.leaseNanos = settings.lease().toNanos();
-        this.membership = new Membership<>(
-            facts.learners(),
-            facts.minLearners(),
-            leaseNanos,
-            nanoClock,
-            () -> new LearnerProgress(new RoundMarks(store.layout()), roundTimes));
-        this.consistency = Consistency.of(settings.consistency(), store, aggregator, membership);
-        this.status = new ShardStatus(this, nanoClock);
-        this.target = new ModelTarget(this);
-    }
-
-    /** Opens a shard that runs by {@link System#nanoTime}; see {@link #open(ParameterServer.Context, LongSupplier)}. */
-    public static ShardModel open(ParameterServer.Context context) throws IOException {
-        return open(context, System::nanoTime);
+        this.learners = new Learners(facts.learners(), facts.minLearners(), settings.lease(), maxLearners,
+            store.layout(), settings.clock());
+        this.consistency = Consistency.of(settings.consistency(), store, aggregator, learners);
+        this.status = new ShardStatus(this, settings.clock());
+        this.target = new ModelTarget(this,
+            // An aggregator that overwrites loses a bad value at the next push: what is pushed need not be numbers.
+            aggregator.accumulates() ? settings.nonFinite() : NonFinite.PASS);
     }
 
     /**
      * Allocates a shard's memory and reads its weights.
      *
      * @param context what to serve; concluded here. The shard closes its aggregator.
-     * @param nanoClock the clock of the leases
      * @throws IllegalArgumentException if a setting is wrong, naming it, its value and what would be right
      * @throws IOException if the weights cannot be read
      */
-    public static ShardModel open(ParameterServer.Context context, LongSupplier nanoClock) throws IOException {
+    public static ShardModel open(ServerContext context) throws IOException {
         ServerSettings settings = context.conclude().settings();
-        MemoryBudget.check(settings);
+        MemoryBudget budget = MemoryBudget.of(settings, context.network().bufferBytes());
+        long maxHeapBytes = Runtime.getRuntime().maxMemory();
+        budget.check(settings.facts().learners(), maxHeapBytes, MemoryLimit.ofThisProcess());
         ModelFacts facts = settings.facts();
         BlockLayout layout = new BlockLayout(facts.bytesOfShard(), facts.blockSizeBytes());
         BlockStore store = new BlockStore(layout, settings.spareBlocks(),
             settings.aggregator().stateBytesPerWeightByte());
         try {
             load(settings.source(), facts, store);
-            return new ShardModel(settings, store, nanoClock);
+            return new ShardModel(settings, budget.learnersIn(maxHeapBytes), store);
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
             store.close();
             throw e;
@@ -116,17 +106,18 @@ public final class ShardModel implements AutoCloseable {
 
     /** How far the shard is, from numbers that are kept anyway; takes no block's lock. */
     public ShardCounters counters() {
-        Roster<Nexus, LearnerProgress> roster = membership.roster();
+        Roster<Learner> roster = learners.roster();
         BlockVersions versions = store.versions();
-        return new ShardCounters(versions.min(), versions.max(), membership.lastOpenedRound(), roster.members().size(),
+        return new ShardCounters(versions.min(), versions.max(), learners.lastOpenedRound(), roster.members().size(),
             roster.formed(), roster.tooFew());
     }
 
-    /** Ends the learners whose lease is over by {@code nowNanos}; the rounds go on without them. */
-    public void expire(long nowNanos) {
-        List<Member<Nexus, LearnerProgress>> expired = membership.expire(nowNanos);
-        for (Member<Nexus, LearnerProgress> member : expired) {
-            LOG.warn("learner {} has been gone for its lease: the rounds go on without it", member.key().learner());
+    /** Ends the learners whose lease is over; the rounds go on without them. */
+    public void expire() {
+        List<Learner> expired = learners.expire();
+        for (Learner learner : expired) {
+            LOG.warn("learner {} was gone for the lease of {} ms: the rounds go on without it", learner.label(),
+                lease.toMillis());
         }
         if (!expired.isEmpty()) {
             learnersChanged();
@@ -140,7 +131,7 @@ public final class ShardModel implements AutoCloseable {
     }
 
     private synchronized void tellOfStop() {
-        Roster<Nexus, LearnerProgress> roster = membership.roster();
+        Roster<Learner> roster = learners.roster();
         if (roster.tooFew() == stopped) {
             return;
         }
@@ -153,32 +144,28 @@ public final class ShardModel implements AutoCloseable {
     }
 
     /** Why the job has stopped. */
-    String stopWords(Roster<Nexus, LearnerProgress> roster) {
+    String stopWords(Roster<Learner> roster) {
         int left = roster.members().size();
         return "the job has stopped: " + left + (left == 1 ? " learner is" : " learners are")
             + " left, and it must have "
-            + membership.minLearners() + " (--min-learners); it goes on when there are as many again";
+            + learners.minLearners() + " (--min-learners); it goes on when there are as many again";
     }
 
     /** How long a learner whose connection is gone, or who is silent, stays one. */
-    long leaseNanos() {
-        return leaseNanos;
+    Duration lease() {
+        return lease;
     }
 
     BlockStore store() {
         return store;
     }
 
-    Membership<Nexus, LearnerProgress> membership() {
-        return membership;
+    Learners learners() {
+        return learners;
     }
 
     Consistency consistency() {
         return consistency;
-    }
-
-    RoundTimes roundTimes() {
-        return roundTimes;
     }
 
     Traffic traffic() {

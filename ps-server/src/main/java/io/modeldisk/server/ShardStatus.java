@@ -6,17 +6,15 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.modeldisk.fault.membership.Member;
 import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.platform.metrics.Metric;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
-import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.server.block.Block;
-import io.modeldisk.server.consistency.LearnerProgress;
+import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.RoundTimes;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 
 /** The status page: how far the shard's blocks and learners are. Each block is looked at under its own lock, one by one. */
 final class ShardStatus {
@@ -26,18 +24,18 @@ final class ShardStatus {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final ShardModel shard;
-    private final LongSupplier nanoClock;
-    private final long startNanos;
+    private final NanoClock clock;
+    private final long startNs;
 
-    ShardStatus(ShardModel shard, LongSupplier nanoClock) {
+    ShardStatus(ShardModel shard, NanoClock clock) {
         this.shard = shard;
-        this.nanoClock = nanoClock;
-        this.startNanos = nanoClock.getAsLong();
+        this.clock = clock;
+        this.startNs = clock.nanoTime();
     }
 
     byte[] toJson() {
-        Roster<Nexus, LearnerProgress> roster = shard.membership().roster();
-        List<Member<Nexus, LearnerProgress>> members = roster.members();
+        Roster<Learner> roster = shard.learners().roster();
+        List<Learner> members = roster.members();
         int shown = members.size();
         byte[] json = encode(roster, shown);
         while (json.length > MAX_BYTES) {
@@ -47,8 +45,8 @@ final class ShardStatus {
         return json;
     }
 
-    private byte[] encode(Roster<Nexus, LearnerProgress> roster, int shown) {
-        List<Member<Nexus, LearnerProgress>> members = roster.members();
+    private byte[] encode(Roster<Learner> roster, int shown) {
+        List<Learner> members = roster.members();
         ObjectNode status = JSON.createObjectNode();
         ModelFacts facts = shard.facts();
         status.put("model", facts.model());
@@ -72,7 +70,8 @@ final class ShardStatus {
         put(status, Metric.PULLS, shard.traffic().pulls());
         put(status, Metric.PUSHED_BYTES, shard.traffic().pushedBytes());
         put(status, Metric.PULLED_BYTES, shard.traffic().pulledBytes());
-        put(status, Metric.UPTIME, TimeUnit.NANOSECONDS.toSeconds(nanoClock.getAsLong() - startNanos));
+        put(status, Metric.NON_FINITE_PUSHES, shard.traffic().nonFinitePushes());
+        put(status, Metric.UPTIME, TimeUnit.NANOSECONDS.toSeconds(clock.nanoTime() - startNs));
         try {
             return JSON.writeValueAsBytes(status);
         } catch (JsonProcessingException e) {
@@ -80,7 +79,7 @@ final class ShardStatus {
         }
     }
 
-    private void putBlocks(ObjectNode status, List<Member<Nexus, LearnerProgress>> members, int shown) {
+    private void putBlocks(ObjectNode status, List<Learner> members, int shown) {
         MinMax version = new MinMax();
         MinMax rounds = new MinMax();
         List<LearnerClock> clocks = members.stream().map(LearnerClock::new).toList();
@@ -106,32 +105,34 @@ final class ShardStatus {
             put(status, Metric.ROUNDS_MAX, rounds.max());
         }
         ArrayNode learners = status.putArray("learners");
-        long now = nanoClock.getAsLong();
-        clocks.subList(0, shown).forEach(clock -> putLearner(learners.addObject(), clock, now));
+        long nowNs = clock.nanoTime();
+        clocks.subList(0, shown).forEach(learnerClock -> putLearner(learners.addObject(), learnerClock, nowNs));
     }
 
-    private void putLearner(ObjectNode learner, LearnerClock clock, long now) {
-        Member<Nexus, LearnerProgress> member = clock.member();
-        LearnerProgress progress = member.progress();
-        learner.put("learner", member.key().learner());
+    private void putLearner(ObjectNode learner, LearnerClock progress, long nowNs) {
+        Learner member = progress.learner();
+        learner.put("learner", member.label());
         learner.put("state", member.isLost() ? "lost" : "live");
         put(learner, Metric.LEARNER_JOIN_ROUND, member.joinRound());
-        boolean counted = clock.hasRounds() || shard.consistency().allowance() < Long.MAX_VALUE;
+        boolean counted = progress.hasRounds() || shard.consistency().allowance() < Long.MAX_VALUE;
         if (counted) {
-            put(learner, Metric.LEARNER_CLOCK_MIN, clock.rounds().min());
-            put(learner, Metric.LEARNER_CLOCK_MAX, clock.rounds().max());
+            put(learner, Metric.LEARNER_CLOCK_MIN, progress.rounds().min());
+            put(learner, Metric.LEARNER_CLOCK_MAX, progress.rounds().max());
         }
-        if (counted && clock.roundsBehind() > 0) {
-            put(learner, Metric.LEARNER_BEHIND_ROUNDS, clock.roundsBehind());
-            long since = shard.roundTimes().since(clock.missingRound());
-            if (since != RoundTimes.UNKNOWN) {
-                put(learner, Metric.LEARNER_BEHIND_MS, TimeUnit.NANOSECONDS.toMillis(now - since));
+        if (counted && progress.roundsBehind() > 0) {
+            put(learner, Metric.LEARNER_BEHIND_ROUNDS, progress.roundsBehind());
+            long sinceNs = shard.learners().roundTimes().since(progress.missingRound());
+            if (sinceNs != RoundTimes.UNKNOWN) {
+                put(learner, Metric.LEARNER_BEHIND_MS, TimeUnit.NANOSECONDS.toMillis(nowNs - sinceNs));
             }
             learner.withObjectProperty("behind").put("waitedFor",
-                clock.roundsBehind() > shard.consistency().allowance());
+                progress.roundsBehind() > shard.consistency().allowance());
         }
-        put(learner, Metric.LEARNER_PUSHES, progress.pushes());
-        put(learner, Metric.LEARNER_PUSHED_BYTES, progress.pushedBytes());
-        put(learner, Metric.LEARNER_PULLED_BYTES, progress.pulledBytes());
+        put(learner, Metric.LEARNER_PUSHES, member.pushes());
+        put(learner, Metric.LEARNER_PUSHED_BYTES, member.pushedBytes());
+        put(learner, Metric.LEARNER_PULLED_BYTES, member.pulledBytes());
+        if (member.nonFinitePushes() > 0) {
+            put(learner, Metric.LEARNER_NON_FINITE_PUSHES, member.nonFinitePushes());
+        }
     }
 }

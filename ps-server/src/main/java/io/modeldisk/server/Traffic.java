@@ -2,12 +2,13 @@ package io.modeldisk.server;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** What went through the train unit. Thread-safe. */
+/** The commands and bytes that the train unit has taken and returned. Thread-safe. */
 final class Traffic {
     private final LongAdder pushes = new LongAdder();
     private final LongAdder pulls = new LongAdder();
     private final LongAdder pushedBytes = new LongAdder();
     private final LongAdder pulledBytes = new LongAdder();
+    private final LongAdder nonFinitePushes = new LongAdder();
 
     void pushed(int lengthBytes) {
         pushes.increment();
@@ -17,6 +18,14 @@ final class Traffic {
     void pulled(int lengthBytes) {
         pulls.increment();
         pulledBytes.add(lengthBytes);
+    }
+
+    void nonFinite() {
+        nonFinitePushes.increment();
+    }
+
+    long nonFinitePushes() {
+        return nonFinitePushes.sum();
     }
 
     long pushes() {

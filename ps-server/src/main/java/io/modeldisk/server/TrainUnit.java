@@ -1,16 +1,20 @@
 package io.modeldisk.server;
 
-import io.modeldisk.fault.membership.Member;
 import io.modeldisk.protocol.dialect.JoinCommand;
 import io.modeldisk.protocol.dialect.RoundCdb;
+import io.modeldisk.protocol.dialect.RoundSense;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.consistency.Consistency;
-import io.modeldisk.server.consistency.LearnerProgress;
+import io.modeldisk.server.consistency.Gradients;
+import io.modeldisk.server.consistency.Learner;
+import io.modeldisk.server.consistency.NonFinite;
 import java.util.List;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /** LUN 0: a read pulls weights, a write pushes a gradient, as the model's consistency says. */
 final class TrainUnit extends ShardUnit {
@@ -18,11 +22,15 @@ final class TrainUnit extends ShardUnit {
 
     private static final List<CdbUsage> COMMANDS = List.of(JoinCommand.USAGE, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE);
 
-    private final Consistency consistency;
+    private static final Logger LOG = LogManager.getLogger(TrainUnit.class);
 
-    TrainUnit(ShardModel shard) {
+    private final Consistency consistency;
+    private final NonFinite nonFinite;
+
+    TrainUnit(ShardModel shard, NonFinite nonFinite) {
         super(shard, LUN, "modeldisk train");
         this.consistency = shard.consistency();
+        this.nonFinite = nonFinite;
     }
 
     @Override
@@ -30,9 +38,9 @@ final class TrainUnit extends ShardUnit {
         boolean admitted = consistency.admitPull(task);
         if (admitted) {
             shard().traffic().pulled(task.lengthBytes());
-            Member<Nexus, LearnerProgress> member = shard().membership().member(task.nexus());
+            Learner member = shard().learners().member(task.nexus());
             if (member != null) {
-                member.progress().pulled(task.lengthBytes());
+                member.pulled(task.lengthBytes());
             }
         }
         return admitted;
@@ -40,11 +48,37 @@ final class TrainUnit extends ShardUnit {
 
     @Override
     public boolean write(IoTask task) throws ScsiException {
-        boolean taken = consistency.push(task);
+        boolean usable = nonFinite == NonFinite.PASS || Gradients.areFinite(task);
+        if (!usable && nonFinite == NonFinite.REFUSE) {
+            consistency.forget(task);
+            throw refusal(task);
+        }
+        boolean taken = consistency.push(task, !usable);
+        if (taken && !usable) {
+            noteNonFinite(task, "skipped");
+        }
         if (taken) {
             shard().traffic().pushed(task.lengthBytes());
         }
         return taken;
+    }
+
+    private ScsiException refusal(IoTask task) {
+        noteNonFinite(task, "refused");
+        return new ScsiException(RoundSense.NON_FINITE.sense(), "a gradient of " + task.nexus().learner()
+            + " has a NaN or an infinity (--non-finite refuse)");
+    }
+
+    private void noteNonFinite(IoTask task, String outcome) {
+        shard().traffic().nonFinite();
+        Learner learner = shard().learners().member(task.nexus());
+        long count = learner == null ? 1 : learner.nonFinite();
+        // A learner that has diverged pushes nothing else from then on: its first such push is logged, and then ever fewer.
+        if (Long.bitCount(count) == 1) {
+            LOG.warn(
+                "learner {} pushed a NaN or an infinity at byte {} of the shard, {} times so far: {} (--non-finite)",
+                task.nexus().learner(), task.offset(), count, outcome);
+        }
     }
 
     @Override
@@ -61,10 +95,8 @@ final class TrainUnit extends ShardUnit {
     public byte[] vendorCommand(Nexus nexus, Cdb cdb) throws ScsiException {
         boolean anew = JoinCommand.anew(cdb);
         long earliestRound = JoinCommand.earliestRound(cdb);
-        boolean stopped = shard().membership().roster().tooFew();
-        Member<Nexus, LearnerProgress> member = anew
-            ? shard().membership().joinAnew(nexus)
-            : shard().membership().join(nexus);
+        boolean stopped = shard().learners().roster().tooFew();
+        Learner member = shard().learners().admit(nexus, anew);
         if (member.postpone(earliestRound) || anew || stopped) {
             // Rounds before its own may have waited for it, or for who it was before.
             shard().learnersChanged();

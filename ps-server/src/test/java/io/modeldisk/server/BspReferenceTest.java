@@ -44,7 +44,7 @@ class BspReferenceTest {
 
     private List<InetSocketAddress> serve() throws IOException {
         for (int i = 0; i < SHARDS; i++) {
-            servers.add(ParameterServer.launch(new ParameterServer.Context().model("m").sizeBytes(SIZE)
+            servers.add(ParameterServer.launch(new ServerContext().model("m").sizeBytes(SIZE)
                 .blockSizeBytes(BLOCK).shard(i).shards(SHARDS).listen(new InetSocketAddress("127.0.0.1", 0))
                 .aggregator("sgd:lr=" + RATE, Aggregators.parse("sgd:lr=" + RATE)).consistency("bsp")
                 .learners(LEARNERS)));

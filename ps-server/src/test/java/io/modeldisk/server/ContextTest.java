@@ -15,11 +15,11 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
 class ContextTest {
-    private static ParameterServer.Context sound() {
-        return new ParameterServer.Context().model("m").sizeBytes(1 << 20).aggregator("sum", new SumAggregator());
+    private static ServerContext sound() {
+        return new ServerContext().model("m").sizeBytes(1 << 20).aggregator("sum", new SumAggregator());
     }
 
-    private static void assertRefused(UnaryOperator<ParameterServer.Context> change, String message) {
+    private static void assertRefused(UnaryOperator<ServerContext> change, String message) {
         assertThatThrownBy(() -> change.apply(sound()).conclude())
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining(message);
@@ -53,11 +53,18 @@ class ContextTest {
         assertRefused(c -> c.consistency("none"), "consistency=none must be one of asp, ssp:S, bsp");
         for (String none : List.of("ssp", "ssp:", "ssp:-1", "ssp:x", "ssp:1000001", "ssp:99999999999", "ssp:1\n")) {
             assertRefused(c -> c.consistency(none), "consistency=" + none
-                + " must say how many rounds others may lag behind, from 0 to 1000000, as ssp:3");
+                + " must name the rounds that other learners may lag behind, from 0 to 1000000, as ssp:3");
         }
         assertRefused(c -> c.aggregator(null, null), "aggregator=null must be given, as sgd:lr=0.1");
         assertRefused(c -> c.sizeBytes(5), "size=5 must be a positive multiple of 4");
         assertRefused(c -> c.safetensors(Path.of("x")), "size=1048576 and safetensors=x: exactly one must be given");
+    }
+
+    @Test
+    void learnersWhoseMountsTheSessionsDoNotSufficeForAreRefused() throws IOException {
+        assertRefused(c -> c.learners(200), "learners=200 need 400 sessions, for a mount has 2 with each shard, and"
+            + " --max-sessions is 288; set --max-sessions=400 or more");
+        assertThat(sound().learners(144).conclude()).isNotNull();
     }
 
     @Test
@@ -96,7 +103,8 @@ class ContextTest {
     }
 
     @Test
-    void aShardOfTooManyBlocksIsRefused() {
-        assertRefused(c -> c.sizeBytes(1L << 60).blockSizeBytes(4096), "too many; use more shards");
+    void shardBeyondTheReachOfAPushIsRefused() {
+        assertRefused(c -> c.sizeBytes((1L << 44) + 4096).blockSizeBytes(4096),
+            "PUSH and PULL address at most 17592186044416 bytes (2^32 logical blocks); use more shards");
     }
 }

@@ -20,7 +20,7 @@ class JoinCommandTest {
     private static final int BLOCK = 4096;
 
     private static ShardModel shard() throws Exception {
-        return ShardModel.open(new ParameterServer.Context().model("test").blockSizeBytes(BLOCK).sizeBytes(2 * BLOCK)
+        return ShardModel.open(new ServerContext().model("test").blockSizeBytes(BLOCK).sizeBytes(2 * BLOCK)
             .aggregator("sum", new SumAggregator()).consistency("bsp").learners(1));
     }
 
@@ -112,7 +112,7 @@ class JoinCommandTest {
             byte[] anew = join(train, 1, 0);
             assertThat(ByteBuffer.wrap(anew).getLong(0)).isEqualTo(1);
             assertThat(ByteBuffer.wrap(anew).getLong(8)).isNotEqualTo(ByteBuffer.wrap(first).getLong(8)).isNotZero();
-            assertThat(shard.membership().roster().members()).hasSize(1);
+            assertThat(shard.learners().roster().members()).hasSize(1);
         }
     }
 
@@ -130,7 +130,7 @@ class JoinCommandTest {
             }
             assertThatThrownBy(() -> join(train, "a", 1L << 48)).isInstanceOfSatisfying(ScsiException.class,
                 e -> assertThat(e.sense().field()).isEqualTo(2));
-            assertThat(shard.membership().roster().members()).isEmpty();
+            assertThat(shard.learners().roster().members()).isEmpty();
         }
     }
 

@@ -61,7 +61,7 @@ class KillAndReconnectTest {
 
     private void serve(String consistency, int learners, Duration lease) throws IOException {
         for (int i = 0; i < SHARDS; i++) {
-            servers.add(ParameterServer.launch(new ParameterServer.Context().model("m").sizeBytes(SIZE)
+            servers.add(ParameterServer.launch(new ServerContext().model("m").sizeBytes(SIZE)
                 .blockSizeBytes(BLOCK).shard(i).shards(SHARDS).listen(new InetSocketAddress("127.0.0.1", 0))
                 .aggregator("sgd:lr=" + RATE, Aggregators.parse("sgd:lr=" + RATE)).consistency(consistency)
                 .learners(learners).lease(lease)));
@@ -254,12 +254,12 @@ class KillAndReconnectTest {
             }
             model.push(0, gradient, 0, SIZE, Cancellation.NONE);
             ShardModel shard = servers.get(0).shard();
-            long membership = shard.membership().roster().members().getFirst().number();
+            long membership = shard.learners().roster().members().getFirst().number();
             paths.get(0).state(State.DOWN);
-            await("the lease ends", () -> shard.membership().roster().members().isEmpty());
+            await("the lease ends", () -> shard.learners().roster().members().isEmpty());
             paths.get(0).state(State.UP);
             model.push(0, gradient, 0, SIZE, Cancellation.NONE);
-            assertThat(shard.membership().roster().members()).hasSize(1)
+            assertThat(shard.learners().roster().members()).hasSize(1)
                 .noneMatch(member -> member.number() == membership);
         }
         assertRawWeights(LongStream.range(0, PAGES).map(page -> 2 * page).toArray(), RATE);

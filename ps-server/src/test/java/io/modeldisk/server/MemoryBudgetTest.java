@@ -3,7 +3,9 @@ package io.modeldisk.server;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.server.fake.SumAggregator;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -11,24 +13,57 @@ import org.junit.jupiter.api.io.TempDir;
 
 class MemoryBudgetTest {
     private static final long GIB = 1L << 30;
+    private static final long MILLION = 1_000_000;
+    private static final MemoryLimit ENOUGH = new MemoryLimit(Long.MAX_VALUE, MemoryLimit.MACHINE);
+
+    private static ServerContext context() {
+        return new ServerContext().model("big").aggregator("sum", new SumAggregator());
+    }
+
+    private static MemoryBudget budget(ServerContext context, long bufferBytes) throws IOException {
+        return MemoryBudget.of(context.conclude().settings(), bufferBytes);
+    }
 
     @Test
-    void aShardThatDoesNotFitIsRefusedBeforeMemoryIsTaken() {
-        ParameterServer.Context context = new ParameterServer.Context().model("big").sizeBytes(1L << 50)
-            .blockSizeBytes(1 << 20).aggregator("sum", new SumAggregator());
+    void shardThatDoesNotFitIsRefusedBeforeMemoryIsTaken() {
+        ServerContext context = context().sizeBytes(1L << 43).blockSizeBytes(1 << 20);
         assertThatThrownBy(() -> ShardModel.open(context)).isInstanceOf(IllegalArgumentException.class)
-            .hasMessageContaining("needs 1048576.1 GiB").hasMessageContaining("more shards");
+            .hasMessageContaining("the shard needs").hasMessageContaining("more shards");
     }
 
     @Test
-    void aSystemThatTellsIsBelieved(@TempDir Path folder) throws Exception {
-        Path meminfo = Files.writeString(folder.resolve("meminfo"), "MemTotal: 9 kB\nMemAvailable:   2097152 kB\n");
-        assertThatCode(() -> MemoryBudget.check(2.0 * GIB, meminfo)).doesNotThrowAnyException();
-        assertThatThrownBy(() -> MemoryBudget.check(2.0 * GIB + 1, meminfo)).hasMessageContaining("2.0 GiB to give");
+    void millionBlocksAndSixtyFourLearnersAreRefusedInAHeapOf512MiB() throws IOException {
+        MemoryBudget budget = budget(
+            context().sizeBytes(MILLION * 4096).blockSizeBytes(4096).consistency("bsp").learners(64), 0);
+        assertThatThrownBy(() -> budget.check(64, 512 << 20, ENOUGH)).isInstanceOf(IllegalArgumentException.class)
+            .hasMessageMatching(
+                "the shard needs a Java heap of 1\\.\\d+ GiB for its blocks and 64 learners, and may take "
+                    + "512 MiB; set JDK_JAVA_OPTIONS=-Xmx\\d+m, or use larger blocks .*");
+        assertThatCode(() -> budget.check(64, 2 * GIB, ENOUGH)).doesNotThrowAnyException();
     }
 
     @Test
-    void aSystemThatDoesNotTellPasses(@TempDir Path folder) {
-        assertThatCode(() -> MemoryBudget.check(1e18, folder.resolve("nothing"))).doesNotThrowAnyException();
+    void learnersThatFitAreThoseThatTheCheckAllows() throws IOException {
+        MemoryBudget budget = budget(context().sizeBytes(MILLION * 4096).blockSizeBytes(4096), 0);
+        int most = budget.learnersIn(GIB);
+        assertThatCode(() -> budget.check(most, GIB, ENOUGH)).doesNotThrowAnyException();
+        assertThatThrownBy(() -> budget.check(most + 1, GIB, ENOUGH)).hasMessageContaining("Java heap");
+    }
+
+    @Test
+    void buffersCountAndAControlGroupLimits(@TempDir Path root) throws Exception {
+        Path group = Files.createDirectories(root.resolve("sys/fs/cgroup"));
+        Files.createDirectories(root.resolve("proc/self"));
+        Files.writeString(root.resolve("proc/meminfo"), "MemAvailable:   8388608 kB\n");
+        Files.writeString(root.resolve("proc/self/cgroup"), "0::/\n");
+        Files.writeString(root.resolve("proc/self/mountinfo"),
+            "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n");
+        Files.writeString(group.resolve("memory.max"), "1073741824\n");
+        Files.writeString(group.resolve("memory.current"), "0\n");
+        MemoryLimit limit = MemoryLimit.read(root);
+        ServerContext context = context().sizeBytes(512 << 20);
+        assertThatCode(() -> budget(context, 0).check(1, GIB, limit)).doesNotThrowAnyException();
+        assertThatThrownBy(() -> budget(context, 512 << 20).check(1, GIB, limit))
+            .hasMessageContaining("there is 1.00 GiB available (control group /)");
     }
 }

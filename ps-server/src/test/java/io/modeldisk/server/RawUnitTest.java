@@ -25,7 +25,7 @@ class RawUnitTest {
 
     @BeforeEach
     void open() throws Exception {
-        shard = ShardModel.open(new ParameterServer.Context()
+        shard = ShardModel.open(new ServerContext()
             .model("m").sizeBytes(4 * BLOCK).blockSizeBytes(BLOCK).aggregator("sum", new SumAggregator()));
         raw = (DiskUnit) shard.target().units().get(RawUnit.LUN);
     }

@@ -14,8 +14,12 @@ import io.modeldisk.protocol.engine.Target;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.server.fake.Weights;
+import io.modeldisk.test.Await;
+import io.modeldisk.test.ManualClock;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -36,13 +40,14 @@ class ShardModelTest {
     private static final Nexus LEARNER = FakeTask.nexus("a");
 
     private final SumAggregator aggregator = new SumAggregator();
-    private long now;
+    private final ManualClock clock = new ManualClock();
 
-    private ParameterServer.Context context() {
-        return new ParameterServer.Context().model("test")
+    private ServerContext context() {
+        return new ServerContext().model("test")
             .blockSizeBytes(BLOCK)
             .sizeBytes(SIZE)
-            .aggregator("sum", aggregator);
+            .aggregator("sum", aggregator)
+            .clock(clock);
     }
 
     private static JsonNode status(ShardModel shard) throws IOException {
@@ -74,7 +79,7 @@ class ShardModelTest {
                 .put(header).put(data).array());
         byte[] union = new byte[8 * BLOCK];
         for (int number = 0; number < 3; number++) {
-            ParameterServer.Context context = new ParameterServer.Context().model("test").safetensors(file)
+            ServerContext context = new ServerContext().model("test").safetensors(file)
                 .blockSizeBytes(BLOCK).shard(number).shards(3).aggregator("sum", new SumAggregator());
             try (ShardModel shard = ShardModel.open(context)) {
                 byte[] part = read(shard.target().units().get(1));
@@ -126,7 +131,7 @@ class ShardModelTest {
     /** A learner asks for them in each iteration: they must not wait for a block that is being aggregated. */
     @Test
     void countersAreReadWhileBlocksAreLocked() throws Exception {
-        try (ShardModel shard = ShardModel.open(context().consistency("asp"), () -> now)) {
+        try (ShardModel shard = ShardModel.open(context().consistency("asp"))) {
             LogicalUnit train = shard.target().units().get(0);
             shard.target().nexusEstablished(LEARNER);
             train.write(new FakeTask(LEARNER, 0, SIZE).fill(1));
@@ -145,13 +150,13 @@ class ShardModelTest {
 
     @Test
     void theStatusTellsHowFarEverybodyIs() throws Exception {
-        try (ShardModel shard = ShardModel.open(context().consistency("bsp"), () -> now)) {
+        try (ShardModel shard = ShardModel.open(context().consistency("bsp"))) {
             LogicalUnit train = shard.target().units().get(0);
             shard.target().nexusEstablished(LEARNER);
             train.write(new FakeTask(LEARNER, 0, SIZE - BLOCK).fill(1));
             train.admitRead(new FakeTask(LEARNER, 0, BLOCK));
             shard.target().nexusLost(LEARNER, false);
-            now += TimeUnit.SECONDS.toNanos(3);
+            clock.advance(Duration.ofSeconds(3));
             JsonNode status = status(shard);
             assertThat(status.at("/version").toString()).isEqualTo("{\"min\":0,\"max\":1,\"total\":4}");
             assertThat(status.at("/rounds").toString()).isEqualTo("{\"min\":0,\"max\":1}");
@@ -166,22 +171,22 @@ class ShardModelTest {
     @Test
     void theStatusNamesWhoIsBehindAndForHowLong() throws Exception {
         Nexus straggler = FakeTask.nexus("straggler");
-        try (ShardModel shard = ShardModel.open(context().consistency("ssp:1").learners(2), () -> now)) {
+        try (ShardModel shard = ShardModel.open(context().consistency("ssp:1").learners(2))) {
             LogicalUnit train = shard.target().units().get(0);
             for (Nexus learner : List.of(LEARNER, straggler)) {
                 shard.target().nexusEstablished(learner);
-                shard.membership().join(learner);
+                shard.learners().join(learner);
             }
             train.write(new FakeTask(straggler, 0, SIZE).ofRound(1));
             train.write(new FakeTask(LEARNER, 0, SIZE).ofRound(1));
             assertThat(status(shard).at("/learners").findValues("behind")).isEmpty();
             train.write(new FakeTask(LEARNER, 0, SIZE).ofRound(2));
-            now += TimeUnit.MILLISECONDS.toNanos(700);
+            clock.advance(Duration.ofMillis(700));
             assertThat(status(shard).at("/learners/1/behind").toString())
                 .isEqualTo("{\"rounds\":1,\"ms\":700,\"waitedFor\":false}");
             train.write(new FakeTask(LEARNER, 0, SIZE).ofRound(3));
             train.write(new FakeTask(straggler, 0, SIZE - BLOCK).ofRound(2));
-            now += TimeUnit.MILLISECONDS.toNanos(300);
+            clock.advance(Duration.ofMillis(300));
             assertThat(status(shard).at("/learners/0").has("behind")).isFalse();
             assertThat(status(shard).at("/learners/1/learner").asText()).isEqualTo("straggler");
             assertThat(status(shard).at("/learners/1/behind").toString())
@@ -193,7 +198,7 @@ class ShardModelTest {
     @Test
     void theStatusTellsForWhomAJobWaitsThatForms() throws Exception {
         try (ShardModel shard = ShardModel.open(context().consistency("bsp").learners(3))) {
-            shard.membership().join(LEARNER);
+            shard.learners().join(LEARNER);
             assertThat(status(shard).at("/formed").asBoolean()).isFalse();
             assertThat(status(shard).at("/learnersMissing").asInt()).isEqualTo(2);
         }
@@ -204,7 +209,7 @@ class ShardModelTest {
         try (ShardModel shard = ShardModel.open(context().learners(2).minLearners(2))) {
             for (String name : List.of("a", "b")) {
                 shard.target().nexusEstablished(FakeTask.nexus(name));
-                shard.membership().join(FakeTask.nexus(name));
+                shard.learners().join(FakeTask.nexus(name));
             }
             assertThat(status(shard).has("stopped")).isFalse();
             shard.target().nexusLost(FakeTask.nexus("b"), true);
@@ -216,16 +221,16 @@ class ShardModelTest {
     @Test
     void aSilentLearnerIsBorneWithForItsLeaseAndOthersForAsLongAsAnybody() throws Exception {
         Nexus observer = FakeTask.nexus("observer");
-        try (ShardModel shard = ShardModel.open(context().lease(Duration.ofSeconds(7)), () -> now)) {
+        try (ShardModel shard = ShardModel.open(context().lease(Duration.ofSeconds(7)))) {
             shard.target().nexusEstablished(LEARNER);
             shard.target().nexusEstablished(observer);
-            shard.membership().join(LEARNER);
+            shard.learners().join(LEARNER);
             assertThat(shard.target().silenceBoundNanos(LEARNER)).isEqualTo(TimeUnit.SECONDS.toNanos(7));
             assertThat(shard.target().silenceBoundNanos(observer)).isEqualTo(Long.MAX_VALUE);
             shard.target().nexusSilent(LEARNER, TimeUnit.SECONDS.toNanos(7));
             shard.target().nexusLost(LEARNER, false);
-            shard.expire(now);
-            assertThat(shard.membership().roster().members()).isEmpty();
+            shard.expire();
+            assertThat(shard.learners().roster().members()).isEmpty();
         }
     }
 
@@ -247,7 +252,7 @@ class ShardModelTest {
     @Test
     void theRoundsGoOnWithoutALearnerWhoseLeaseEnds() throws Exception {
         Nexus other = FakeTask.nexus("b");
-        try (ShardModel shard = ShardModel.open(context().consistency("bsp").learners(2), () -> now)) {
+        try (ShardModel shard = ShardModel.open(context().consistency("bsp").learners(2))) {
             Target target = shard.target();
             LogicalUnit train = target.units().get(0);
             target.nexusEstablished(LEARNER);
@@ -257,9 +262,11 @@ class ShardModelTest {
             FakeTask pull = new FakeTask(other, 0, SIZE);
             assertThat(train.admitRead(pull)).isFalse();
             target.nexusLost(LEARNER, false);
-            shard.expire(now + TimeUnit.SECONDS.toNanos(4));
+            clock.advance(Duration.ofSeconds(4));
+            shard.expire();
             assertThat(pull.resumes()).isZero();
-            shard.expire(now + TimeUnit.SECONDS.toNanos(5));
+            clock.advance(Duration.ofSeconds(1));
+            shard.expire();
             while (!train.admitRead(pull)) {
                 pull.awaitResume();
             }
@@ -269,39 +276,30 @@ class ShardModelTest {
     }
 
     @Test
-    void aServerThatCannotListenGivesEverythingBack() {
-        assertThatThrownBy(() -> ParameterServer.launch(context(), (listen, target) -> {
-            throw new IOException("address in use");
-        })).hasMessage("address in use");
-        assertThat(aggregator.isClosed()).isTrue();
+    void serverThatCannotListenReleasesEverything() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            ServerContext context = context().listen((InetSocketAddress) taken.getLocalSocketAddress());
+            assertThatThrownBy(() -> ParameterServer.launch(context)).isInstanceOf(IOException.class);
+            assertThat(aggregator.isClosed()).isTrue();
+        }
     }
 
     @Test
-    void aServerEndsLeasesByItself() throws Exception {
-        InetSocketAddress address = new InetSocketAddress("127.0.0.1", 1234);
-        NetworkTarget network = new NetworkTarget() {
-            @Override
-            public InetSocketAddress localAddress() {
-                return address;
-            }
-
-            @Override
-            public void close() {
-                // No network.
-            }
-        };
-        ParameterServer.Context context = context().consistency("bsp").learners(2).lease(Duration.ofMillis(1));
-        try (ParameterServer server = ParameterServer.launch(context, (listen, target) -> network)) {
-            assertThat(server.localAddress()).isEqualTo(address);
+    void serverEndsLeasesByItself() throws Exception {
+        ServerContext context = context().consistency("bsp").learners(2)
+            .listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        try (ParameterServer server = ParameterServer.launch(context)) {
             LogicalUnit train = server.shard().target().units().get(0);
             server.shard().target().nexusEstablished(LEARNER);
             // Never connected: its lease runs from the start.
             train.write(new FakeTask(FakeTask.nexus("ghost"), 0, 4096).fill(1));
             train.write(new FakeTask(LEARNER, 0, SIZE).fill(1));
             FakeTask pull = new FakeTask(LEARNER, 0, SIZE);
-            while (!train.admitRead(pull)) {
-                pull.awaitResume();
-            }
+            assertThat(train.admitRead(pull)).isFalse();
+            Await.await("the lease of the ghost did not end", () -> {
+                clock.advance(Duration.ofSeconds(1));
+                return pull.resumes() > 0;
+            });
         }
         assertThat(aggregator.isClosed()).isTrue();
     }

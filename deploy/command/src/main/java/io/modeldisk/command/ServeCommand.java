@@ -12,6 +12,8 @@ import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.login.chap.SecretsFile;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.server.ParameterServer;
+import io.modeldisk.server.ServerContext;
+import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.tuning.Tuning;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -105,6 +107,12 @@ final class ServeCommand implements Callable<Integer> {
             + "on without it.")
     private Duration lease;
 
+    @Option(names = "--non-finite", paramLabel = "POLICY", defaultValue = "refuse",
+        description = "What happens to a gradient with a NaN or an infinity, one of refuse, skip, pass. refuse: the push fails. "
+            + "skip: the push counts, and its gradient is left out. pass: it is applied, and destroys the weights. Aggregators "
+            + "that overwrite weights take anything.")
+    private String nonFinite;
+
     @Option(names = "--buffers", paramLabel = "BYTES", defaultValue = "256MiB",
         description = "The memory for data on its way in, shared by all sessions.")
     private ByteSize buffers;
@@ -147,7 +155,7 @@ final class ServeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         Tuning sizes = tuning.read();
-        ParameterServer.Context context = context(sizes).conclude();
+        ServerContext context = context(sizes).conclude();
         LOG.info("effective configuration:\n{}", context);
         CountDownLatch stopped = new CountDownLatch(1);
         CountDownLatch closed = new CountDownLatch(1);
@@ -172,7 +180,7 @@ final class ServeCommand implements Callable<Integer> {
         }
     }
 
-    private ParameterServer.Context context(Tuning sizes) throws IOException {
+    private ServerContext context(Tuning sizes) throws IOException {
         Matcher place = SHARD.matcher(shard);
         if (!place.matches()) {
             throw new IllegalArgumentException("--shard " + shard + " must be I/N, as 0/2 for the first of two");
@@ -182,7 +190,7 @@ final class ServeCommand implements Callable<Integer> {
             throw new IllegalArgumentException(
                 "blockSize=" + blockSize.bytes() + " must be a power of two from 4096 to 1 MiB");
         }
-        ParameterServer.Context context = new ParameterServer.Context()
+        ServerContext context = new ServerContext()
             .model(model)
             .shard(Integer.parseInt(place.group(1)))
             .shards(Integer.parseInt(place.group(2)))
@@ -193,6 +201,7 @@ final class ServeCommand implements Callable<Integer> {
             .learners(learners)
             .minLearners(minLearners)
             .lease(lease)
+            .nonFinite(NonFinite.parse(nonFinite))
             .access(access())
             .portals(
                 peers.stream().map(peer -> ModelAddress.parsePortal(peer, TargetServer.Context.DEFAULT_PORT)).toList())
@@ -208,7 +217,7 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     /** One of --size and --from; where the command line has one, the settings' other one does not count. */
-    private ParameterServer.Context addSource(ParameterServer.Context context) {
+    private ServerContext addSource(ServerContext context) {
         ParseResult commandLine = spec.commandLine().getParseResult();
         boolean bothAlike = commandLine.hasMatchedOption("--size") == commandLine.hasMatchedOption("--from");
         if (bothAlike && (size == null) == (from == null)) {

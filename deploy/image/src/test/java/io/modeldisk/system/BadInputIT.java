@@ -4,7 +4,7 @@ import static io.modeldisk.system.Sandbox.modeldisk;
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.modeldisk.server.ParameterServer;
+import io.modeldisk.server.ServerContext;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;
@@ -45,7 +45,7 @@ final class BadInputIT {
         assertRefused(said, Stream.concat(serve, Stream.of(options)).toArray());
     }
 
-    private Shards launch(int count, UnaryOperator<ParameterServer.Context> change) throws Exception {
+    private Shards launch(int count, UnaryOperator<ServerContext> change) throws Exception {
         return Shards.launch(sandbox, "m", count, SIZE_BYTES, change);
     }
 

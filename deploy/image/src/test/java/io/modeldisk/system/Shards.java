@@ -2,6 +2,7 @@ package io.modeldisk.system;
 
 import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.server.ParameterServer;
+import io.modeldisk.server.ServerContext;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -18,11 +19,11 @@ import java.util.stream.Collectors;
 record Shards(String model, List<Integer> ports) {
     /** Shards in this process: {@code sgd:lr=1} unless changed. */
     static Shards launch(
-        Sandbox sandbox, String model, int count, long sizeBytes, UnaryOperator<ParameterServer.Context> change)
+        Sandbox sandbox, String model, int count, long sizeBytes, UnaryOperator<ServerContext> change)
         throws IOException {
         List<Integer> ports = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            ParameterServer.Context context = new ParameterServer.Context()
+            ServerContext context = new ServerContext()
                 .model(model).sizeBytes(sizeBytes).shard(i).shards(count)
                 .aggregator("sgd:lr=1", Aggregators.parse("sgd:lr=1"))
                 .listen(new InetSocketAddress("127.0.0.1", 0));

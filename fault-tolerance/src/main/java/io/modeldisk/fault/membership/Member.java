@@ -1,48 +1,50 @@
 package io.modeldisk.fault.membership;
 
 /**
- * A learner for as long as it is one: a key that leaves and comes back is another member.
+ * A learner, from its join until it leaves or its lease ends: a key that comes back later is another member. Subclasses add what
+ * their owner keeps for a learner.
  *
  * @param <K> what identifies a learner
- * @param <P> what the caller keeps for each learner
  */
-public final class Member<K, P> {
+public class Member<K> {
     private final K key;
-    private final long number;
+    private volatile long number;
     private volatile long joinRound;
-    private final P progress;
     private volatile boolean lost;
     // Guarded by the membership's lock; meaningful while lost.
-    private long lostSinceNanos;
+    private long lostSinceNs;
 
-    Member(K key, long number, long joinRound, P progress) {
+    /** A member that has not joined yet: {@link Membership#join} gives it its number and its round. */
+    protected Member(K key) {
         this.key = key;
-        this.number = number;
-        this.joinRound = joinRound;
-        this.progress = progress;
     }
 
-    /** Who it is. */
-    public K key() {
+    void admit(long membershipNumber, long firstRound) {
+        number = membershipNumber;
+        joinRound = firstRound;
+    }
+
+    /** What identifies it. */
+    public final K key() {
         return key;
     }
 
-    /** Tells this membership from every other one, of this key too, and of another process: random, never 0. */
-    public long number() {
+    /** Differs for each member, also for one of the same key or of another process: random, never 0. */
+    public final long number() {
         return number;
     }
 
     /** The first round it takes part in, from 1. */
-    public long joinRound() {
+    public final long joinRound() {
         return joinRound;
     }
 
     /**
-     * Takes part only from {@code round} on, if that is later than it would: to join at the same round elsewhere.
+     * Lets it take part from {@code round} on, if that is later than now: to join at the same round elsewhere.
      *
-     * @return whether that changed anything: rounds before need not wait for it any more
+     * @return whether that changed its round: earlier rounds need not wait for it any more
      */
-    public synchronized boolean postpone(long round) {
+    public final synchronized boolean postpone(long round) {
         if (round <= joinRound) {
             return false;
         }
@@ -50,19 +52,14 @@ public final class Member<K, P> {
         return true;
     }
 
-    /** What the caller keeps for it. */
-    public P progress() {
-        return progress;
-    }
-
     /** Whether its connection is gone and its lease runs; rounds still wait for it. */
-    public boolean isLost() {
+    public final boolean isLost() {
         return lost;
     }
 
-    void lose(long nowNanos) {
+    void lose(long nowNs) {
         if (!lost) {
-            lostSinceNanos = nowNanos;
+            lostSinceNs = nowNs;
             lost = true;
         }
     }
@@ -71,12 +68,16 @@ public final class Member<K, P> {
         lost = false;
     }
 
-    boolean hasExpired(long nowNanos, long leaseNanos) {
-        return lost && nowNanos - lostSinceNanos >= leaseNanos;
+    void extendLease(long durationNs) {
+        lostSinceNs += durationNs;
+    }
+
+    boolean hasExpired(long nowNs, long leaseNs) {
+        return lost && nowNs - lostSinceNs >= leaseNs;
     }
 
     @Override
-    public String toString() {
+    public final String toString() {
         return key + " since round " + joinRound + (lost ? " (lost)" : "");
     }
 }

@@ -1,57 +1,57 @@
 package io.modeldisk.fault.membership;
 
+import io.modeldisk.platform.time.NanoClock;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.LongSupplier;
-import java.util.function.Supplier;
+import java.util.function.Function;
 
 /**
- * Who is a learner, and from which round on.
+ * The learners of a job, and the round from which each takes part.
  *
  * <p>A key becomes a learner at its first push ({@link #join}). Until as many learners as the job needs have joined, it is
  * <em>forming</em>: all join at round 1, and one that leaves no longer counts. Once formed it stays so, and a newcomer joins at
  * the first round that nobody has {@linkplain #opened opened}: no round that others are in waits for it.
  *
- * <p>A learner stops being one when it {@linkplain #left leaves}, or when its connection has been {@linkplain #lost lost} for as
- * long as its lease. Coming back after that makes it a newcomer.
+ * <p>A learner stops being one when it {@linkplain #left leaves}, or when its connection has been {@linkplain #lost lost} for
+ * the lease. A learner that comes back after that is a newcomer.
  *
  * <p>Thread-safe. {@link #roster}, {@link #member}, {@link #opened} of a round that is open and {@link #join} of a member take no
  * lock.
  *
  * @param <K> what identifies a learner, with {@code equals} and {@code hashCode}
- * @param <P> what the caller keeps for each learner
+ * @param <M> a learner
  */
-public final class Membership<K, P> {
+public class Membership<K, M extends Member<K>> {
     private final int learners;
     private final int minLearners;
-    private final long leaseNanos;
-    private final LongSupplier nanoClock;
-    private final Supplier<P> newProgress;
+    private final long leaseNs;
+    private final NanoClock clock;
+    private final Function<K, M> newMember;
 
     // Of the system's entropy: a restarted shard must not give a number that another process gave.
     private final SecureRandom numbers = new SecureRandom();
     private final Object lock = new Object();
     private final Map<K, Integer> connections = new HashMap<>();
-    private final ConcurrentHashMap<K, Member<K, P>> members = new ConcurrentHashMap<>();
-    private final List<Member<K, P>> inOrder = new ArrayList<>();
-    private volatile Roster<K, P> roster = new Roster<>(false, false, List.of());
+    private final ConcurrentHashMap<K, M> members = new ConcurrentHashMap<>();
+    private final List<M> inOrder = new ArrayList<>();
+    private volatile Roster<M> roster = new Roster<>(false, false, List.of());
     private volatile long lastOpenedRound;
 
     /**
-     * Nobody yet.
+     * A membership without learners.
      *
      * @param learners how many learners must have joined before the first round may close, from 1
      * @param minLearners fewer than this, from 0 to {@code learners}, are {@linkplain Roster#tooFew too few} once it has formed
-     * @param leaseNanos how long a lost learner stays one
-     * @param nanoClock as {@link System#nanoTime}
-     * @param newProgress makes what is kept for a learner, when it joins
+     * @param lease how long a lost learner stays one, from 0
+     * @param clock the clock of the leases
+     * @param newMember makes a learner of a key that joins
      */
-    public Membership(
-        int learners, int minLearners, long leaseNanos, LongSupplier nanoClock, Supplier<P> newProgress) {
+    public Membership(int learners, int minLearners, Duration lease, NanoClock clock, Function<K, M> newMember) {
         if (learners < 1) {
             throw new IllegalArgumentException("learners=" + learners + " must be at least 1");
         }
@@ -59,23 +59,23 @@ public final class Membership<K, P> {
             throw new IllegalArgumentException(
                 "minLearners=" + minLearners + " must be from 0 to learners=" + learners);
         }
-        if (leaseNanos < 0) {
-            throw new IllegalArgumentException("leaseNanos=" + leaseNanos + " must not be negative");
+        if (lease.isNegative()) {
+            throw new IllegalArgumentException("lease=" + lease + " must not be negative");
         }
         this.learners = learners;
         this.minLearners = minLearners;
-        this.leaseNanos = leaseNanos;
-        this.nanoClock = nanoClock;
-        this.newProgress = newProgress;
+        this.leaseNs = lease.toNanos();
+        this.clock = clock;
+        this.newMember = newMember;
     }
 
-    /** Who is a learner now. */
-    public Roster<K, P> roster() {
+    /** The learners now. */
+    public Roster<M> roster() {
         return roster;
     }
 
     /** The learner of this key, live or lost; null if it is none. */
-    public Member<K, P> member(K key) {
+    public M member(K key) {
         return members.get(key);
     }
 
@@ -85,15 +85,15 @@ public final class Membership<K, P> {
     }
 
     /** The learner of this key; makes it one if it is none. A key without a connection is lost from the start. */
-    public Member<K, P> join(K key) {
-        Member<K, P> member = members.get(key);
-        return member != null ? member : joinAsNewcomer(key, newProgress.get());
+    public M join(K key) {
+        M member = members.get(key);
+        return member != null ? member : joinAsNewcomer(newMember.apply(key));
     }
 
-    private Member<K, P> joinAsNewcomer(K key, P progress) {
+    private M joinAsNewcomer(M newcomer) {
         synchronized (lock) {
-            Member<K, P> other = members.get(key);
-            return other != null ? other : add(key, progress);
+            M other = members.get(newcomer.key());
+            return other != null ? other : add(newcomer);
         }
     }
 
@@ -102,22 +102,23 @@ public final class Membership<K, P> {
      *
      * @return the newcomer; rounds that waited for the one that left may close
      */
-    public Member<K, P> joinAnew(K key) {
-        P progress = newProgress.get();
+    public M joinAnew(K key) {
+        M newcomer = newMember.apply(key);
         synchronized (lock) {
-            Member<K, P> previous = members.get(key);
+            M previous = members.get(key);
             if (previous != null) {
                 remove(previous);
             }
-            return add(key, progress);
+            return add(newcomer);
         }
     }
 
-    private Member<K, P> add(K key, P progress) {
-        Member<K, P> member = new Member<>(key, newNumber(), roster.formed() ? lastOpenedRound + 1 : 1, progress);
+    private M add(M member) {
+        K key = member.key();
+        member.admit(newNumber(), roster.formed() ? lastOpenedRound + 1 : 1);
         // A push that was under way when its connection went must not make a learner that nobody will ever end.
         if (!connections.containsKey(key)) {
-            member.lose(nanoClock.getAsLong());
+            member.lose(clock.nanoTime());
         }
         inOrder.add(member);
         members.put(key, member);
@@ -134,10 +135,10 @@ public final class Membership<K, P> {
     }
 
     /**
-     * Says that somebody contributes to a round, before that can close it.
+     * Notes that a learner contributes to a round, before that can close the round.
      *
-     * <p>A newcomer's join round is above every round opened before, both under one lock: whoever has called this for a round
-     * sees in {@link #roster} everybody who joins at that round or before, for good.
+     * <p>A newcomer's join round is above every round opened before, both under one lock: a caller that has opened a round sees
+     * in {@link #roster} all learners that will ever have joined at that round or before.
      */
     public void opened(long round) {
         if (round > lastOpenedRound) {
@@ -156,41 +157,41 @@ public final class Membership<K, P> {
     public void connected(K key) {
         synchronized (lock) {
             connections.merge(key, 1, Integer::sum);
-            Member<K, P> member = members.get(key);
+            M member = members.get(key);
             if (member != null) {
                 member.find();
             }
         }
     }
 
-    /** A connection of this key is gone without a farewell: if it was the last one, the lease of the learner starts. */
+    /** A connection of this key was lost without a logout: if it was the last one, the lease of the learner starts. */
     public void lost(K key) {
         synchronized (lock) {
-            Member<K, P> member = members.get(key);
+            M member = members.get(key);
             if (disconnected(key) && member != null) {
-                member.lose(nanoClock.getAsLong());
+                member.lose(clock.nanoTime());
             }
         }
     }
 
-    /** Nothing has been heard from this key for so long, and its connection is about to be ended: its lease runs since then. */
-    public void silent(K key, long silentNanos) {
+    /** This key was last heard {@code silentNs} ago and its connection is about to be ended: its lease runs since then. */
+    public void silent(K key, long silentNs) {
         synchronized (lock) {
-            Member<K, P> member = members.get(key);
+            M member = members.get(key);
             if (member != null) {
-                member.lose(nanoClock.getAsLong() - silentNanos);
+                member.lose(clock.nanoTime() - silentNs);
             }
         }
     }
 
     /**
-     * A connection of this key was ended by its own will.
+     * A connection of this key was ended by a logout.
      *
      * @return true if that ended a learner: rounds that waited for it may close
      */
     public boolean left(K key) {
         synchronized (lock) {
-            Member<K, P> member = members.get(key);
+            M member = members.get(key);
             if (!disconnected(key) || member == null) {
                 return false;
             }
@@ -201,14 +202,25 @@ public final class Membership<K, P> {
     }
 
     /**
-     * Ends the learners that have been lost for their lease.
+     * Extends the leases that run by a time in which this process did not run, so that learners could not come back in it.
      *
-     * @param nowNanos the time, of the same clock
+     * @param durationNs how long the process did not run
+     */
+    public void extendLeases(long durationNs) {
+        synchronized (lock) {
+            inOrder.stream().filter(Member::isLost).forEach(member -> member.extendLease(durationNs));
+        }
+    }
+
+    /**
+     * Ends the learners that have been lost for the lease.
+     *
      * @return those that ended; if there are any, rounds that waited for them may close
      */
-    public List<Member<K, P>> expire(long nowNanos) {
+    public List<M> expire() {
+        long nowNs = clock.nanoTime();
         synchronized (lock) {
-            List<Member<K, P>> expired = inOrder.stream().filter(m -> m.hasExpired(nowNanos, leaseNanos)).toList();
+            List<M> expired = inOrder.stream().filter(member -> member.hasExpired(nowNs, leaseNs)).toList();
             expired.forEach(this::remove);
             if (!expired.isEmpty()) {
                 publish();
@@ -217,12 +229,12 @@ public final class Membership<K, P> {
         }
     }
 
-    /** Whether that was the last connection: a reconnect may be heard of before the end of the connection it replaces. */
+    /** Whether that was the last connection: a reconnect may be reported before the end of the connection it replaces. */
     private boolean disconnected(K key) {
         return connections.computeIfPresent(key, (k, count) -> count == 1 ? null : count - 1) == null;
     }
 
-    private void remove(Member<K, P> member) {
+    private void remove(M member) {
         inOrder.remove(member);
         members.remove(member.key());
     }

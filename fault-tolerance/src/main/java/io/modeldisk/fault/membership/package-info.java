@@ -1,2 +1,2 @@
-/** Who is a learner, and from which round to which. Knows nothing of blocks, weights or SCSI. */
+/** The learners of a job, and the rounds that each takes part in. Knows nothing of blocks, weights or SCSI. */
 package io.modeldisk.fault.membership;

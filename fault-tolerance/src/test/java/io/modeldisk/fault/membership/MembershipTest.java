@@ -3,15 +3,24 @@ package io.modeldisk.fault.membership;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.test.ManualClock;
+import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class MembershipTest {
-    private static final long LEASE = 5_000;
+    private static final Duration LEASE = Duration.ofSeconds(5);
 
-    private long now = Long.MAX_VALUE - 100;
-    private final Membership<String, Object> membership = new Membership<>(2, 2, LEASE, () -> now, Object::new);
+    private final ManualClock clock = new ManualClock();
+    private final Membership<String, Learner> membership = new Membership<>(2, 2, LEASE, clock, Learner::new);
 
-    private Member<String, Object> joinConnected(String key) {
+    private static final class Learner extends Member<String> {
+        Learner(String key) {
+            super(key);
+        }
+    }
+
+    private Learner joinConnected(String key) {
         membership.connected(key);
         return membership.join(key);
     }
@@ -58,30 +67,33 @@ class MembershipTest {
         membership.opened(1);
         membership.left("a");
         membership.left("b");
-        assertThat(membership.roster()).isEqualTo(new Roster<>(true, true, java.util.List.of()));
+        assertThat(membership.roster()).isEqualTo(new Roster<>(true, true, List.of()));
         assertThat(joinConnected("c").joinRound()).isEqualTo(2);
     }
 
     @Test
     void aLostLearnerStaysOneForItsLease() {
-        Member<String, Object> a = joinConnected("a");
+        Learner a = joinConnected("a");
         membership.lost("a");
         assertThat(a.isLost()).isTrue();
-        assertThat(membership.expire(now + LEASE - 1)).isEmpty();
+        clock.advance(LEASE.minusNanos(1));
+        assertThat(membership.expire()).isEmpty();
         assertThat(membership.member("a")).isSameAs(a);
-        assertThat(membership.expire(now + LEASE)).containsExactly(a);
+        clock.advance(Duration.ofNanos(1));
+        assertThat(membership.expire()).containsExactly(a);
         assertThat(membership.member("a")).isNull();
         assertThat(membership.roster().members()).isEmpty();
     }
 
     @Test
     void aLearnerBackWithinItsLeaseIsTheSameLearner() {
-        Member<String, Object> a = joinConnected("a");
+        Learner a = joinConnected("a");
         membership.lost("a");
-        now += LEASE - 1;
+        clock.advance(LEASE.minusNanos(1));
         membership.connected("a");
         assertThat(a.isLost()).isFalse();
-        assertThat(membership.expire(now + 10 * LEASE)).isEmpty();
+        clock.advance(LEASE.multipliedBy(10));
+        assertThat(membership.expire()).isEmpty();
         assertThat(membership.join("a")).isSameAs(a);
     }
 
@@ -91,13 +103,14 @@ class MembershipTest {
         joinConnected("b");
         membership.opened(4);
         membership.lost("a");
-        membership.expire(now + LEASE);
+        clock.advance(LEASE);
+        membership.expire();
         assertThat(joinConnected("a").joinRound()).isEqualTo(5);
     }
 
     @Test
     void aReconnectHeardOfBeforeTheEndOfTheOldConnectionKeepsTheLearner() {
-        Member<String, Object> a = joinConnected("a");
+        Learner a = joinConnected("a");
         membership.connected("a");
         membership.lost("a");
         assertThat(a.isLost()).isFalse();
@@ -108,9 +121,10 @@ class MembershipTest {
     void aLearnerThatJoinsWithoutAConnectionExpires() {
         membership.connected("a");
         membership.left("a");
-        Member<String, Object> ghost = membership.join("a");
+        Learner ghost = membership.join("a");
         assertThat(ghost.isLost()).isTrue();
-        assertThat(membership.expire(now + LEASE)).containsExactly(ghost);
+        clock.advance(LEASE);
+        assertThat(membership.expire()).containsExactly(ghost);
     }
 
     @Test
@@ -119,18 +133,18 @@ class MembershipTest {
         assertThat(membership.left("a")).isFalse();
         assertThat(membership.left("never")).isFalse();
         membership.lost("never");
-        assertThat(membership.expire(Long.MAX_VALUE)).isEmpty();
+        assertThat(membership.expire()).isEmpty();
     }
 
     @Test
     void aJobNeedsALearner() {
-        assertThatThrownBy(() -> new Membership<>(0, 0, LEASE, () -> 0, Object::new))
+        assertThatThrownBy(() -> new Membership<>(0, 0, LEASE, clock, Learner::new))
             .hasMessage("learners=0 must be at least 1");
     }
 
     @Test
     void aLearnerMayJoinLaterThanItCould() {
-        Member<String, Object> member = joinConnected("a");
+        Learner member = joinConnected("a");
         assertThat(member.postpone(5)).isTrue();
         assertThat(member.postpone(3)).isFalse();
         assertThat(member.joinRound()).isEqualTo(5);
@@ -138,7 +152,7 @@ class MembershipTest {
 
     @Test
     void minimumIsNoMoreThanTheJobFormsWith() {
-        assertThatThrownBy(() -> new Membership<>(2, 3, LEASE, () -> 0, Object::new))
+        assertThatThrownBy(() -> new Membership<>(2, 3, LEASE, clock, Learner::new))
             .hasMessage("minLearners=3 must be from 0 to learners=2");
     }
 
@@ -157,19 +171,34 @@ class MembershipTest {
     @Test
     void leaseOfASilentLearnerRunsSinceItWasHeard() {
         joinConnected("a");
-        membership.silent("a", LEASE - 1);
-        assertThat(membership.expire(now)).isEmpty();
+        membership.silent("a", LEASE.toNanos() - 1);
+        assertThat(membership.expire()).isEmpty();
         membership.lost("a");
-        assertThat(membership.expire(now + 1)).hasSize(1);
+        clock.advance(Duration.ofNanos(1));
+        assertThat(membership.expire()).hasSize(1);
     }
 
     @Test
     void silentLearnerThatConnectsAgainIsLive() {
         joinConnected("a");
-        membership.silent("a", LEASE);
+        membership.silent("a", LEASE.toNanos());
         membership.connected("a");
         membership.lost("a");
         assertThat(membership.member("a").isLost()).isFalse();
-        assertThat(membership.expire(now + LEASE)).isEmpty();
+        clock.advance(LEASE);
+        assertThat(membership.expire()).isEmpty();
+    }
+
+    @Test
+    void extendedLeaseRunsThatMuchLonger() {
+        joinConnected("a");
+        joinConnected("b");
+        membership.lost("a");
+        clock.advance(LEASE.multipliedBy(2));
+        membership.extendLeases(LEASE.multipliedBy(2).toNanos());
+        clock.advance(LEASE.minusNanos(1));
+        assertThat(membership.expire()).isEmpty();
+        clock.advance(Duration.ofNanos(1));
+        assertThat(membership.expire()).extracting(Learner::key).containsExactly("a");
     }
 }

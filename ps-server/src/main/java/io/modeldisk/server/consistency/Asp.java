@@ -1,28 +1,26 @@
 package io.modeldisk.server.consistency;
 
 import io.modeldisk.aggregator.Aggregator;
-import io.modeldisk.fault.membership.Membership;
 import io.modeldisk.protocol.engine.IoTask;
-import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.BlockStore;
 
 /** Asynchronous: a push is applied at once ({@link ImmediatePushes}), a pull returns the latest weights, and nothing waits. */
 public final class Asp implements Consistency {
-    private final Membership<Nexus, LearnerProgress> membership;
+    private final Learners membership;
     private final ImmediatePushes pushes;
 
     /** Serves the blocks of this store. */
-    public Asp(BlockStore store, Aggregator aggregator, Membership<Nexus, LearnerProgress> membership) {
+    public Asp(BlockStore store, Aggregator aggregator, Learners membership) {
         this.membership = membership;
         this.pushes = new ImmediatePushes(store, aggregator, membership);
     }
 
     @Override
-    public boolean push(IoTask task) throws ScsiException {
-        LearnerProgress progress = RoundRules.learner(membership, task).progress();
+    public boolean push(IoTask task, boolean skipped) throws ScsiException {
+        Learner learner = RoundRules.learner(membership, task);
         RoundRules.checkEnough(membership);
-        pushes.apply(task, progress);
+        pushes.take(task, learner, skipped);
         return true;
     }
 

@@ -1,11 +1,8 @@
 package io.modeldisk.server.consistency;
 
 import io.modeldisk.aggregator.Aggregator;
-import io.modeldisk.fault.membership.Member;
-import io.modeldisk.fault.membership.Membership;
 import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.protocol.engine.IoTask;
-import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.ScsiException;
@@ -43,14 +40,14 @@ public final class Bsp implements Consistency {
     private final BlockStore store;
     private final BlockLayout layout;
     private final Aggregator aggregator;
-    private final Membership<Nexus, LearnerProgress> membership;
+    private final Learners membership;
     private final DataMemory sums;
     private final RoundBlock[] rounds;
     private final ParkingLot parking = new ParkingLot();
     private final PieceVisitor<RoundMarks> contribution = this::contribute;
 
     /** Serves the blocks of this store, all in round 1; allocates one accumulator of the shard's size. */
-    public Bsp(BlockStore store, Aggregator aggregator, Membership<Nexus, LearnerProgress> membership) {
+    public Bsp(BlockStore store, Aggregator aggregator, Learners membership) {
         this.store = store;
         this.layout = store.layout();
         this.aggregator = aggregator;
@@ -63,10 +60,10 @@ public final class Bsp implements Consistency {
     }
 
     @Override
-    public boolean push(IoTask task) throws ScsiException {
-        Member<Nexus, LearnerProgress> member = RoundRules.learner(membership, task);
+    public boolean push(IoTask task, boolean skipped) throws ScsiException {
+        Learner member = RoundRules.learner(membership, task);
         try {
-            return take(task, member);
+            return take(task, member, skipped);
         } catch (ScsiException | RuntimeException e) {
             // It ends now, and may have waited before.
             forget(task);
@@ -74,8 +71,7 @@ public final class Bsp implements Consistency {
         }
     }
 
-    private boolean take(IoTask task, Member<Nexus, LearnerProgress> member) throws ScsiException {
-        LearnerProgress progress = member.progress();
+    private boolean take(IoTask task, Learner learner, boolean skipped) throws ScsiException {
         int first = firstBlock(task);
         int last = lastBlock(task);
         boolean taken = false;
@@ -84,18 +80,20 @@ public final class Bsp implements Consistency {
         try {
             for (int i = first; i <= last; i++) {
                 // A newcomer finds rounds that nobody who took part is left for.
-                if (rounds[i].round() < member.joinRound()) {
+                if (rounds[i].round() < learner.joinRound()) {
                     woken = closeComplete(rounds[i], woken);
                 }
             }
-            int obstacle = firstObstacle(task, member, first, last);
+            int obstacle = firstObstacle(task, learner, first, last);
             if (obstacle <= last) {
                 park(task, rounds[obstacle]);
-                progress.pending().add(task);
+                learner.pending().add(task);
             } else {
-                store.visit(task, contribution, progress.marks());
+                if (!skipped) {
+                    store.visit(task, contribution, learner.marks());
+                }
                 for (int i = first; i <= last; i++) {
-                    woken = contributed(task, rounds[i], progress, woken);
+                    woken = contributed(task, rounds[i], learner, woken);
                 }
                 taken = true;
             }
@@ -104,14 +102,14 @@ public final class Bsp implements Consistency {
             parking.resumeAll(woken);
         }
         if (taken) {
-            progress.pushed(task.lengthBytes());
-            progress.pending().remove(task);
+            learner.pushed(task.lengthBytes());
+            learner.pending().remove(task);
         }
         return taken;
     }
 
     /** The first block that cannot take this push now; above {@code last} if there is none. */
-    private int firstObstacle(IoTask task, Member<Nexus, LearnerProgress> member, int first, int last)
+    private int firstObstacle(IoTask task, Learner member, int first, int last)
         throws ScsiException {
         int i = first;
         while (i <= last && takes(rounds[i], task, member)) {
@@ -120,10 +118,10 @@ public final class Bsp implements Consistency {
         return i;
     }
 
-    private boolean takes(RoundBlock block, IoTask task, Member<Nexus, LearnerProgress> member) throws ScsiException {
+    private boolean takes(RoundBlock block, IoTask task, Learner member) throws ScsiException {
         int index = block.block().index();
         long round = task.round();
-        RoundMarks marks = member.progress().marks();
+        RoundMarks marks = member.marks();
         boolean stopped = isStopped(block, membership.roster());
         int from = firstLogicalBlock(task, index);
         int end = endLogicalBlock(task, index);
@@ -171,16 +169,16 @@ public final class Bsp implements Consistency {
         return task.round() == IoTask.IMPLIED_ROUND || task.round() == block.round();
     }
 
-    private ParkedTask contributed(IoTask task, RoundBlock block, LearnerProgress progress, ParkedTask woken) {
+    private ParkedTask contributed(IoTask task, RoundBlock block, Learner learner, ParkedTask woken) {
         if (!isOfOpenRound(task, block)) {
             return woken;
         }
         int index = block.block().index();
         // Before the round can close: see Membership.opened.
         membership.opened(block.round());
-        progress.mark(index, block.round(), firstLogicalBlock(task, index), endLogicalBlock(task, index),
+        learner.mark(index, block.round(), firstLogicalBlock(task, index), endLogicalBlock(task, index),
             block.logicalBlocks());
-        return progress.marks().clock(index) == block.round() ? closeComplete(block, woken) : woken;
+        return learner.marks().clock(index) == block.round() ? closeComplete(block, woken) : woken;
     }
 
     /** Closes the open round, and those after it, as long as they wait for nobody. */
@@ -200,12 +198,12 @@ public final class Bsp implements Consistency {
         return chain;
     }
 
-    private boolean mayClose(RoundBlock block, Roster<Nexus, LearnerProgress> roster) {
+    private boolean mayClose(RoundBlock block, Roster<Learner> roster) {
         return isComplete(block, roster) && !isStopped(block, roster);
     }
 
     /** The first round that anybody takes part in: nobody contributes to those before. 0 if there is nobody. */
-    private static long firstRoundOf(List<Member<Nexus, LearnerProgress>> members) {
+    private static long firstRoundOf(List<Learner> members) {
         long first = members.isEmpty() ? 0 : Long.MAX_VALUE;
         for (int i = 0; i < members.size(); i++) {
             first = Math.min(first, members.get(i).joinRound());
@@ -213,15 +211,15 @@ public final class Bsp implements Consistency {
         return first;
     }
 
-    private static boolean isComplete(RoundBlock block, Roster<Nexus, LearnerProgress> roster) {
-        List<Member<Nexus, LearnerProgress>> members = roster.members();
+    private static boolean isComplete(RoundBlock block, Roster<Learner> roster) {
+        List<Learner> members = roster.members();
         int index = block.block().index();
         boolean anyTakesPart = false;
         for (int i = 0; i < members.size(); i++) {
-            Member<Nexus, LearnerProgress> member = members.get(i);
+            Learner member = members.get(i);
             if (member.joinRound() <= block.round()) {
                 anyTakesPart = true;
-                if (member.progress().marks().clock(index) < block.round()) {
+                if (member.marks().clock(index) < block.round()) {
                     return false;
                 }
             }
@@ -230,16 +228,16 @@ public final class Bsp implements Consistency {
     }
 
     /** Whether too few learners are left, and those who have pushed the open round are not enough either. */
-    private boolean isStopped(RoundBlock block, Roster<Nexus, LearnerProgress> roster) {
+    private boolean isStopped(RoundBlock block, Roster<Learner> roster) {
         if (!roster.tooFew()) {
             return false;
         }
         int pushers = block.leastContributions();
-        List<Member<Nexus, LearnerProgress>> members = roster.members();
+        List<Learner> members = roster.members();
         for (int i = 0; i < members.size(); i++) {
-            Member<Nexus, LearnerProgress> member = members.get(i);
+            Learner member = members.get(i);
             if (member.joinRound() <= block.round()
-                && member.progress().marks().clock(block.block().index()) < block.round()) {
+                && member.marks().clock(block.block().index()) < block.round()) {
                 pushers++;
             }
         }
@@ -258,7 +256,7 @@ public final class Bsp implements Consistency {
     }
 
     private boolean admit(IoTask task) throws ScsiException {
-        Member<Nexus, LearnerProgress> member = task.round() == IoTask.IMPLIED_ROUND
+        Learner member = task.round() == IoTask.IMPLIED_ROUND
             ? membership.member(task.nexus())
             : null;
         int last = lastBlock(task);
@@ -267,7 +265,7 @@ public final class Bsp implements Consistency {
             block.block().lock();
             try {
                 // What a nexus has pushed, or what it says that it must see: 0 and less is nothing.
-                long wanted = member == null ? task.round() : member.progress().marks().clock(i);
+                long wanted = member == null ? task.round() : member.marks().clock(i);
                 if (wanted >= block.round()) {
                     if (isStopped(block, membership.roster())) {
                         throw RoundRules.tooFew(membership);
@@ -284,8 +282,8 @@ public final class Bsp implements Consistency {
 
     @Override
     public boolean synchronize(IoTask task) {
-        Member<Nexus, LearnerProgress> member = membership.member(task.nexus());
-        return member == null || member.progress().pending().admit(task);
+        Learner member = membership.member(task.nexus());
+        return member == null || member.pending().admit(task);
     }
 
     @Override
@@ -294,10 +292,10 @@ public final class Bsp implements Consistency {
         for (int i = firstBlock(task); i <= last; i++) {
             parking.forget(task, rounds[i].block(), rounds[i].parked());
         }
-        Member<Nexus, LearnerProgress> member = membership.member(task.nexus());
+        Learner member = membership.member(task.nexus());
         if (member != null) {
-            member.progress().pending().forgetSynchronization(task);
-            member.progress().pending().remove(task);
+            member.pending().forgetSynchronization(task);
+            member.pending().remove(task);
         }
     }
 

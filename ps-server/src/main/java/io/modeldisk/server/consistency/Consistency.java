@@ -1,10 +1,8 @@
 package io.modeldisk.server.consistency;
 
 import io.modeldisk.aggregator.Aggregator;
-import io.modeldisk.fault.membership.Membership;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.engine.IoTask;
-import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.BlockStore;
 
@@ -18,7 +16,7 @@ public interface Consistency extends AutoCloseable {
     /** The consistency of one shard; the caller closes it. */
     static Consistency of(
         ConsistencyMode mode, BlockStore store, Aggregator aggregator,
-        Membership<Nexus, LearnerProgress> membership) {
+        Learners membership) {
         return switch (mode.kind()) {
             case ASP -> new Asp(store, aggregator, membership);
             case SSP -> new Ssp(mode.stalenessRounds(), store, aggregator, membership);
@@ -27,12 +25,18 @@ public interface Consistency extends AutoCloseable {
     }
 
     /**
-     * Takes a push: all of it, or nothing and the task waits. What of it is a repetition, by its round, is taken without effect.
+     * Takes a push: all of it, or nothing and the task waits. The parts that are a repetition, by their round, have no effect.
      *
+     * @param skipped whether the push counts as a round, but its gradient is left out
      * @throws ScsiException if it names a round that its learner is not in, or if too few learners are left; then nothing of it
      *     has been taken
      */
-    boolean push(IoTask task) throws ScsiException;
+    boolean push(IoTask task, boolean skipped) throws ScsiException;
+
+    /** Takes a push with its gradient. */
+    default boolean push(IoTask task) throws ScsiException {
+        return push(task, false);
+    }
 
     /**
      * Whether a pull may go ahead.

@@ -25,6 +25,11 @@ public final class RoundMarks {
         this.marks = new long[Math.multiplyExact(layout.blocks(), wordsPerBlock)];
     }
 
+    /** The bytes that it takes for each block of so many logical blocks. */
+    public static long bytesPerBlock(int logicalBlocks) {
+        return (2 + (logicalBlocks + Long.SIZE - 1) / Long.SIZE) * (long) Long.BYTES;
+    }
+
     /** The last round that was pushed in full; 0 before the first. */
     public long clock(int block) {
         return clock[block];

@@ -1,10 +1,7 @@
 package io.modeldisk.server.consistency;
 
-import io.modeldisk.fault.membership.Member;
-import io.modeldisk.fault.membership.Membership;
 import io.modeldisk.protocol.dialect.RoundSense;
 import io.modeldisk.protocol.engine.IoTask;
-import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 
@@ -17,12 +14,12 @@ final class RoundRules {
     private RoundRules() {}
 
     /** The learner that pushes: without a round anybody becomes one, with a round it must have joined, to know its rounds. */
-    static Member<Nexus, LearnerProgress> learner(Membership<Nexus, LearnerProgress> membership, IoTask task)
+    static Learner learner(Learners membership, IoTask task)
         throws ScsiException {
         if (task.round() == IoTask.IMPLIED_ROUND) {
-            return membership.join(task.nexus());
+            return membership.admit(task.nexus(), false);
         }
-        Member<Nexus, LearnerProgress> member = membership.member(task.nexus());
+        Learner member = membership.member(task.nexus());
         if (member == null) {
             throw new ScsiException(NO_LEARNER, task.nexus().learner() + " pushes round " + task.round()
                 + " and is no learner: JOIN comes first");
@@ -31,20 +28,20 @@ final class RoundRules {
     }
 
     /** The refusal of a push of a round that the learner is not in, or that was closed without it. */
-    static ScsiException notInRound(Member<Nexus, LearnerProgress> member, long round, int block) {
+    static ScsiException notInRound(Learner member, long round, int block) {
         return new ScsiException(NOT_IN_ROUND, member.key().learner() + " pushes round " + round + " of block " + block
             + ", which goes without it: it takes part from round " + member.joinRound() + " on");
     }
 
     /** Refuses a push or a wait that too few learners are left for. */
-    static void checkEnough(Membership<Nexus, LearnerProgress> membership) throws ScsiException {
+    static void checkEnough(Learners membership) throws ScsiException {
         if (membership.roster().tooFew()) {
             throw tooFew(membership);
         }
     }
 
     /** The refusal of what too few learners are left for. */
-    static ScsiException tooFew(Membership<Nexus, LearnerProgress> membership) {
+    static ScsiException tooFew(Learners membership) {
         return new ScsiException(TOO_FEW_LEARNERS, membership.roster().members().size() + " learners are left, "
             + membership.minLearners() + " must be");
     }

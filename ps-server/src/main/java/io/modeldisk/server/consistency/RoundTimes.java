@@ -1,6 +1,6 @@
 package io.modeldisk.server.consistency;
 
-import java.util.function.LongSupplier;
+import io.modeldisk.platform.time.NanoClock;
 
 /** When the last rounds of a shard were first pushed in full, by anybody and in any block: since then some wait. Thread-safe. */
 public final class RoundTimes {
@@ -10,15 +10,15 @@ public final class RoundTimes {
     // How far back a straggler's delay is known in full.
     private static final int ROUNDS = 1024;
 
-    private final LongSupplier nanoClock;
-    private final long[] nanos = new long[ROUNDS];
+    private final NanoClock clock;
+    private final long[] timesNs = new long[ROUNDS];
     private final long[] ofRound = new long[ROUNDS];
     // Read without the lock: nearly every push is of a round whose time is known.
     private volatile long last;
 
-    /** No round yet; {@code nanoClock} is as {@link System#nanoTime}. */
-    public RoundTimes(LongSupplier nanoClock) {
-        this.nanoClock = nanoClock;
+    /** No round yet; times are those of {@code clock}. */
+    public RoundTimes(NanoClock clock) {
+        this.clock = clock;
     }
 
     /** Somebody has pushed a round of a block in full. */
@@ -32,7 +32,7 @@ public final class RoundTimes {
         int at = (int) (round % ROUNDS);
         if (round > ofRound[at]) {
             ofRound[at] = round;
-            nanos[at] = nanoClock.getAsLong();
+            timesNs[at] = clock.nanoTime();
             last = Math.max(last, round);
         }
     }
@@ -42,7 +42,7 @@ public final class RoundTimes {
         for (long each = Math.max(round, last - ROUNDS + 1); each <= last; each++) {
             int at = (int) (each % ROUNDS);
             if (ofRound[at] == each) {
-                return nanos[at];
+                return timesNs[at];
             }
         }
         return UNKNOWN;

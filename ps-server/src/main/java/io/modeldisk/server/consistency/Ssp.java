@@ -1,11 +1,8 @@
 package io.modeldisk.server.consistency;
 
 import io.modeldisk.aggregator.Aggregator;
-import io.modeldisk.fault.membership.Member;
-import io.modeldisk.fault.membership.Membership;
 import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.protocol.engine.IoTask;
-import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
@@ -32,13 +29,13 @@ public final class Ssp implements Consistency {
     private final long staleness;
     private final BlockStore store;
     private final BlockLayout layout;
-    private final Membership<Nexus, LearnerProgress> membership;
+    private final Learners membership;
     private final ImmediatePushes pushes;
     private final StaleBlock[] blocks;
     private final ParkingLot parking = new ParkingLot();
 
     /** Serves the blocks of this store; {@code staleness} is how many rounds others may lag behind, from 0. */
-    public Ssp(int staleness, BlockStore store, Aggregator aggregator, Membership<Nexus, LearnerProgress> membership) {
+    public Ssp(int staleness, BlockStore store, Aggregator aggregator, Learners membership) {
         if (staleness < 0) {
             throw new IllegalArgumentException("staleness=" + staleness + " must not be negative");
         }
@@ -54,11 +51,11 @@ public final class Ssp implements Consistency {
     }
 
     @Override
-    public boolean push(IoTask task) throws ScsiException {
-        Member<Nexus, LearnerProgress> member = RoundRules.learner(membership, task);
+    public boolean push(IoTask task, boolean skipped) throws ScsiException {
+        Learner member = RoundRules.learner(membership, task);
         RoundRules.checkEnough(membership);
         try {
-            pushes.apply(task, member.progress());
+            pushes.take(task, member, skipped);
             if (task.round() == IoTask.IMPLIED_ROUND) {
                 countRound(task, member);
             }
@@ -73,8 +70,8 @@ public final class Ssp implements Consistency {
     }
 
     /** Moves the clocks of a learner that names no rounds. */
-    private void countRound(IoTask task, Member<Nexus, LearnerProgress> member) {
-        RoundMarks marks = member.progress().marks();
+    private void countRound(IoTask task, Learner member) {
+        RoundMarks marks = member.marks();
         int last = layout.lastBlock(task.offset(), task.lengthBytes());
         for (int i = layout.blockOf(task.offset()); i <= last; i++) {
             int from = layout.firstLogicalBlock(task.offset(), i);
@@ -86,7 +83,7 @@ public final class Ssp implements Consistency {
                     round++;
                 }
                 membership.opened(round);
-                member.progress().mark(i, round, from, end, layout.logicalBlocks(i));
+                member.mark(i, round, from, end, layout.logicalBlocks(i));
             } finally {
                 store.block(i).unlock();
             }
@@ -105,7 +102,7 @@ public final class Ssp implements Consistency {
     }
 
     private boolean admit(IoTask task) throws ScsiException {
-        Member<Nexus, LearnerProgress> member = task.round() == IoTask.IMPLIED_ROUND
+        Learner member = task.round() == IoTask.IMPLIED_ROUND
             ? membership.member(task.nexus())
             : null;
         int last = layout.lastBlock(task.offset(), task.lengthBytes());
@@ -114,7 +111,7 @@ public final class Ssp implements Consistency {
             block.block().lock();
             try {
                 // What a nexus has pushed, or what it says that it must see: 0 and less is nothing.
-                long clock = member == null ? task.round() : member.progress().marks().finishedRound(i);
+                long clock = member == null ? task.round() : member.marks().finishedRound(i);
                 long least = leastClock(i);
                 if (clock - staleness > least) {
                     RoundRules.checkEnough(membership);
@@ -130,11 +127,11 @@ public final class Ssp implements Consistency {
 
     /** The clock of the learner that is furthest behind; the block is locked. */
     private long leastClock(int block) {
-        Roster<Nexus, LearnerProgress> roster = membership.roster();
-        List<Member<Nexus, LearnerProgress>> members = roster.members();
+        Roster<Learner> roster = membership.roster();
+        List<Learner> members = roster.members();
         long least = roster.formed() ? Long.MAX_VALUE : 0;
         for (int i = 0; i < members.size(); i++) {
-            least = Math.min(least, LearnerProgress.finishedRound(members.get(i), block));
+            least = Math.min(least, members.get(i).finishedRound(block));
         }
         return least;
     }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.aggregator.Aggregator;
-import io.modeldisk.fault.membership.Membership;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.BlockLayout;
@@ -12,6 +11,8 @@ import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.server.fake.Weights;
+import io.modeldisk.test.ManualClock;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -22,8 +23,8 @@ class AspRoundsTest {
     private static final int BLOCK = 2 * PAGE;
 
     private final BlockStore store = new BlockStore(new BlockLayout(4L * BLOCK, BLOCK), 2, 0);
-    private final Membership<Nexus, LearnerProgress> membership = new Membership<>(1, 0, 1, () -> 0,
-        () -> new LearnerProgress(new RoundMarks(store.layout()), new RoundTimes(() -> 0)));
+    private final Learners membership = new Learners(1, 0, Duration.ZERO, Integer.MAX_VALUE, store.layout(),
+        new ManualClock());
     private final SumAggregator sum = new SumAggregator();
     private final AtomicInteger callsBeforeFailure = new AtomicInteger(Integer.MAX_VALUE);
     private final Aggregator aggregator = (block, offset, gradient, gradientOffset, lengthBytes, scale) -> {

@@ -2,13 +2,14 @@ package io.modeldisk.server.consistency;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.modeldisk.fault.membership.Membership;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.server.fake.Weights;
+import io.modeldisk.test.ManualClock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -22,8 +23,8 @@ class AspTest {
     private static final int BLOCK = 8192;
 
     private final BlockStore store = new BlockStore(new BlockLayout(4L * BLOCK, BLOCK), 2, 0);
-    private final Membership<Nexus, LearnerProgress> membership = new Membership<>(1, 0, 1, () -> 0,
-        () -> new LearnerProgress(new RoundMarks(store.layout()), new RoundTimes(() -> 0)));
+    private final Learners membership = new Learners(1, 0, Duration.ZERO, Integer.MAX_VALUE, store.layout(),
+        new ManualClock());
     private final Asp asp = new Asp(store, new SumAggregator(), membership);
 
     @AfterEach
@@ -42,7 +43,7 @@ class AspTest {
         assertThat(store.block(0).version()).isEqualTo(1);
         assertThat(store.block(1).version()).isEqualTo(1);
         assertThat(store.block(2).version()).isZero();
-        assertThat(membership.member(learner).progress().pushedBytes()).isEqualTo(BLOCK);
+        assertThat(membership.member(learner).pushedBytes()).isEqualTo(BLOCK);
         assertThat(asp.admitPull(new FakeTask(learner, 0, BLOCK))).isTrue();
         assertThat(asp.synchronize(new FakeTask(learner, 0, BLOCK))).isTrue();
     }

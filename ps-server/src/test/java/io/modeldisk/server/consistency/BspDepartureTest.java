@@ -36,10 +36,10 @@ class BspDepartureTest {
     }
 
     private void survive(RoundsFixture shard, SplittableRandom random, String seed) throws ScsiException {
-        Learner victim = new Learner(shard, "victim", random);
-        Learner survivor = new Learner(shard, "survivor", random);
-        Learner newcomer = null;
-        List<Learner> live = new ArrayList<>(List.of(victim, survivor));
+        Trainer victim = new Trainer(shard, "victim", random);
+        Trainer survivor = new Trainer(shard, "survivor", random);
+        Trainer newcomer = null;
+        List<Trainer> live = new ArrayList<>(List.of(victim, survivor));
         int stepsToDeath = random.nextInt(60);
         int stepsToBirth = stepsToDeath + random.nextInt(20) - 5;
         int step = 0;
@@ -53,7 +53,7 @@ class BspDepartureTest {
                 stepsToDeath++;
             }
             if (newcomer == null && step >= stepsToBirth && shard.membership.roster().formed()) {
-                newcomer = new Learner(shard, "newcomer", random);
+                newcomer = new Trainer(shard, "newcomer", random);
                 live.add(newcomer);
             }
             live.get(random.nextInt(live.size())).step(seed);
@@ -73,8 +73,8 @@ class BspDepartureTest {
         for (int seed = 0; seed < CASES; seed++) {
             try (RoundsFixture shard = new RoundsFixture(2)) {
                 SplittableRandom random = new SplittableRandom(seed);
-                Learner first = new Learner(shard, "victim", random);
-                Learner second = new Learner(shard, "survivor", random);
+                Trainer first = new Trainer(shard, "victim", random);
+                Trainer second = new Trainer(shard, "survivor", random);
                 for (int step = random.nextInt(60); step > 0 || !shard.membership.roster().formed(); step--) {
                     (random.nextBoolean() ? first : second).step("seed " + seed);
                 }
@@ -107,7 +107,7 @@ class BspDepartureTest {
     }
 
     /** Pushes the whole model in random pieces, pulls it, and so on to the last round. */
-    private final class Learner {
+    private final class Trainer {
         private final RoundsFixture shard;
         private final Nexus nexus;
         private final SplittableRandom random;
@@ -116,7 +116,7 @@ class BspDepartureTest {
         private FakeTask waiting;
         private boolean pulling;
 
-        Learner(RoundsFixture shard, String name, SplittableRandom random) {
+        Trainer(RoundsFixture shard, String name, SplittableRandom random) {
             this.shard = shard;
             this.nexus = shard.connect(name);
             this.random = random;

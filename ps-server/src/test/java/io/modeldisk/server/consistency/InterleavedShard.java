@@ -2,8 +2,6 @@ package io.modeldisk.server.consistency;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.BlockMemory;
-import io.modeldisk.fault.membership.Member;
-import io.modeldisk.fault.membership.Membership;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Pin;
@@ -12,8 +10,10 @@ import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.test.ManualClock;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
 
@@ -28,7 +28,6 @@ public abstract class InterleavedShard {
     private static final int FIRST_LEARNERS = 2;
     private static final int PAGE = 4096;
     private static final int SIZE = 2 * PAGE;
-    private static final long LEASE = 10;
     private static final String REFUSED = "refused";
     // Shared by all runs: what is pushed never changes, and each has its place for what it pulls.
     private static final Nexus[] NEXUS = new Nexus[LEARNERS];
@@ -48,7 +47,7 @@ public abstract class InterleavedShard {
     /** With rounds. */
     public static final class OfBsp extends InterleavedShard {
         @Override
-        Consistency create(BlockStore blocks, Aggregator aggregator, Membership<Nexus, LearnerProgress> learners) {
+        Consistency create(BlockStore blocks, Aggregator aggregator, Learners learners) {
             return new Bsp(blocks, aggregator, learners);
         }
     }
@@ -56,7 +55,7 @@ public abstract class InterleavedShard {
     /** Each pull waits for all others' pushes of its round. */
     public static final class OfSsp extends InterleavedShard {
         @Override
-        Consistency create(BlockStore blocks, Aggregator aggregator, Membership<Nexus, LearnerProgress> learners) {
+        Consistency create(BlockStore blocks, Aggregator aggregator, Learners learners) {
             return new Ssp(0, blocks, aggregator, learners);
         }
     }
@@ -133,8 +132,8 @@ public abstract class InterleavedShard {
     }
 
     private final BlockStore store = new BlockStore(new BlockLayout(SIZE, PAGE), 1, 0);
-    private final Membership<Nexus, LearnerProgress> membership = new Membership<>(FIRST_LEARNERS, 0, LEASE, () -> 0,
-        () -> new LearnerProgress(new RoundMarks(store.layout()), new RoundTimes(() -> 0)));
+    private final Learners membership = new Learners(FIRST_LEARNERS, 0, Duration.ZERO, Integer.MAX_VALUE,
+        store.layout(), new ManualClock());
     private final Consistency consistency = create(store, new EndsAggregator(), membership);
     // By learner: the number of its membership, 0 if it has none, its next round, and what of it waits.
     private final long[] numbers = new long[LEARNERS];
@@ -152,12 +151,12 @@ public abstract class InterleavedShard {
         }
     }
 
-    abstract Consistency create(BlockStore blocks, Aggregator aggregator, Membership<Nexus, LearnerProgress> learners);
+    abstract Consistency create(BlockStore blocks, Aggregator aggregator, Learners learners);
 
     /** The round that the learner joined at. */
     @Operation
     public final long join(int learner) {
-        Member<Nexus, LearnerProgress> member = membership.join(NEXUS[learner]);
+        Learner member = membership.join(NEXUS[learner]);
         if (member.number() != numbers[learner]) {
             numbers[learner] = member.number();
             rounds[learner] = member.joinRound();
@@ -242,7 +241,7 @@ public abstract class InterleavedShard {
     @Operation
     public final void expire(int learner) {
         membership.lost(NEXUS[learner]);
-        if (!membership.expire(LEASE).isEmpty()) {
+        if (!membership.expire().isEmpty()) {
             consistency.learnersLeft();
         }
         membership.connected(NEXUS[learner]);

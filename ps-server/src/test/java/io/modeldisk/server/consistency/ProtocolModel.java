@@ -4,7 +4,6 @@ import static io.modeldisk.server.consistency.RoundsFixture.PAGE;
 import static io.modeldisk.server.consistency.RoundsFixture.SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.modeldisk.fault.membership.Member;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.fake.FakeTask;
@@ -60,26 +59,26 @@ final class ProtocolModel implements AutoCloseable {
 
     private record Contribution(long membership, long round, int page) {}
 
-    private final class Learner {
+    private final class Trainer {
         private final Nexus nexus;
         private final List<Push> done = new ArrayList<>();
         // By block: the last round pushed in full, and the last begun.
         private final long[] full = new long[BLOCKS];
         private final long[] begun = new long[BLOCKS];
-        private Member<Nexus, LearnerProgress> member;
+        private Learner member;
         private long round;
         private int page;
         private Push push;
         private FakeTask waitingPush;
         private FakeTask waitingPull;
 
-        Learner(String name) {
+        Trainer(String name) {
             this.nexus = shard.connect(name);
         }
 
         void join(boolean anew) {
             boolean formed = isFormed();
-            Member<Nexus, LearnerProgress> now = anew
+            Learner now = anew
                 ? shard.membership.joinAnew(nexus)
                 : shard.membership.join(nexus);
             shard.consistency.learnersLeft();
@@ -233,7 +232,7 @@ final class ProtocolModel implements AutoCloseable {
 
     private final Mode mode;
     private final RoundsFixture shard;
-    private final List<Learner> learners = new ArrayList<>();
+    private final List<Trainer> learners = new ArrayList<>();
     private final Map<Contribution, Float> counted = new HashMap<>();
     private boolean waited;
 
@@ -241,12 +240,12 @@ final class ProtocolModel implements AutoCloseable {
         this.mode = mode;
         this.shard = new RoundsFixture(FIRST_LEARNERS, new SumAggregator(), mode.factory);
         for (int i = 0; i < LEARNERS; i++) {
-            learners.add(new Learner("learner" + i));
+            learners.add(new Trainer("learner" + i));
         }
     }
 
     void perform(Step step) throws ScsiException {
-        Learner learner = learners.get(step.learner);
+        Trainer learner = learners.get(step.learner);
         if (learner.member == null) {
             learner.join(false);
             return;
@@ -286,7 +285,7 @@ final class ProtocolModel implements AutoCloseable {
         return page % 2 == 1 || page == PAGES - 1;
     }
 
-    private List<Learner> live() {
+    private List<Trainer> live() {
         return learners.stream().filter(learner -> learner.member != null).toList();
     }
 
@@ -314,7 +313,7 @@ final class ProtocolModel implements AutoCloseable {
             return task.round() <= closed(block);
         }
         long least = isFormed() ? Long.MAX_VALUE : 0;
-        for (Learner learner : live()) {
+        for (Trainer learner : live()) {
             least = Math.min(least, learner.clock(block));
         }
         return task.round() - mode.staleness <= least;
@@ -328,7 +327,7 @@ final class ProtocolModel implements AutoCloseable {
         if (mode.inRounds) {
             IntStream.range(0, BLOCKS).forEach(this::checkRounds);
         }
-        live().forEach(Learner::checkToldIfItMayGo);
+        live().forEach(Trainer::checkToldIfItMayGo);
     }
 
     private float expected(int page) {
@@ -355,7 +354,7 @@ final class ProtocolModel implements AutoCloseable {
         long open = closed(block) + 1;
         boolean anybody = false;
         boolean all = true;
-        for (Learner learner : live()) {
+        for (Trainer learner : live()) {
             assertThat(closed(block)).as("rounds of block %d, without %s", block, learner.nexus.learner())
                 .isLessThanOrEqualTo(Math.max(learner.member.joinRound() - 1, learner.full[block]));
             if (learner.member.joinRound() <= open) {
@@ -368,14 +367,14 @@ final class ProtocolModel implements AutoCloseable {
 
     /** Everybody who is there pushes and pulls on, until all have been through one more round. */
     void finish() throws ScsiException {
-        for (Learner learner : learners) {
+        for (Trainer learner : learners) {
             learner.join(false);
         }
         long target = learners.stream().mapToLong(learner -> Math.max(learner.round, learner.member.joinRound())).max()
             .orElseThrow() + 1;
         int steps = 0;
         while (learners.stream().anyMatch(learner -> !isThrough(learner, target))) {
-            for (Learner learner : learners) {
+            for (Trainer learner : learners) {
                 if (learner.waitingPull != null) {
                     learner.pull(0);
                 } else if (learner.round <= target) {
@@ -387,13 +386,13 @@ final class ProtocolModel implements AutoCloseable {
             compare();
             assertThat(steps++).as("steps to the end").isLessThan(MAX_STEPS_TO_THE_END);
         }
-        for (Learner learner : learners) {
+        for (Trainer learner : learners) {
             learner.pull(0);
             assertThat(learner.waitingPull).as("a pull when all are through").isNull();
         }
     }
 
-    private static boolean isThrough(Learner learner, long target) {
+    private static boolean isThrough(Trainer learner, long target) {
         return learner.round > target && learner.waitingPush == null && learner.waitingPull == null;
     }
 

@@ -1,7 +1,6 @@
 package io.modeldisk.server.consistency;
 
 import io.modeldisk.aggregator.Aggregator;
-import io.modeldisk.fault.membership.Membership;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.BlockLayout;
@@ -9,22 +8,28 @@ import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.server.fake.Weights;
+import io.modeldisk.test.ManualClock;
+import java.time.Duration;
 
-/** Two blocks of two logical blocks and one of a single one, whose gradients are summed up; time stands still. */
+/**
+ * Two blocks of two logical blocks and one of a single one, whose gradients are summed up; time stands still until a lease ends.
+ */
 final class RoundsFixture implements AutoCloseable {
     static final int PAGE = 4096;
     static final int BLOCK = 2 * PAGE;
     static final int SIZE = 2 * BLOCK + PAGE;
-    static final long LEASE = 10;
 
     final BlockStore store = new BlockStore(new BlockLayout(SIZE, BLOCK), 2, 0);
-    final Membership<Nexus, LearnerProgress> membership;
+    static final Duration LEASE = Duration.ofSeconds(5);
+
+    final ManualClock clock = new ManualClock();
+    final Learners membership;
     final Consistency consistency;
 
     /** Makes a shard's consistency. */
     @FunctionalInterface
     interface Mode {
-        Consistency create(BlockStore store, Aggregator aggregator, Membership<Nexus, LearnerProgress> membership);
+        Consistency create(BlockStore store, Aggregator aggregator, Learners membership);
     }
 
     RoundsFixture(int learners) {
@@ -40,8 +45,7 @@ final class RoundsFixture implements AutoCloseable {
     }
 
     RoundsFixture(int learners, int minLearners, Aggregator aggregator, Mode mode) {
-        membership = new Membership<>(learners, minLearners, LEASE, () -> 0,
-            () -> new LearnerProgress(new RoundMarks(store.layout()), new RoundTimes(() -> 0)));
+        membership = new Learners(learners, minLearners, LEASE, Integer.MAX_VALUE, store.layout(), clock);
         consistency = mode.create(store, aggregator, membership);
     }
 
@@ -73,7 +77,8 @@ final class RoundsFixture implements AutoCloseable {
 
     void expire(Nexus learner) {
         membership.lost(learner);
-        if (!membership.expire(LEASE).isEmpty()) {
+        clock.advance(LEASE);
+        if (!membership.expire().isEmpty()) {
             consistency.learnersLeft();
         }
     }

@@ -4,7 +4,6 @@ import static io.modeldisk.server.consistency.RoundsFixture.PAGE;
 import static io.modeldisk.server.consistency.RoundsFixture.SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.modeldisk.fault.membership.Member;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.fake.FakeTask;
@@ -57,14 +56,14 @@ class RoundsModelTest {
     }
 
     /** A learner that obeys PROTOCOL.md: its rounds ascend, and it sends what it has sent before again now and then. */
-    private final class Learner {
+    private final class Trainer {
         private final Nexus nexus;
         private final List<Done> done = new ArrayList<>();
-        private Member<Nexus, LearnerProgress> member;
+        private Learner member;
         private long round;
         private int page;
 
-        Learner(String name) {
+        Trainer(String name) {
             this.nexus = shard.connect(name);
         }
 
@@ -88,7 +87,7 @@ class RoundsModelTest {
             }
         }
 
-        private void joined(Member<Nexus, LearnerProgress> newcomer) {
+        private void joined(Learner newcomer) {
             member = newcomer;
             round = newcomer.joinRound();
             page = 0;
@@ -143,7 +142,7 @@ class RoundsModelTest {
                 consistency = bsp
                     ? fixture.consistency
                     : new Asp(fixture.store, new SumAggregator(), fixture.membership);
-                List<Learner> learners = List.of(new Learner("a"), new Learner("b"));
+                List<Trainer> learners = List.of(new Trainer("a"), new Trainer("b"));
                 for (int step = 0; step < STEPS; step++) {
                     learners.get(random.nextInt(learners.size())).step();
                     compare(bsp, seed, step);

@@ -350,6 +350,11 @@ public final class TargetServer implements AutoCloseable {
             return this;
         }
 
+        /** The memory for data on its way in. */
+        public long bufferBytes() {
+            return bufferBytes;
+        }
+
         /** Sets who may use the target; without it, everybody on this machine and nobody else. */
         public Context access(AccessPolicy policy) {
             this.access = policy;
@@ -377,6 +382,11 @@ public final class TargetServer implements AutoCloseable {
         public Context maxConnections(int connections) {
             this.maxConnections = connections;
             return this;
+        }
+
+        /** How many connections there may be at the same time. */
+        public int maxConnections() {
+            return maxConnections;
         }
 
         /** Sets the deepest queue of commands of one session. */

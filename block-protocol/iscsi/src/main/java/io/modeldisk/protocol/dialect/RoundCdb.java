@@ -33,6 +33,9 @@ public final class RoundCdb {
     /** Where the round starts. */
     public static final int ROUND_FIELD = 8;
 
+    /** The logical blocks that the 32 bits of a logical block address reach. */
+    public static final long MAX_BLOCKS = 1L << 32;
+
     private static final int ROUND_BITS = 48;
 
     private RoundCdb() {}

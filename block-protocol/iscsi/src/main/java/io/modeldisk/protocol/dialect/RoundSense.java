@@ -13,7 +13,15 @@ public enum RoundSense {
     /** With a vendor-specific qualifier: the job has stopped. */
     TOO_FEW_LEARNERS(0x81,
         "the job has stopped: fewer learners are left than its --min-learners (`modeldisk status` says who);"
-            + " it goes on when there are enough again");
+            + " it goes on when there are enough again"),
+
+    /** With a vendor-specific qualifier: the gradient cannot be used. */
+    NON_FINITE(0x82, "the gradient has a NaN or an infinity, which would destroy the weights; nothing of it was applied"
+        + " (serve --non-finite)"),
+
+    /** With a vendor-specific qualifier: the shard has no memory for another learner. */
+    TOO_MANY_LEARNERS(0x83,
+        "the shard has no memory for another learner; start it with a larger heap (JDK_JAVA_OPTIONS=-Xmx...)");
 
     private static final int KEY = 0x5;
     private static final int ASC = 0x2C;

@@ -16,6 +16,7 @@ import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
 import io.modeldisk.server.ParameterServer;
+import io.modeldisk.server.ServerContext;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -76,7 +77,7 @@ public final class MeshNode implements AutoCloseable {
 
     private MeshNode(InetSocketAddress listen, long modelBytes, TargetServer.Context network) throws IOException {
         this.modelBytes = modelBytes;
-        this.server = ParameterServer.launch(new ParameterServer.Context()
+        this.server = ParameterServer.launch(new ServerContext()
             .model(MODEL).sizeBytes(modelBytes).aggregator("null", Aggregators.parse("null"))
             .listen(new InetSocketAddress(listen.getAddress(), 0)).access(access(listen)).network(network).conclude());
         try (StripedModel model = StripedModel.connect(

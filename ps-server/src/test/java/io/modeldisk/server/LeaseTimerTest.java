@@ -1,0 +1,96 @@
+package io.modeldisk.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.protocol.engine.LogicalUnit;
+import io.modeldisk.protocol.engine.Nexus;
+import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.SumAggregator;
+import io.modeldisk.test.ManualClock;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class LeaseTimerTest {
+    private static final Duration LEASE = Duration.ofSeconds(8);
+    private static final Duration PERIOD = Duration.ofSeconds(1);
+    private static final int SIZE = 8192;
+    private static final Nexus LEARNER = FakeTask.nexus("a");
+
+    private final ManualClock clock = new ManualClock();
+
+    private ShardModel open(Aggregator aggregator) throws IOException {
+        return ShardModel.open(new ServerContext().model("test").sizeBytes(SIZE).blockSizeBytes(4096).consistency("bsp")
+            .learners(2).lease(LEASE).aggregator("test", aggregator).clock(clock));
+    }
+
+    private static void join(ShardModel shard, Nexus nexus) {
+        shard.target().nexusEstablished(nexus);
+        shard.learners().join(nexus);
+    }
+
+    private void run(LeaseTimer timer, Duration time) {
+        for (Duration passed = Duration.ZERO; passed.compareTo(time) < 0; passed = passed.plus(PERIOD)) {
+            clock.advance(PERIOD);
+            timer.tick();
+        }
+    }
+
+    @Test
+    void leaseOfALostLearnerEnds() throws IOException {
+        try (ShardModel shard = open(new SumAggregator())) {
+            LeaseTimer timer = new LeaseTimer(shard, clock);
+            join(shard, LEARNER);
+            shard.target().nexusLost(LEARNER, false);
+            run(timer, LEASE.minus(PERIOD));
+            assertThat(shard.learners().member(LEARNER)).isNotNull();
+            run(timer, PERIOD);
+            assertThat(shard.learners().member(LEARNER)).isNull();
+        }
+    }
+
+    @Test
+    void pauseOfTheProcessDoesNotEndLeases() throws IOException {
+        try (ShardModel shard = open(new SumAggregator())) {
+            LeaseTimer timer = new LeaseTimer(shard, clock);
+            join(shard, LEARNER);
+            shard.target().nexusLost(LEARNER, false);
+            run(timer, PERIOD);
+            clock.advance(LEASE.multipliedBy(2));
+            timer.tick();
+            assertThat(shard.learners().member(LEARNER)).isNotNull();
+            run(timer, LEASE);
+            assertThat(shard.learners().member(LEARNER)).isNull();
+        }
+    }
+
+    @Test
+    void timerGoesOnWhenAnAggregatorRunsOutOfMemory() throws Exception {
+        try (ShardModel shard = open(new OutOfMemory())) {
+            LeaseTimer timer = new LeaseTimer(shard, clock);
+            Nexus other = FakeTask.nexus("b");
+            join(shard, LEARNER);
+            join(shard, other);
+            LogicalUnit train = shard.target().units().get(0);
+            train.write(new FakeTask(other, 0, SIZE).fill(1));
+            shard.target().nexusLost(LEARNER, false);
+            run(timer, LEASE);
+            assertThat(shard.learners().member(LEARNER)).isNull();
+            shard.target().nexusLost(other, false);
+            run(timer, LEASE);
+            assertThat(shard.learners().member(other)).isNull();
+        }
+    }
+
+    private static final class OutOfMemory implements Aggregator {
+        @Override
+        public void aggregate(
+            BlockMemory block, long offset, MemorySegment gradient, long gradientOffset, long lengthBytes,
+            float scale) {
+            throw new OutOfMemoryError("for a test");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package io.modeldisk.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.aggregator.Aggregators;
+import io.modeldisk.protocol.dialect.RoundSense;
+import io.modeldisk.protocol.engine.LogicalUnit;
+import io.modeldisk.protocol.engine.Nexus;
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.server.consistency.NonFinite;
+import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.Weights;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class NonFiniteTest {
+    private static final int BLOCK = 8192;
+    private static final int SIZE = 2 * BLOCK;
+    private static final Nexus A = FakeTask.nexus("a");
+    private static final Nexus B = FakeTask.nexus("b");
+
+    private static ShardModel open(String aggregator, String consistency, int learners, NonFinite nonFinite)
+        throws IOException {
+        ShardModel shard = ShardModel.open(new ServerContext().model("test").sizeBytes(SIZE).blockSizeBytes(BLOCK)
+            .consistency(consistency).learners(learners).aggregator(aggregator, Aggregators.parse(aggregator))
+            .nonFinite(nonFinite));
+        for (Nexus nexus : new Nexus[]{A, B}) {
+            shard.target().nexusEstablished(nexus);
+        }
+        for (int i = 0; i < learners; i++) {
+            shard.learners().join(i == 0 ? A : B);
+        }
+        return shard;
+    }
+
+    private static LogicalUnit train(ShardModel shard) {
+        return shard.target().units().get(0);
+    }
+
+    /** A gradient of ones, but for one value in the middle of its last block. */
+    private static FakeTask push(Nexus learner, long round, float value) {
+        FakeTask task = new FakeTask(learner, 0, SIZE).fill(1).ofRound(round);
+        task.data().set(ValueLayout.JAVA_FLOAT, SIZE - 4096 + 404, value);
+        return task;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"asp", "ssp:0", "bsp"})
+    void gradientThatIsNotFiniteIsRefusedWholeAndDoesNotCount(String consistency) throws Exception {
+        try (ShardModel shard = open("sum", consistency, 1, NonFinite.REFUSE)) {
+            for (float value : new float[]{Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY}) {
+                assertThatThrownBy(() -> train(shard).write(push(A, 1, value))).isInstanceOfSatisfying(
+                    ScsiException.class, e -> assertThat(e.sense()).isEqualTo(RoundSense.NON_FINITE.sense()));
+            }
+            assertThat(Weights.at(shard.store(), 0)).as("the first block of a refused push").isZero();
+            assertThat(train(shard).write(push(A, 1, 1))).isTrue();
+            assertThat(Weights.at(shard.store(), 0)).isEqualTo(1);
+            JsonNode status = new ObjectMapper().readTree(shard.status());
+            assertThat(status.at("/nonFinitePushes").asInt()).isEqualTo(3);
+            assertThat(status.at("/learners/0/nonFinitePushes").asInt()).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void skippedGradientCountsAsARoundAndIsLeftOutOfTheMean() throws Exception {
+        try (ShardModel shard = open("sum", "bsp", 2, NonFinite.SKIP)) {
+            assertThat(train(shard).write(push(A, 1, Float.NaN))).isTrue();
+            assertThat(train(shard).write(new FakeTask(B, 0, SIZE).fill(4).ofRound(1))).isTrue();
+            assertThat(shard.consistency().rounds(0)).isEqualTo(1);
+            assertThat(Weights.at(shard.store(), 0)).isEqualTo(4);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"asp", "ssp:0"})
+    void skippedGradientIsNotAppliedAndCountsAsARound(String consistency) throws Exception {
+        try (ShardModel shard = open("sum", consistency, 1, NonFinite.SKIP)) {
+            assertThat(train(shard).write(push(A, 1, Float.NaN))).isTrue();
+            assertThat(Weights.at(shard.store(), 0)).isZero();
+            assertThat(train(shard).write(push(A, 1, 1))).as("a repetition").isTrue();
+            assertThat(Weights.at(shard.store(), 0)).isZero();
+        }
+    }
+
+    @Test
+    void gradientIsPassedOnWithoutACheck() throws Exception {
+        try (ShardModel shard = open("sum", "asp", 1, NonFinite.PASS)) {
+            assertThat(train(shard).write(push(A, 1, Float.NaN))).isTrue();
+            assertThat(Weights.at(shard.store(), SIZE - 4096 + 404)).isNaN();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"assign", "null"})
+    void aggregatorThatDoesNotAccumulateTakesAnyBytes(String aggregator) throws Exception {
+        try (ShardModel shard = open(aggregator, "asp", 1, NonFinite.REFUSE)) {
+            assertThat(train(shard).write(push(A, 1, Float.NaN))).isTrue();
+        }
+    }
+}
