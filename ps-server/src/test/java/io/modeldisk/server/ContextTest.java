@@ -28,16 +28,16 @@ class ContextTest {
     @Test
     void theEffectiveConfigurationIsPrinted() throws IOException {
         assertThat(sound().conclude().toString().lines()).contains(
-            "model=m", "size=1048576", "blockSize=256k", "consistency=asp", "learners=1", "lease=PT5S",
+            "model=m", "size=1048576", "blockSize=256 KiB", "consistency=asp", "learners=1", "lease=PT5S",
             "spareBlocks=64",
             "shards=1", "aggregator=sum");
     }
 
     @Test
     void aWrongSettingIsNamedWithItsValueAndWhatWouldBeRight() {
-        assertRefused(c -> c.blockSizeBytes(300 << 10), "blockSize=300k must be a power of two from 4096 to 1 MiB");
-        assertRefused(c -> c.blockSizeBytes(2 << 20), "blockSize=2m must be");
-        assertRefused(c -> c.blockSizeBytes(2048), "blockSize=2k must be");
+        assertRefused(c -> c.blockSizeBytes(300 << 10), "blockSize=300 KiB must be a power of two from 4096 to 1 MiB");
+        assertRefused(c -> c.blockSizeBytes(2 << 20), "blockSize=2 MiB must be");
+        assertRefused(c -> c.blockSizeBytes(2048), "blockSize=2 KiB must be");
         assertRefused(c -> c.blockSizeBytes(Integer.MIN_VALUE), "must be a power of two");
         assertRefused(c -> c.shard(2).shards(2), "shard=2 must be from 0 to shards-1, which is 1");
         assertRefused(c -> c.shard(-1), "shard=-1 must be");
@@ -99,7 +99,7 @@ class ContextTest {
     @Test
     void aShardWithoutABlockIsRefusedWithARemedy() {
         assertRefused(c -> c.shard(4).shards(5),
-            "shard=4 would get no block: a model of 1048576 bytes has 4 blocks of 256k; use shards=4 at most");
+            "shard=4 would get no block: a model of 1048576 bytes has 4 blocks of 256 KiB; use shards=4 at most");
     }
 
     @Test

@@ -54,9 +54,9 @@ final class BadInputIT {
         --size=0                                  | size=0 must be a positive multiple of 4
         --size=4098                               | size=4098 must be a positive multiple of 4
         --size=much                               | 'much' is not a size; write it like 4096
-        --size=1MiB --block-size=300k             | blockSize=300k must be a power of two from 4096 to 1 MiB
-        --size=1MiB --block-size=2MiB             | blockSize=2m must be a power of two from 4096 to 1 MiB
-        --size=1MiB --block-size=3000             | blockSize=3000 must be a power of two from 4096 to 1 MiB
+        --size=1MiB --block-size=300k             | blockSize=300 KiB must be a power of two from 4096 to 1 MiB
+        --size=1MiB --block-size=2MiB             | blockSize=2 MiB must be a power of two from 4096 to 1 MiB
+        --size=1MiB --block-size=3000             | blockSize=3000 B must be a power of two from 4096 to 1 MiB
         --size=1MiB --shard=2/2                   | shard=2 must be from 0 to shards-1, which is 1
         --size=1MiB --shard=first                 | --shard first must be I/N
         --size=256KiB --shard=1/2                 | shard=1 would get no block
@@ -65,8 +65,8 @@ final class BadInputIT {
         --size=1MiB --consistency=none            | consistency=none must be one of asp, ssp:S, bsp
         --from=missing.safetensors                | missing.safetensors does not exist
         --from=.                                  | . is not a regular file
-        --size=1MiB --from=missing.safetensors    | only one of them can be given
-        --shard=0/1                               | neither --size nor --from is given
+        --size=1MiB --from=missing.safetensors    | exclude each other; give one of them
+        --shard=0/1                               | --size and --from are missing
         --size=1MiB --secrets=missing             | the secrets file missing does not exist
         --size=1MiB --secrets=no.properties       | others may read or change it; chmod 600 no.properties
         --size=1MiB --allow-address=10.0.0.1/8    | 10.0.0.0/8 would be the range that it lies in

@@ -36,19 +36,32 @@ public record ByteSize(long bytes) {
         return new ByteSize((long) bytes);
     }
 
-    /** The size in the largest binary unit below it, {@code 256 KiB}; with two decimals if it is not whole, {@code 1.50 KiB}. */
+    /** A figure to look at, with two decimals if it is not whole in the largest binary unit below it: {@code 1.50 KiB}. */
     public static String format(double bytes) {
-        if (bytes < 1024) {
-            return "%.0f B".formatted(bytes);
-        }
-        int unit = (int) Math.min(UNITS.length(), Math.floor(Math.log(bytes) / Math.log(1024)));
+        int unit = bytes < 1024 ? 0 : (int) Math.min(UNITS.length(), Math.floor(Math.log(bytes) / Math.log(1024)));
         double value = bytes / Math.pow(1024, unit);
-        String digits = value == Math.rint(value) ? "%.0f" : "%.2f";
-        return String.format(Locale.ROOT, digits + " %siB", value, Character.toUpperCase(UNITS.charAt(unit - 1)));
+        return unit > 0 && value != Math.rint(value)
+            ? String.format(Locale.ROOT, "%.2f %s", value, unitName(unit))
+            : String.format(Locale.ROOT, "%.0f %s", value, unitName(unit));
+    }
+
+    /** A given size in the largest binary unit in which it is whole: {@code 256 KiB}, {@code 3000 B}. */
+    public static String exact(long bytes) {
+        int unit = 0;
+        long value = bytes;
+        while (unit < UNITS.length() && value != 0 && value % 1024 == 0) {
+            value /= 1024;
+            unit++;
+        }
+        return value + " " + unitName(unit);
+    }
+
+    private static String unitName(int unit) {
+        return unit == 0 ? "B" : Character.toUpperCase(UNITS.charAt(unit - 1)) + "iB";
     }
 
     @Override
     public String toString() {
-        return format(bytes);
+        return exact(bytes);
     }
 }

@@ -38,4 +38,13 @@ final class ByteSizeTest {
         assertThat(ByteSize.format(1536)).isEqualTo("1.50 KiB");
         assertThat(ByteSize.format(3L << 40)).isEqualTo("3 TiB");
     }
+
+    @Test
+    void givenSizeIsShownInTheLargestUnitInWhichItIsWhole() {
+        assertThat(ByteSize.exact(0)).isEqualTo("0 B");
+        assertThat(ByteSize.exact(3000)).isEqualTo("3000 B");
+        assertThat(ByteSize.exact(300 << 10)).isEqualTo("300 KiB");
+        assertThat(ByteSize.exact(1025 << 10)).isEqualTo("1025 KiB");
+        assertThat(ByteSize.parse("2TiB")).hasToString("2 TiB");
+    }
 }

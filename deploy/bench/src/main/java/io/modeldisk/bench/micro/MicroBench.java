@@ -194,7 +194,7 @@ public final class MicroBench {
     }
 
     private static String describe(Direction direction, int bytes) {
-        return direction.name().toLowerCase(Locale.ROOT) + " of " + ByteSize.format(bytes);
+        return direction.name().toLowerCase(Locale.ROOT) + " of " + ByteSize.exact(bytes);
     }
 
     private List<Rate> rates(Direction direction, int parties, int bytes, List<List<Outcome>> outcomes) {

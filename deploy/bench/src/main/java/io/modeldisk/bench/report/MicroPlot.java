@@ -24,7 +24,7 @@ public final class MicroPlot {
         List<List<CategoryChart>> rows = new ArrayList<>();
         rows.add(row(report.latency(), Latency::direction, (direction, shown) -> latency(report, direction, shown)));
         rows.add(row(report.fanIn(), Rate::direction, (direction, shown) -> {
-            String size = ByteSize.format(shown.getFirst().requestBytes());
+            String size = ByteSize.exact(shown.getFirst().requestBytes());
             CategoryChart chart = Charts.chart(direction + " of " + size + ", one server", "clients",
                 "thousand requests a second");
             return rates(chart, report, shown, rate -> Integer.toString(rate.parties()),
@@ -34,7 +34,7 @@ public final class MicroPlot {
             CategoryChart chart = Charts.chart(
                 direction + ", " + shown.getFirst().parties() + " nodes, fully connected",
                 "size of a request", "GB/s a node");
-            return rates(chart, report, shown, rate -> ByteSize.format(rate.requestBytes()),
+            return rates(chart, report, shown, rate -> ByteSize.exact(rate.requestBytes()),
                 rate -> Units.gigabytes(rate.bytesPerSecondEach().median()));
         }));
         rows.removeIf(List::isEmpty);
@@ -63,7 +63,7 @@ public final class MicroPlot {
         for (int way = 0; way < report.ways().size(); way++) {
             String name = report.ways().get(way);
             List<Latency> mine = shown.stream().filter(latency -> latency.over().equals(name)).toList();
-            Charts.line(chart, name, mine.stream().map(latency -> ByteSize.format(latency.requestBytes())).toList(),
+            Charts.line(chart, name, mine.stream().map(latency -> ByteSize.exact(latency.requestBytes())).toList(),
                 mine.stream().map(latency -> latency.nanoseconds().getValueAtPercentile(50) / MICRO).toList(),
                 ChartLook.colour(way), way == report.ways().size() - 1);
         }

@@ -26,7 +26,7 @@ public final class MicroText {
         if (!report.fanIn().isEmpty()) {
             text.append(
                 "\nOne server: requests of %s a second, of all clients together; the ratios' median (least-greatest)%n%n"
-                    .formatted(ByteSize.format(report.fanIn().getFirst().requestBytes())))
+                    .formatted(ByteSize.exact(report.fanIn().getFirst().requestBytes())))
                 .append(fanIn(report));
         }
         if (!report.mesh().isEmpty()) {
@@ -45,7 +45,7 @@ public final class MicroText {
         for (int i = 0; i < report.latency().size(); i += report.ways().size()) {
             Latency first = report.latency().get(i);
             List<String> cells = new ArrayList<>(
-                List.of(name(first.direction()), ByteSize.format(first.requestBytes())));
+                List.of(name(first.direction()), ByteSize.exact(first.requestBytes())));
             for (Latency latency : report.latency().subList(i, i + report.ways().size())) {
                 cells.add(micros(latency, 50));
                 cells.add(micros(latency, 99));
@@ -71,7 +71,7 @@ public final class MicroText {
     }
 
     private static String mesh(MicroReport report) {
-        return rates(report, report.mesh(), "request", rate -> ByteSize.format(rate.requestBytes()), List.of("", "ms"),
+        return rates(report, report.mesh(), "request", rate -> ByteSize.exact(rate.requestBytes()), List.of("", "ms"),
             rate -> List.of(Units.throughput(rate.bytesPerSecondEach().median()),
                 "%.2f".formatted(rate.p50Micros() / MICRO)));
     }

@@ -73,7 +73,7 @@ public final class Plot {
         List<String> aggregators = results.stream().map(ThroughputResult::aggregator).distinct().toList();
         List<ThroughputResult> first = of(aggregators.getFirst(), results);
         Function<List<ThroughputResult>, List<String>> sizes = shown -> shown.stream()
-            .map(result -> ByteSize.format(result.requestBytes())).toList();
+            .map(result -> ByteSize.exact(result.requestBytes())).toList();
         Charts.line(chart, BASELINE, sizes.apply(first), figures(first, result -> result.baseline().median()),
             Charts.GREY,
             true);
@@ -97,7 +97,7 @@ public final class Plot {
 
     private static CategoryChart latency(Direction direction, List<LatencyResult> results) {
         CategoryChart chart = Charts.chart("latency of a " + name(direction), X_AXIS, "microseconds");
-        List<String> sizes = results.stream().map(result -> ByteSize.format(result.requestBytes())).toList();
+        List<String> sizes = results.stream().map(result -> ByteSize.exact(result.requestBytes())).toList();
         Charts.line(chart, "sockets 50 %", sizes, percentile(results, LatencyResult::baseline, 50), Charts.GREY, false);
         Charts.line(chart, "99 %", sizes, percentile(results, LatencyResult::baseline, 99), Charts.GREY, true);
         Charts.line(chart, "protocol 50 %", sizes, percentile(results, LatencyResult::protocol, 50),

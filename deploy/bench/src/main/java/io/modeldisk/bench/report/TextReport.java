@@ -24,7 +24,7 @@ public final class TextReport {
     /** What is being measured, in a few words. */
     public static String describe(String aggregator, Load load) {
         return "%s: %s of %s, %d deep".formatted(aggregator, load.direction().name().toLowerCase(Locale.ROOT),
-            ByteSize.format(load.requestBytes()), load.queueDepth());
+            ByteSize.exact(load.requestBytes()), load.queueDepth());
     }
 
     /** Throughput beside the baseline. */
@@ -40,7 +40,7 @@ public final class TextReport {
                 table.gap();
             }
             table.row(result.aggregator(), result.direction().name().toLowerCase(Locale.ROOT),
-                ByteSize.format(result.requestBytes()), Integer.toString(result.queueDepth()),
+                ByteSize.exact(result.requestBytes()), Integer.toString(result.queueDepth()),
                 Units.throughput(result.baseline().median()), Units.throughput(result.protocol().median()),
                 Units.ratio(result.ratio()),
                 result.baselineWithSgd() == null ? "" : Units.throughput(result.baselineWithSgd().median()),
@@ -62,7 +62,7 @@ public final class TextReport {
                 table.gap();
             }
             table.row(result.direction().name().toLowerCase(Locale.ROOT),
-                ByteSize.format(result.requestBytes()) + (partOfBlock(result) ? PART_OF_BLOCK : noted ? UNMARKED : ""),
+                ByteSize.exact(result.requestBytes()) + (partOfBlock(result) ? PART_OF_BLOCK : noted ? UNMARKED : ""),
                 micros(result.baseline(), 50), micros(result.baseline(), 99), micros(result.baseline(), 99.9),
                 micros(result.protocol(), 50), micros(result.protocol(), 99), micros(result.protocol(), 99.9),
                 "%.1f"

@@ -61,7 +61,7 @@ public final class Tuner {
         progress.accept(datamover + ": requests");
         List<Candidates.Measured> requests = measure(datamover, REQUESTS, sizes::withRequestBytes);
         sizes = sizes.withRequestBytes(Candidates.best(requests, sizes.requestBytes()));
-        line(datamover + ", requests of", requests, bytes -> ByteSize.format(bytes), sizes.requestBytes());
+        line(datamover + ", requests of", requests, bytes -> ByteSize.exact(bytes), sizes.requestBytes());
         progress.accept(datamover + ": queues");
         List<Candidates.Measured> depths = measure(datamover, DEPTHS, sizes::withQueueDepth);
         sizes = sizes.withQueueDepth(Candidates.best(depths, sizes.queueDepth()));
@@ -182,9 +182,9 @@ public final class Tuner {
         }
         int threshold = Candidates.threshold(pushes);
         report.append("%s, a push, microseconds eagerly / fetched: ".formatted(datamover))
-            .append(pushes.stream().map(push -> "%s %.0f / %.0f".formatted(ByteSize.format(push.bytes()),
+            .append(pushes.stream().map(push -> "%s %.0f / %.0f".formatted(ByteSize.exact(push.bytes()),
                 push.eager().median() / 1e3, push.rendezvous().median() / 1e3)).collect(Collectors.joining(", ")))
-            .append("%n  eager up to %s%n".formatted(ByteSize.format(threshold)));
+            .append("%n  eager up to %s%n".formatted(ByteSize.exact(threshold)));
         return threshold;
     }
 

@@ -50,7 +50,7 @@ final class MicroTextTest {
     @Test
     void throughputOfAMeshIsANodesShare() {
         assertThat(lines()).contains("direction request tcp ms gRPC ms tcp / gRPC",
-            "push 1.91 MiB 1.00 1.50 0.25 1.50 4.00 (4.00-4.00)");
+            "push 2000000 B 1.00 1.50 0.25 1.50 4.00 (4.00-4.00)");
     }
 
     @Test
