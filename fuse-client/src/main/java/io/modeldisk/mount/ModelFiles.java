@@ -4,6 +4,7 @@ import io.modeldisk.mount.exchange.Exchange;
 import io.modeldisk.mount.exchange.ExchangeSettings;
 import io.modeldisk.mount.file.GeneratedFile;
 import io.modeldisk.mount.file.ModelFile;
+import io.modeldisk.mount.file.MountEntry;
 import io.modeldisk.mount.file.WeightsFile;
 import io.modeldisk.mount.fuse.FuseFileSystem;
 import io.modeldisk.mount.fuse.MountedFile;
@@ -29,8 +30,8 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
         StatusReport report = new StatusReport(context, exchange, model);
         this.traceEvents = new TraceEvents(trace, context.learner(), context.remoteModel().facts().model(),
             context.exchange().schemeName());
-        this.files = List.of(model, weights, new GeneratedFile("status.json", report::text),
-            new GeneratedFile("trace.json", traceEvents::toJson));
+        this.files = List.of(model, weights, new GeneratedFile(MountEntry.STATUS.fileName(), report::text),
+            new GeneratedFile(MountEntry.TRACE.fileName(), traceEvents::toJson));
     }
 
     @Override

@@ -6,16 +6,14 @@ import io.modeldisk.mount.exchange.WeightsInUse;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** The extended attributes of the model: what a learner may want to know of the weights it computes on. Thread-safe. */
 final class ModelAttributes {
-    private static final String VERSION = "user.modeldisk.version";
-    private static final String STALENESS = "user.modeldisk.staleness";
-    private static final String AGE = "user.modeldisk.age_ms";
-    private static final String BUBBLE = "user.modeldisk.bubble_ms";
-    private static final String STALL = "user.modeldisk.stall_ms";
-    private static final List<String> NAMES = List.of(VERSION, STALENESS, AGE, BUBBLE, STALL);
-    private static final List<String> NAMES_WITHOUT_VERSION = List.of(AGE, BUBBLE, STALL);
+    private static final List<String> NAMES = Stream.of(Attribute.values()).map(Attribute::attributeName).toList();
+    private static final List<String> NAMES_WITHOUT_VERSION = Stream
+        .of(Attribute.AGE, Attribute.BUBBLE, Attribute.STALL)
+        .map(Attribute::attributeName).toList();
 
     private final Exchange exchange;
     private final VersionProbe probe;
@@ -32,15 +30,18 @@ final class ModelAttributes {
         return known ? NAMES : NAMES_WITHOUT_VERSION;
     }
 
-    /** Version and staleness are asked of the shards; the others are known here. */
+    /** The value of an attribute. Version and staleness are asked of the shards; the mount knows the others. */
     Optional<String> value(String name) {
-        return switch (name) {
+        return Attribute.named(name).flatMap(this::value);
+    }
+
+    private Optional<String> value(Attribute attribute) {
+        return switch (attribute) {
             case VERSION -> version();
             case STALENESS -> staleness();
             case AGE -> Optional.of(number(exchange.weightsInUse().ageMs()));
             case BUBBLE -> Optional.of(number(exchange.counters().lastBubbleMs()));
             case STALL -> Optional.of(number(exchange.counters().lastStallMs()));
-            default -> Optional.empty();
         };
     }
 

@@ -48,7 +48,7 @@ public final class ModelFile implements MountedFile {
 
     @Override
     public String name() {
-        return "model";
+        return MountEntry.MODEL.fileName();
     }
 
     @Override

@@ -33,7 +33,7 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
 
     @Override
     public String name() {
-        return "weights";
+        return MountEntry.WEIGHTS.fileName();
     }
 
     @Override
