@@ -221,7 +221,7 @@ public final class ServerContext {
     private void validateNumbers() {
         check(Integer.bitCount(blockSizeBytes) == 1 && blockSizeBytes >= MIN_BLOCK_SIZE_BYTES
             && blockSizeBytes <= MAX_BLOCK_SIZE_BYTES,
-            "blockSize=%s must be a power of two from 4096 to 1 MiB", ByteSize.format(blockSizeBytes));
+            "blockSize=%s must be a power of two from 4096 to 1 MiB", ByteSize.exact(blockSizeBytes));
         check(shards >= 1 && shards <= MAX_SHARDS, "shards=%s must be from 1 to %s", shards,
             MAX_SHARDS);
         check(shard >= 0 && shard < shards, "shard=%s must be from 0 to shards-1, which is %s", shard, shards - 1);
@@ -267,7 +267,7 @@ public final class ServerContext {
         check(facts.blocksOfShard() > 0,
             "shard=%s would get no block: a model of %s bytes has %s blocks of %s; use shards=%s at most, or a smaller"
                 + " blockSize",
-            shard, source.sizeBytes(), facts.blocks(), ByteSize.format(blockSizeBytes), facts.blocks());
+            shard, source.sizeBytes(), facts.blocks(), ByteSize.exact(blockSizeBytes), facts.blocks());
         check(facts.bytesOfShard() / LogicalBlock.BYTES <= RoundCdb.MAX_BLOCKS,
             "shard=%s would have %s bytes, but PUSH and PULL address at most %s bytes (2^32 logical blocks); use more shards",
             shard, facts.bytesOfShard(), RoundCdb.MAX_BLOCKS * LogicalBlock.BYTES);
@@ -315,7 +315,7 @@ public final class ServerContext {
             """.formatted(
             model, settings != null ? settings.source().sizeBytes() : sizeBytes, safetensors, shard, shards,
             TargetAddress.text(listen),
-            ByteSize.format(blockSizeBytes), aggregatorSpecification, consistency, learners, minLearners, lease,
+            ByteSize.exact(blockSizeBytes), aggregatorSpecification, consistency, learners, minLearners, lease,
             spareBlocks, nonFinite, network);
     }
 }

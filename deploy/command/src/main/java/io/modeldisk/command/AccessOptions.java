@@ -20,8 +20,8 @@ final class AccessOptions {
     private int mode;
 
     @Option(names = "--allow-other",
-        description = "Admit users who are neither the owner nor in the group, as --mode says. If the mounting user is not root, "
-            + "/etc/fuse.conf must have the line user_allow_other.")
+        description = "Admit users who are neither the owner nor in the group, as --mode says. If the mounting user is not "
+            + "root, /etc/fuse.conf must have the line user_allow_other.")
     private boolean allowOther;
 
     /** The access that these options describe. */

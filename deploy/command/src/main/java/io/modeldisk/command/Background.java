@@ -12,8 +12,8 @@ import jnr.posix.POSIX;
 import jnr.posix.POSIXFactory;
 
 /**
- * Runs this same command once more, in the background: the starting process waits for the other's ready line, prints it and
- * ends; the other goes on without a terminal. Until it is ready its complaints go to the terminal.
+ * Starts this command again in the background. The first process waits for the ready line of the second, prints it and ends.
+ * The second process then leaves the terminal. Until it is ready, its errors go to the terminal.
  */
 final class Background {
     static final String MARKER = "MODELDISK_IN_BACKGROUND";
@@ -21,13 +21,15 @@ final class Background {
 
     private Background() {}
 
-    /** Starts the background process; answers the exit status for this one. */
+    /** Starts the background process, and returns the exit status of this one. */
     static int start(Path log) throws IOException, InterruptedException {
         ProcessHandle.Info self = ProcessHandle.current().info();
         List<String> command = new ArrayList<>();
-        command.add(self.command().orElseThrow(() -> new IOException("cannot tell which program this is")));
+        command.add(self.command()
+            .orElseThrow(() -> new IOException("cannot find the program of this process; use --foreground")));
         command.addAll(
-            List.of(self.arguments().orElseThrow(() -> new IOException("cannot tell this program's arguments"))));
+            List.of(self.arguments()
+                .orElseThrow(() -> new IOException("cannot find the arguments of this process; use --foreground"))));
         command.add("--foreground");
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment().put(MARKER, "1");
@@ -52,7 +54,7 @@ final class Background {
         }
     }
 
-    /** In the background process, once it is ready: leaves the terminal and its output behind. */
+    /** In the background process, once it is ready: leaves the terminal, and redirects its output to the log. */
     static void detachIfBackground(Path log) throws IOException {
         if (System.getenv(MARKER) == null) {
             return;

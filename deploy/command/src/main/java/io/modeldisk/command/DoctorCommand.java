@@ -22,27 +22,27 @@ import picocli.CommandLine.Parameters;
 /** {@code modeldisk doctor}. */
 @Command(name = "doctor", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
-        "Looks whether this machine has what modeldisk needs: Java, FUSE, ports, shared memory, RDMA and limits, and says what "
-            + "to do where it has not.",
-        "Exits with 0 if a mount over each --datamover would work, with 1 if something that it needs is missing."},
+        "Checks that this machine has what modeldisk needs: Java, FUSE, ports, shared memory, RDMA and limits. Says what to do "
+            + "if something is missing.",
+        "Exits with 0 if a mount over each --datamover has all it needs, else with 1."},
     footer = {"", "Examples:", "  modeldisk doctor",
         "  modeldisk doctor --datamover iser modeldisk://10.0.0.1:3260/digits"})
 final class DoctorCommand implements Callable<Integer> {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     @Parameters(arity = "0..1", paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME",
-        description = "A model whose shards are to be reached too, over each --datamover.")
+        description = "A model whose shards the doctor tries to reach, over each --datamover.")
     private String address;
 
     @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp",
-        description = "What has to work, one or more of tcp, iser and shm.")
+        description = "The datamovers that must work, one or more of tcp, iser and shm.")
     private List<String> datamovers;
 
     @Option(names = "--listen", paramLabel = "HOST:PORT", split = ",", defaultValue = "127.0.0.1:3260",
-        description = "Where shards are to listen: whether the port is free, and who has it.")
+        description = "The addresses of future shards: checks that the ports are free.")
     private List<String> listen;
 
-    @Option(names = "--json", description = "Print what was found as JSON.")
+    @Option(names = "--json", description = "Print the findings as JSON.")
     private boolean json;
 
     @Override
@@ -82,8 +82,8 @@ final class DoctorCommand implements Callable<Integer> {
         long missing = report.findings().stream()
             .filter(finding -> finding.state() == Finding.State.MISSING && needed.contains(finding.area())).count();
         System.out.printf("%n%s%n", well
-            ? mount + " has all that it needs on this machine"
-            : mount + " needs what is missing above: " + Plural.counted((int) missing, "thing"));
+            ? mount + " has all it needs on this machine"
+            : mount + " lacks what is missing above: " + Plural.counted((int) missing, "thing"));
     }
 
     private static String name(Enum<?> value) {

@@ -6,11 +6,11 @@ import java.io.IOException;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
-/** What a command that uses a model logs in with. */
+/** The secrets that a command logs in to a shard with. */
 final class LoginSecrets {
     @Option(names = "--secrets", paramLabel = "FILE",
-        description = "What to log in with, by CHAP: a line 'self NAME SECRET', and 'peer NAME SECRET' if the shards shall "
-            + "authenticate too. A file that only its owner may read.")
+        description = "The file of the CHAP secrets: a line 'self NAME SECRET' to log in with, and 'peer NAME SECRET' to "
+            + "make the shards authenticate too. Only its owner may read it.")
     private Path file;
 
     /** The secrets, or null. */
@@ -20,7 +20,8 @@ final class LoginSecrets {
         }
         ChapSecrets secrets = SecretsFile.read(file);
         if (!secrets.hasSelf()) {
-            throw new IOException("the secrets file " + file + " has no line 'self NAME SECRET' to log in with");
+            throw new IOException(
+                "the secrets file " + file + " has no line 'self NAME SECRET'; add one to log in with");
         }
         return secrets;
     }

@@ -12,9 +12,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
     description = "A model you can mount: a parameter server whose shards are iSCSI block devices.", subcommands = {
         ServeCommand.class, MountCommand.class, UnmountCommand.class, StatusCommand.class, DoctorCommand.class},
     footer = {"",
-        "Every option can also stand in the environment (MODELDISK_SERVE_BLOCK_SIZE=64KiB) or in a file of properties",
+        "Every option can also be set in the environment (MODELDISK_SERVE_BLOCK_SIZE=64KiB) or in a file of properties",
         "(serve.block-size=64KiB) that MODELDISK_CONFIG names, by default " + Settings.DEFAULT_FILE + ".",
-        "MODELDISK_LOG_LEVEL (error, warn, info, debug) says how much is logged."})
+        "MODELDISK_LOG_LEVEL (error, warn, info, debug) sets how much is logged."})
 public final class Main {
     private Main() {}
 
@@ -32,7 +32,12 @@ public final class Main {
         }
     }
 
-    private static CommandLine commandLine() throws IOException {
+    /**
+     * The command with all its subcommands, as it is started; the reference in docs/ is generated from it.
+     *
+     * @throws IOException if the settings file or a setting is wrong
+     */
+    public static CommandLine commandLine() throws IOException {
         CommandLine line = new CommandLine(new Main());
         ServiceLoader.load(Subcommand.class).forEach(line::addSubcommand);
         Converters.register(line);
@@ -46,7 +51,7 @@ public final class Main {
         return line;
     }
 
-    /** What was wrong, in a line, and where the rest stands: not the whole help. */
+    /** Prints the error and a hint to --help in two lines, not the whole help. */
     private static int wrongUsage(ParameterException failure) {
         CommandLine command = failure.getCommandLine();
         String name = command.getCommandSpec().qualifiedName();

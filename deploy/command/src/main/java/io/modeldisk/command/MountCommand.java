@@ -30,9 +30,9 @@ import picocli.CommandLine.Parameters;
 
 /** {@code modeldisk mount}: a model as a file. */
 @Command(name = "mount", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false, description = {
-    "Mounts a model as files, and returns when they answer.",
+    "Mounts a model as files, and returns when they can be used.",
     "DIR/model: read = weights, write = gradient, fsync = end of the iteration. DIR/weights: the raw weights. "
-        + "DIR/status.json: how it goes, and the last error."},
+        + "DIR/status.json: the state of mount and shards, and the last error."},
     footer = {"", "Example:",
         "  modeldisk mount modeldisk://127.0.0.1:3260,127.0.0.1:3261/digits /mnt/digits",
         "  modeldisk unmount /mnt/digits"})
@@ -40,51 +40,51 @@ final class MountCommand implements Callable<Integer> {
     private static final Logger LOG = LogManager.getLogger(MountCommand.class);
 
     @Parameters(index = "0", paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME",
-        description = "The model: its shards in their order, and its name.")
+        description = "The addresses of the model's shards in their order, and its name.")
     private String address;
 
-    @Parameters(index = "1", paramLabel = "DIR", description = "Where to mount it: a directory that is there.")
+    @Parameters(index = "1", paramLabel = "DIR", description = "The directory to mount on. It must exist.")
     private Path directory;
 
     @Option(names = "--exchange", paramLabel = "SCHEME", defaultValue = "sync",
         description = "direct: reads and writes go to the shards at once. sync: local buffers; fsync pushes the gradient and "
-            + "pulls the weights. overlap: two sets of local buffers; fsync switches them, and the other set is pushed and "
-            + "pulled while the learner computes: its weights are one iteration older.")
+            + "pulls the weights. overlap: two sets of local buffers; fsync switches them, and the mount pushes and pulls the "
+            + "other set while the learner computes, so that its weights are one iteration older.")
     private String exchange;
 
     @Option(names = "--pull", paramLabel = "WHEN", defaultValue = "adaptive",
-        description = "When overlap pulls. adaptive: so that the pull ends just when the computation does. after-push: as soon "
-            + "as the push has ended. beside-push: while it goes on.")
+        description = "When overlap pulls. adaptive: such that the pull ends when the computation does. after-push: as soon "
+            + "as the push has ended. beside-push: during the push.")
     private String pull;
 
     @Option(names = "--learner", paramLabel = "LABEL",
-        description = "The learner's name: the same name is the same learner, also after a restart of the mount. By default host "
-            + "name, process number and a random number.")
+        description = "The learner's name: the same name is the same learner, also after a restart of the mount. By default "
+            + "host name, process number and a random number.")
     private String learner;
 
     @Mixin
     private LoginSecrets secrets;
 
     @Option(names = "--wait", paramLabel = "TIME", defaultValue = "10min",
-        description = "How long a read or fsync waits for other learners before it fails.")
+        description = "How long a read or fsync waits for other learners before it fails with EIO.")
     private Duration waitTimeout;
 
     @Option(names = "--trace", paramLabel = "FILE",
-        description = "Where to leave the trace at the end: what DIR/trace.json "
-            + "shows meanwhile. Perfetto, chrome://tracing and `modeldisk trace timeline` open it.")
+        description = "Write the trace of DIR/trace.json to this file at the end. Perfetto, "
+            + "chrome://tracing and `modeldisk trace timeline` open it.")
     private Path trace;
 
     @Option(names = "--reconnect", paramLabel = "TIME", defaultValue = "10s",
-        description = "How long a request tries to reach a shard again whose connection is lost, before it fails.")
+        description = "How long a request tries to reconnect to a shard before it fails with EIO.")
     private Duration reconnectTimeout;
 
     @Option(names = "--digests", paramLabel = "none|crc32c", defaultValue = "none",
-        description = "crc32c: headers and data travel with checksums of their own, beyond TCP's; costs some throughput.")
+        description = "crc32c: iSCSI checksums of headers and data, in addition to TCP's; costs some throughput.")
     private Digest digests;
 
     @Option(names = "--datamover", paramLabel = "NAME", defaultValue = "auto",
-        description = "How data moves: tcp; iser: by RDMA; shm: through memory shared with a shard on this host; auto: shm or "
-            + "iser where a shard offers it, else tcp, and says why.")
+        description = "tcp. iser: RDMA. shm: memory shared with a shard on this host. auto: shm or iser if a shard offers "
+            + "it, else tcp; `modeldisk status DIR` shows the reason.")
     private String datamover;
 
     @Mixin
@@ -97,19 +97,19 @@ final class MountCommand implements Callable<Integer> {
     private TuningOption tuning;
 
     @Option(names = "--request-size", paramLabel = "BYTES",
-        description = "Neighbouring blocks go in one request up to this size, where a model has a single shard, instead of what "
-            + "the tuning says: a power of two from 4 KiB to 8 MiB. No request cuts a block.")
+        description = "The largest request that covers several neighbouring blocks of a model with one shard, instead of the "
+            + "tuned size: a power of two from 4 KiB to 8 MiB. A request never cuts a block.")
     private ByteSize requestSize;
 
     @Option(names = "--queue-depth", paramLabel = "N",
-        description = "How many requests are in flight on a shard, instead of what the tuning says: a shard takes 32.")
+        description = "The number of requests in flight on a shard, instead of the tuned one. A shard accepts 32.")
     private Integer queueDepth;
 
     @Option(names = "--foreground", description = "Stay in the foreground until the directory is unmounted.")
     private boolean foreground;
 
     @Option(names = "--log", paramLabel = "FILE",
-        description = "Where a mount in the background logs; by default nowhere.")
+        description = "The log file of a mount in the background. Default: no log.")
     private Path log;
 
     private boolean traceLeft;
@@ -137,7 +137,7 @@ final class MountCommand implements Callable<Integer> {
             .learner(label)
             .access(access.access());
         if (trace != null) {
-            // A file that cannot be written is known now, not after hours of training.
+            // A file that cannot be written is an error now, not after hours of training.
             Files.write(trace, new byte[0]);
         }
         try (StripedModel remote = StripedModel.connect(connection);
@@ -188,7 +188,7 @@ final class MountCommand implements Callable<Integer> {
         try {
             leaveTrace(mount);
         } catch (IOException e) {
-            LOG.error("the trace cannot be written to {}: {}", trace, e.getMessage());
+            LOG.error("cannot write the trace to {}: {}", trace, e.getMessage());
         }
     }
 

@@ -10,33 +10,33 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.StringJoiner;
 
-/** What a mount says of itself in status.json. */
+/** The status.json of a mount. */
 final class MountStatus {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final JsonNode report;
 
-    /** Reads it. */
+    /** Reads the file. */
     MountStatus(Path directory) throws IOException {
         Path file = directory.resolve("status.json");
         try {
             report = JSON.readTree(Files.readString(file));
         } catch (NoSuchFileException e) {
-            throw new IOException("no model is mounted on " + directory + ": " + file + " is not there", e);
+            throw new IOException("no model is mounted on " + directory + ": the file " + file + " does not exist", e);
         }
     }
 
-    /** All of it. */
+    /** The whole report. */
     JsonNode report() {
         return report;
     }
 
-    /** The model. */
+    /** The facts of the model. */
     ModelFacts facts() throws IOException {
         return ModelFacts.fromJson(JSON.writeValueAsBytes(report.path("model")));
     }
 
-    /** What the shards told it, by shard, or an object that says why they did not. */
+    /** The status of each shard, or an object with the member {@code error}. */
     JsonNode shards() {
         return report.path("shards");
     }

@@ -39,7 +39,7 @@ import picocli.CommandLine.Spec;
 @Command(name = "serve", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false, description = {
     "Serves one shard of a model over iSCSI until it is stopped (SIGTERM, Ctrl-C).",
     "LUN 0, train: reading returns weights, writing pushes a gradient. LUN 1, raw: the weights as a plain disk.",
-    "A model of n shards needs n of these, with --shard 0/n to --shard n-1/n and all else the same."},
+    "A model of n shards needs n of these processes, with --shard 0/n to --shard n-1/n and the same other options."},
     footer = {"",
         "Example, a model of two shards on one machine:",
         "  modeldisk serve --model digits --size 64MiB --shard 0/2 \\",
@@ -50,7 +50,7 @@ final class ServeCommand implements Callable<Integer> {
     private static final Logger LOG = LogManager.getLogger(ServeCommand.class);
     private static final Pattern SHARD = Pattern.compile("(\\d{1,6})/(\\d{1,6})");
 
-    /** The aggregators that are there, for the help text. */
+    /** The names of the available aggregators, for the help text. */
     static final class AggregatorNames implements Iterable<String> {
         @Override
         public Iterator<String> iterator() {
@@ -63,19 +63,19 @@ final class ServeCommand implements Callable<Integer> {
     private String model;
 
     @Option(names = "--size", paramLabel = "BYTES",
-        description = "Start from zeros: the size of the whole model, as 100MiB; a multiple of 4. This or --from.")
+        description = "Start from zeros. The size of the whole model, as 100MiB; a multiple of 4. Give this or --from.")
     private ByteSize size;
 
     @Option(names = "--from", paramLabel = "FILE",
-        description = "Start from the weights in a .safetensors file, the same one for every shard.")
+        description = "Start from the weights in a .safetensors file. All shards need the same file. Give this or --size.")
     private Path from;
 
     @Option(names = "--shard", paramLabel = "I/N", defaultValue = "0/1",
-        description = "Which shard this is, from 0, and of how many.")
+        description = "The number of this shard, from 0, and the number of shards.")
     private String shard;
 
     @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:3260",
-        description = "Where to listen; port 0 takes any that is free.")
+        description = "The address to listen on. Port 0 takes a free port.")
     private String listen;
 
     @Option(names = "--block-size", paramLabel = "BYTES", defaultValue = "256KiB",
@@ -84,27 +84,27 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(names = "--aggregator", paramLabel = "NAME[:OPTIONS]", defaultValue = "sgd:lr=0.1",
         completionCandidates = AggregatorNames.class,
-        description = "What folds a gradient into the weights, one of ${COMPLETION-CANDIDATES}.")
+        description = "The aggregator, which folds a gradient into the weights: ${COMPLETION-CANDIDATES}.")
     private String aggregator;
 
     @Option(names = "--consistency", paramLabel = "MODE", defaultValue = "asp",
-        description = "asp: a push is applied at once. ssp:S, as ssp:3: so too, and a pull waits until no learner is more than S "
-            + "rounds behind who pulls. bsp: a round is applied when every learner has pushed it, with the mean of their "
-            + "gradients, and a pull waits for it.")
+        description = "asp: a push is applied at once. ssp:S, as ssp:3: a push is applied at once, and a pull at round k waits "
+            + "until every learner has pushed round k - S. bsp: a round is applied when every learner has pushed it, with the "
+            + "mean of their gradients, and a pull waits for it.")
     private String consistency;
 
     @Option(names = "--learners", paramLabel = "N", defaultValue = "1",
-        description = "How many learners the first round waits for.")
+        description = "The number of learners that the first round waits for.")
     private int learners;
 
     @Option(names = "--min-learners", paramLabel = "N", defaultValue = "0",
-        description = "With fewer learners than this, once as many as --learners have been there, the job stops: pushes and "
-            + "waits fail until there are enough again. 0: it never does.")
+        description = "Once --learners learners have joined, the job stops when fewer than this are left: pushes and waits "
+            + "fail until there are enough again. 0: the job never stops.")
     private int minLearners;
 
     @Option(names = "--lease", paramLabel = "TIME", defaultValue = "5s",
-        description = "How long a learner whose connection is gone, or who is silent, may take to come back before the others go "
-            + "on without it.")
+        description = "How long a learner may be disconnected or silent before the others go on without it. Silence counts "
+            + "from 5s, whatever the lease.")
     private Duration lease;
 
     @Option(names = "--non-finite", paramLabel = "POLICY", defaultValue = "refuse",
@@ -114,7 +114,7 @@ final class ServeCommand implements Callable<Integer> {
     private String nonFinite;
 
     @Option(names = "--buffers", paramLabel = "BYTES", defaultValue = "256MiB",
-        description = "The memory for data on its way in, shared by all sessions.")
+        description = "The memory for incoming data, shared by all sessions.")
     private ByteSize buffers;
 
     @Option(names = "--secrets", paramLabel = "FILE",
@@ -123,21 +123,21 @@ final class ServeCommand implements Callable<Integer> {
     private Path secrets;
 
     @Option(names = "--insecure",
-        description = "Let everyone in who can reach the shard, also from other machines. Without this or --secrets it listens "
-            + "on loopback only.")
+        description = "Admit every initiator that can reach the shard, also from other machines. Without this or --secrets "
+            + "the shard listens on loopback only.")
     private boolean insecure;
 
     @Option(names = "--allow-initiator", paramLabel = "PATTERN", split = ",",
-        description = "Only these initiators may log in, as iqn.2026-11.io.modeldisk.learner:*; may be given several times.")
+        description = "Admit only these initiators, as iqn.2026-11.io.modeldisk.learner:*. Repeatable.")
     private List<String> allowedInitiators = List.of();
 
     @Option(names = "--allow-address", paramLabel = "CIDR", split = ",",
-        description = "Only from there may connections come, as 10.0.0.0/8 or fd00::/8; may be given several times.")
+        description = "Accept connections only from these addresses, as 10.0.0.0/8 or fd00::/8. Repeatable.")
     private List<String> allowedAddresses = List.of();
 
     @Option(names = "--peers", paramLabel = "HOST:PORT", split = ",",
-        description = "Where all shards of the model are, in their order, this one in its place: what discovery answers. "
-            + "Without it, discovery at a shard finds that shard alone.")
+        description = "The addresses of all shards of the model, in their order, this one included. Discovery returns them. "
+            + "Without this option it returns this shard only.")
     private List<String> peers = List.of();
 
     @Mixin
@@ -170,7 +170,7 @@ final class ServeCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** A signal has come: lets the main thread close the shard, and the process end only then. */
+    /** On a signal: lets the main thread close the shard, and delays the end of the process until it has. */
     private static void stop(CountDownLatch stopped, CountDownLatch closed) {
         stopped.countDown();
         try {
@@ -183,7 +183,8 @@ final class ServeCommand implements Callable<Integer> {
     private ServerContext context(Tuning sizes) throws IOException {
         Matcher place = SHARD.matcher(shard);
         if (!place.matches()) {
-            throw new IllegalArgumentException("--shard " + shard + " must be I/N, as 0/2 for the first of two");
+            throw new IllegalArgumentException(
+                "--shard " + shard + " must be I/N with I < N; write 0/2 for the first of two shards");
         }
         InetSocketAddress address = ModelAddress.parsePortal(listen, TargetServer.Context.DEFAULT_PORT);
         if (blockSize.bytes() > Integer.MAX_VALUE) {
@@ -216,14 +217,14 @@ final class ServeCommand implements Callable<Integer> {
             allowedAddresses.stream().map(AddressRange::parse).toList());
     }
 
-    /** One of --size and --from; where the command line has one, the settings' other one does not count. */
+    /** Uses --size or --from. If the command line has one of them, a setting of the other is ignored. */
     private ServerContext addSource(ServerContext context) {
         ParseResult commandLine = spec.commandLine().getParseResult();
         boolean bothAlike = commandLine.hasMatchedOption("--size") == commandLine.hasMatchedOption("--from");
         if (bothAlike && (size == null) == (from == null)) {
             throw new ParameterException(spec.commandLine(), size == null
-                ? "neither --size nor --from is given: one of them says what the weights start from"
-                : "--size=" + size.bytes() + " and --from=" + from + ": only one of them can be given");
+                ? "--size and --from are missing; give one of them as the start of the weights"
+                : "--size=" + size.bytes() + " and --from=" + from + " exclude each other; give one of them");
         }
         boolean zeros = bothAlike ? size != null : commandLine.hasMatchedOption("--size");
         return zeros ? context.sizeBytes(size.bytes()) : context.safetensors(from);

@@ -14,9 +14,9 @@ import picocli.CommandLine.Option;
 /** The option that chooses the datamovers of a shard. */
 public final class ServeDatamovers {
     @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp",
-        description = "Over what to serve, one or more of tcp, iser and shm. iser: RDMA, on the "
-            + "same address and port number as tcp. shm: learners on this host, of the same user or root, "
-            + "share their memory with the shard.")
+        description = "One or more of tcp, iser and shm. iser: RDMA, on the same address and port number as tcp. "
+            + "shm: learners on this host share their memory with the shard; learner and shard have the same user, or one "
+            + "of them is root.")
     private List<String> datamovers;
 
     @Mixin
@@ -27,7 +27,7 @@ public final class ServeDatamovers {
         List<TargetPortal.Opener> openers = new ArrayList<>();
         for (String name : datamovers.stream().distinct().toList()) {
             switch (name) {
-                // First: where it chooses a port, the others are named after that.
+                // First: if it chooses a port, the other datamovers use that port.
                 case TcpPortal.NAME -> openers.addFirst(new TcpPortal.Opener());
                 case IserProvider.NAME -> openers.add(IserProvider.find().opener());
                 case ShmPortal.NAME -> openers.add(new ShmPortal.Opener(sockets.directory(), new MappingLimits()));

@@ -17,15 +17,15 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * Where an option that is not on the command line comes from: the environment ({@code MODELDISK_SERVE_BLOCK_SIZE}), then a
- * file of properties ({@code serve.block-size}) that {@code MODELDISK_CONFIG} names, or {@value #DEFAULT_FILE} if it is there.
+ * The values of options that are not on the command line: from the environment ({@code MODELDISK_SERVE_BLOCK_SIZE}), else from
+ * a file of properties ({@code serve.block-size}) that {@code MODELDISK_CONFIG} names, or {@value #DEFAULT_FILE} if it exists.
  */
-final class Settings implements IDefaultValueProvider {
+public final class Settings implements IDefaultValueProvider {
     /** The settings file if MODELDISK_CONFIG names none. */
     public static final String DEFAULT_FILE = "/etc/modeldisk/modeldisk.properties";
 
     private static final String PREFIX = "MODELDISK_";
-    /** What the script and the log take from the environment: no options. */
+    /** Variables of the start script and the log, which are not options. */
     private static final Set<String> OTHER_VARIABLES = Set.of("MODELDISK_CONFIG", "MODELDISK_LOG_LEVEL",
         Background.MARKER);
 
@@ -38,7 +38,7 @@ final class Settings implements IDefaultValueProvider {
     /**
      * Reads the file.
      *
-     * @throws IOException if it is named and cannot be read, in words
+     * @throws IOException if MODELDISK_CONFIG names a file that cannot be read
      */
     Settings() throws IOException {
         String named = System.getenv("MODELDISK_CONFIG");
@@ -49,9 +49,9 @@ final class Settings implements IDefaultValueProvider {
         try (Reader reader = Files.newBufferedReader(path)) {
             file.load(reader);
         } catch (NoSuchFileException e) {
-            throw new IOException("MODELDISK_CONFIG=" + path + ": there is no such file", e);
+            throw new IOException("MODELDISK_CONFIG=" + path + ": the file does not exist", e);
         } catch (IOException | IllegalArgumentException e) {
-            throw new IOException("the settings file " + path + " cannot be read: " + e.getMessage(), e);
+            throw new IOException("cannot read the settings file " + path + ": " + e.getMessage(), e);
         }
     }
 
@@ -66,9 +66,9 @@ final class Settings implements IDefaultValueProvider {
     }
 
     /**
-     * Checks that every setting is one of an option of a command: a misspelt one would do nothing, and nobody would know.
+     * Checks that every setting belongs to an option of a command. A misspelt setting would have no effect, unnoticed.
      *
-     * @throws IOException for a key of the file or a variable that no option has, naming it
+     * @throws IOException naming the first property or variable that belongs to no option
      */
     void check(CommandLine line) throws IOException {
         Set<String> keys = new TreeSet<>();
@@ -76,20 +76,20 @@ final class Settings implements IDefaultValueProvider {
         Set<String> variables = keys.stream().map(Settings::variable).collect(Collectors.toSet());
         for (String key : new TreeSet<>(file.stringPropertyNames())) {
             if (!keys.contains(key) && !belongsToAbsentCommand(line, key)) {
-                throw new IOException("the settings file " + path + " has '" + key
-                    + "', which is no COMMAND.OPTION of modeldisk, as serve.block-size is");
+                throw new IOException("unknown setting '" + key + "' in " + path
+                    + "; settings are COMMAND.OPTION, as serve.block-size");
             }
         }
         for (String name : new TreeSet<>(System.getenv().keySet())) {
             if (name.startsWith(PREFIX) && !variables.contains(name) && !OTHER_VARIABLES.contains(name)
                 && !belongsToAbsentCommand(line, name.substring(PREFIX.length()).toLowerCase(Locale.ROOT))) {
-                throw new IOException("the environment has " + name
-                    + ", which is no setting of modeldisk, as MODELDISK_SERVE_BLOCK_SIZE is");
+                throw new IOException("unknown setting " + name
+                    + " in the environment; settings are MODELDISK_COMMAND_OPTION, as MODELDISK_SERVE_BLOCK_SIZE");
             }
         }
     }
 
-    /** A setting of bench, tune or trace, where their module is not on the class path: serve and mount run without it. */
+    /** Whether a setting belongs to bench, tune or trace, and their module is absent: serve and mount run without it. */
     private static boolean belongsToAbsentCommand(CommandLine line, String key) {
         String command = key.split("[._]", 2)[0];
         return OPTIONAL_COMMANDS.contains(command) && !line.getSubcommands().containsKey(command);
@@ -104,12 +104,14 @@ final class Settings implements IDefaultValueProvider {
         command.subcommands().values().forEach(sub -> collect(sub.getCommandSpec(), keys));
     }
 
-    private static String key(CommandSpec command, OptionSpec option) {
+    /** The property of an option in the settings file, as {@code serve.block-size}. */
+    public static String key(CommandSpec command, OptionSpec option) {
         return command.qualifiedName(".").replaceFirst("^modeldisk\\.", "") + "."
             + option.longestName().replaceFirst("^--", "");
     }
 
-    private static String variable(String key) {
+    /** The environment variable of a property, as {@code MODELDISK_SERVE_BLOCK_SIZE}. */
+    public static String variable(String key) {
         return PREFIX + key.replace('.', '_').replace('-', '_').toUpperCase(Locale.ROOT);
     }
 }

@@ -4,11 +4,11 @@ import io.modeldisk.protocol.datamover.shm.SocketPath;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
-/** Where the sockets are by which learners and shards on one host share memory: alike for both. */
+/** The directory of the sockets of the datamover shm, the same option for shards and mounts. */
 final class SocketDirectory {
     @Option(names = "--shm-directory", paramLabel = "DIR",
-        description = "Where the sockets of the shm datamover are, a directory of this user alone: by default modeldisk in "
-            + "XDG_RUNTIME_DIR; without one, in /run for root, else /tmp/modeldisk-UID.")
+        description = "The directory of the shm datamover's sockets, accessible to this user only. Default: modeldisk in "
+            + "XDG_RUNTIME_DIR; without that variable /run/modeldisk for root, /tmp/modeldisk-UID for others.")
     private Path directory;
 
     Path directory() {

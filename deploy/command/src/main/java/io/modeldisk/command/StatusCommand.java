@@ -17,16 +17,16 @@ import picocli.CommandLine.Parameters;
 
 /** {@code modeldisk status}. */
 @Command(name = "status", mixinStandardHelpOptions = true,
-    description = {"Asks every shard of a model how it is: versions, rounds, learners, bytes moved.",
-        "Where a model is mounted, also tells of the mount: its datamover, the sizes it cuts data in, its last error."})
+    description = {"Shows the state of every shard of a model: versions, rounds, learners, bytes moved.",
+        "With the directory of a mount, also shows the mount: its datamover and the reason for it, its sizes, its last error."})
 final class StatusCommand implements Callable<Integer> {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     @Parameters(paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME|DIR",
-        description = "The model: its shards in their order, and its name; or where it is mounted.")
+        description = "The addresses of the model's shards in their order, and its name; or the directory of a mount.")
     private String address;
 
-    @Option(names = "--json", description = "Print what the shards say, or the mount's status.json, as JSON.")
+    @Option(names = "--json", description = "Print the status of the shards, or the mount's status.json, as JSON.")
     private boolean json;
 
     @Mixin
@@ -59,7 +59,7 @@ final class StatusCommand implements Callable<Integer> {
         }
         System.out.println(mount.words());
         if (mount.shards().has("error")) {
-            System.out.println("no status of the shards: " + mount.shards().path("error").asText());
+            System.out.println("the shards did not answer: " + mount.shards().path("error").asText());
         } else {
             print(mount.facts(), mount.shards());
         }
@@ -88,7 +88,7 @@ final class StatusCommand implements Callable<Integer> {
         shards.forEach(StatusCommand::printTroubles);
         System.out.println();
         if (learners(shards) == 0) {
-            System.out.println("no learner is there now");
+            System.out.println("no learners");
             return;
         }
         System.out.printf("%-6s %-32s %-6s %14s %12s %12s  %s%n", "shard", "learner", "state", "clock", "pushed",
@@ -107,7 +107,7 @@ final class StatusCommand implements Callable<Integer> {
         }
     }
 
-    /** What keeps learners from going on, if anything does. */
+    /** Prints why learners wait, if they do. */
     private static void printTroubles(JsonNode shard) {
         int number = shard.path("shard").asInt();
         if (shard.has("stopped")) {
@@ -129,7 +129,7 @@ final class StatusCommand implements Callable<Integer> {
         }
     }
 
-    /** How far a learner is behind, in words. */
+    /** The rounds and the time that a learner is behind. */
     private static String behind(JsonNode learner) {
         JsonNode behind = learner.path("behind");
         String rounds = Plural.counted(behind.path("rounds").asInt(), "round");

@@ -9,30 +9,30 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
-/** Where the sizes come from that data is cut in, and what of them is pinned: alike for a shard and a mount. */
+/** The tuning file and the pinned eager size, the same options for shards and mounts. */
 final class TuningOption {
     private static final String NONE = "none";
 
     @Option(names = "--tuning", paramLabel = "FILE|none",
-        description = "What `modeldisk tune` has found; by default ~/.config/modeldisk/tuning.json if it is there. none: the "
+        description = "The result of `modeldisk tune`. Default: ~/.config/modeldisk/tuning.json if it exists. none: the "
             + "built-in sizes.")
     private String file;
 
     @Option(names = "--eager", paramLabel = "BYTES",
-        description = "How much of a write travels with its command (ImmediateData, FirstBurstLength), instead of what the "
-            + "tuning says: 0, or 512 bytes to 256 KiB. Over iser 8 KiB at most, and nothing over shm.")
+        description = "How much of a write travels with its command (ImmediateData, FirstBurstLength), instead of the tuned "
+            + "size: 0, or 512 bytes to 256 KiB. Over iser at most 8 KiB, over shm nothing.")
     private ByteSize eager;
 
-    /** What to use, with what is pinned. */
+    /** The tuned sizes, with the pinned one in place of the tuned one. */
     Tuning read() throws IOException {
         return read(null, null);
     }
 
     /**
-     * What to use, with what is pinned, here and by two other options.
+     * The tuned sizes, with pinned ones in place of tuned ones.
      *
-     * @param requestSize null if it is not pinned
-     * @param queueDepth null if it is not pinned
+     * @param requestSize null if not pinned
+     * @param queueDepth null if not pinned
      */
     Tuning read(ByteSize requestSize, Integer queueDepth) throws IOException {
         return file()

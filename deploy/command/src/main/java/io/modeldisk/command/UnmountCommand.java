@@ -9,9 +9,9 @@ import picocli.CommandLine.Parameters;
 
 /** {@code modeldisk unmount}. */
 @Command(name = "unmount", mixinStandardHelpOptions = true,
-    description = "Unmounts a model and returns when the mount is gone. fusermount3 -u DIR does the same.")
+    description = "Unmounts a model and returns when the mount has ended. fusermount3 -u DIR does the same.")
 final class UnmountCommand implements Callable<Integer> {
-    @Parameters(paramLabel = "DIR", description = "Where the model is mounted.")
+    @Parameters(paramLabel = "DIR", description = "The directory of the mount.")
     private Path directory;
 
     @Override

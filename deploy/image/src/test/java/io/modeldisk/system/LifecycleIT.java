@@ -56,7 +56,7 @@ final class LifecycleIT {
     void statusOfADirectoryThatIsNoMountIsRefusedInWords() throws Exception {
         Result result = sandbox.run(modeldisk("status", sandbox.directory("d")));
         assertThat(result.status()).isNotZero();
-        assertThat(result.output()).contains("no model is mounted on", "status.json is not there");
+        assertThat(result.output()).contains("no model is mounted on", "status.json does not exist");
     }
 
     @Test
