@@ -1,0 +1,125 @@
+package io.modeldisk.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import io.modeldisk.command.Main;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** What README.md, docs/, CHANGELOG.md and PROTOCOL.md show is there. */
+final class DocumentationTest {
+    private static final Pattern LINK = Pattern.compile("\\[[^\\]]*]\\(([^)\\s]+)\\)");
+    private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
+    /** A path of a source in backticks, as {@code `ps-server/src/main/java/io/modeldisk/server/Shard.java`}. */
+    private static final Pattern SOURCE = Pattern.compile("`([A-Za-z0-9_./-]+/[A-Za-z0-9_./-]+\\.(?:java|c|h))`");
+    private static final int MAX_README_LINES = 200;
+
+    static List<Path> pages() throws IOException {
+        return Pages.all();
+    }
+
+    static Stream<String> modeldiskCommands() throws IOException {
+        return Pages.all().stream().flatMap(DocumentationTest::commands)
+            .filter(command -> command.matches("(deploy/)?modeldisk .*"));
+    }
+
+    static Stream<String> scripts() throws IOException {
+        return Pages.all().stream().flatMap(DocumentationTest::commands).map(command -> command.split(" ")[0])
+            .filter(program -> program.contains("/")).distinct();
+    }
+
+    private static Stream<String> commands(Path page) {
+        try {
+            return Pages.commands(page).stream();
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("modeldiskCommands")
+    void commandShownIsParsed(String command) throws IOException {
+        String[] arguments = Arrays.stream(command.split("\\s+")).skip(1).toArray(String[]::new);
+        CommandLine line = Main.commandLine();
+
+        assertThatCode(() -> line.parseArgs(arguments)).doesNotThrowAnyException();
+    }
+
+    @ParameterizedTest
+    @MethodSource("scripts")
+    void scriptShownIsExecutable(String script) {
+        assertThat(Pages.ROOT.resolve(script)).isExecutable();
+    }
+
+    @ParameterizedTest
+    @MethodSource("pages")
+    void linkLeadsToAFileAndAHeadingThatExist(Path page) throws IOException {
+        Matcher links = LINK.matcher(Files.readString(page));
+        while (links.find()) {
+            String link = links.group(1);
+            if (link.contains("://")) {
+                continue;
+            }
+            String[] parts = link.split("#", 2);
+            Path target = parts[0].isEmpty() ? page : page.resolveSibling(parts[0]).normalize();
+            assertThat(target).as(link + " in " + page).exists();
+            if (parts.length == 2) {
+                assertThat(anchors(target)).as(link + " in " + page).contains(parts[1]);
+            }
+        }
+    }
+
+    /** The anchors that GitHub makes of a page's headings. */
+    private static Set<String> anchors(Path page) throws IOException {
+        return HEADING.matcher(Files.readString(page)).results()
+            .map(heading -> heading.group(1).toLowerCase(Locale.ROOT).replaceAll("[^\\w\\- ]", "").replace(' ', '-'))
+            .collect(Collectors.toSet());
+    }
+
+    @ParameterizedTest
+    @MethodSource("pages")
+    void sourceNamedExists(Path page) throws IOException {
+        Matcher sources = SOURCE.matcher(Files.readString(page));
+        while (sources.find()) {
+            assertThat(Pages.ROOT.resolve(sources.group(1))).as(page.toString()).exists();
+        }
+    }
+
+    @Test
+    void readmeIsShort() throws IOException {
+        assertThat(Files.readAllLines(Pages.ROOT.resolve("README.md"))).hasSizeLessThan(MAX_README_LINES);
+    }
+
+    /** `serve --lease 5s` was refused as no number. */
+    @ParameterizedTest
+    @MethodSource("timeOptions")
+    void optionThatTakesATimeTakesAUnit(OptionSpec option) throws Exception {
+        assertThat(option.type()).as(option.longestName()).isEqualTo(Duration.class);
+    }
+
+    static Stream<OptionSpec> timeOptions() throws IOException {
+        return options(Main.commandLine())
+            .filter(option -> option.paramLabel().matches("TIME|SECONDS|MS") || option.type() == Duration.class);
+    }
+
+    private static Stream<OptionSpec> options(CommandLine line) {
+        return Stream.concat(line.getCommandSpec().options().stream(),
+            line.getSubcommands().values().stream().flatMap(DocumentationTest::options));
+    }
+}

@@ -1,0 +1,170 @@
+package io.modeldisk.docs;
+
+import io.modeldisk.command.Settings;
+import io.modeldisk.mount.file.Attribute;
+import io.modeldisk.mount.file.MountEntry;
+import io.modeldisk.platform.metrics.Metric;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/** The text of docs/reference.md: from picocli's model of the commands, and the enums of files, attributes and metrics. */
+final class Reference {
+    private static final String HEAD = """
+        # Reference
+
+        Generated from the code. To renew it:
+
+        ```sh
+        %s
+        ```
+
+        - [Commands and settings](#commands-and-settings)
+        - [Files of a mount](#files-of-a-mount)
+        - [Attributes of a mount](#attributes-of-a-mount)
+        - [Metrics](#metrics)
+
+        ## Commands and settings
+
+        Each option can be set in three ways. The command line wins over the environment, and the environment over the file
+        that `MODELDISK_CONFIG` names (by default `%s`).
+
+        | way | example |
+        |---|---|
+        | command line | `modeldisk serve --block-size 64KiB` |
+        | environment: prefix, command and option in capitals, joined by `_` | `MODELDISK_SERVE_BLOCK_SIZE=64KiB` |
+        | file: the command and the option without its hyphens, joined by a dot | `serve.block-size=64KiB` |
+
+        BYTES is written `4096`, `64k`, `256KiB`, `1.5GB`. TIME is written `5s`, `200ms`, `2min`; a number alone is in seconds,
+        unless the option says otherwise. The column "setting" has the property and the variable of the option.
+
+        Two variables belong to no option: `MODELDISK_CONFIG` names the settings file. `MODELDISK_LOG_LEVEL` (`error`, `warn`,
+        `info`, `debug`) sets how much is logged.
+        """;
+
+    private final StringBuilder text = new StringBuilder();
+
+    private Reference() {}
+
+    /** The whole page. */
+    static String of(CommandLine line, String renewCommand) {
+        Reference reference = new Reference();
+        reference.text.append(HEAD.formatted(renewCommand, Settings.DEFAULT_FILE));
+        commands(line.getCommandSpec()).forEach(reference::command);
+        reference.files();
+        reference.metrics();
+        return reference.text.toString();
+    }
+
+    /** A command that does something, and those below it, in the order of the help. */
+    private static List<CommandSpec> commands(CommandSpec command) {
+        List<CommandSpec> all = new ArrayList<>();
+        if (command.parent() != null) {
+            all.add(command);
+        }
+        command.subcommands().values().stream().map(CommandLine::getCommandSpec)
+            .filter(sub -> !sub.usageMessage().hidden()).forEach(sub -> all.addAll(commands(sub)));
+        return all;
+    }
+
+    private void command(CommandSpec command) {
+        text.append("\n### ").append(command.qualifiedName()).append("\n\n");
+        for (String line : command.usageMessage().description()) {
+            text.append(cell(line.formatted())).append('\n');
+        }
+        List<PositionalParamSpec> parameters = command.positionalParameters();
+        if (!parameters.isEmpty()) {
+            text.append("\n| argument | description |\n|---|---|\n");
+            parameters.forEach(each -> text
+                .append("| `%s` | %s |\n".formatted(code(each.paramLabel()), description(each.description()))));
+        }
+        List<OptionSpec> options = command.options().stream().filter(each -> !each.usageHelp() && !each.versionHelp())
+            .toList();
+        if (!options.isEmpty()) {
+            text.append("\n| option | default | setting | description |\n|---|---|---|---|\n");
+            options.forEach(option -> option(command, option));
+        }
+    }
+
+    private void option(CommandSpec command, OptionSpec option) {
+        String label = option.arity().max() == 0 ? "" : " " + option.paramLabel();
+        String setting = Settings.key(command, option);
+        text.append("| `%s%s` | %s | `%s`<br>`%s` | %s |\n".formatted(option.longestName(), code(label),
+            defaultValue(option), setting, Settings.variable(setting), description(candidates(option))));
+    }
+
+    private static String candidates(OptionSpec option) {
+        String words = String.join(" ", option.description());
+        if (option.completionCandidates() == null) {
+            return words;
+        }
+        return words.replace("${COMPLETION-CANDIDATES}",
+            String.join(", ", option.completionCandidates()).toLowerCase(Locale.ROOT));
+    }
+
+    private static String defaultValue(OptionSpec option) {
+        if (option.defaultValue() != null) {
+            return "`" + code(option.defaultValue()) + "`";
+        }
+        return option.required() ? "required" : "";
+    }
+
+    private void files() {
+        text.append("""
+
+            ## Files of a mount
+
+            | file | description |
+            |---|---|
+            """);
+        Stream.of(MountEntry.values())
+            .forEach(
+                entry -> text.append("| `DIR/%s` | %s |\n".formatted(entry.fileName(), cell(entry.description()))));
+        text.append("""
+
+            ## Attributes of a mount
+
+            Extended attributes of `DIR/model`, read by getxattr(2) or `getfattr -d DIR/model`.
+
+            | attribute | unit | description |
+            |---|---|---|
+            """);
+        Stream.of(Attribute.values()).forEach(attribute -> text
+            .append("| `%s` | %s | %s |\n".formatted(attribute.attributeName(), attribute.unit(),
+                cell(attribute.description()))));
+    }
+
+    private void metrics() {
+        text.append("""
+
+            ## Metrics
+
+            Where they stand in `DIR/status.json`. `modeldisk status --json` has the members of `shards[]` too. A counter only
+            grows, from 0 at start; a gauge may rise and fall.
+
+            | metric | unit | kind | description |
+            |---|---|---|---|
+            """);
+        Stream.of(Metric.values()).forEach(metric -> text.append("| `%s` | %s | %s | %s |\n".formatted(metric.path(),
+            metric.unit().symbol(), metric.kind().name().toLowerCase(Locale.ROOT), cell(metric.description()))));
+    }
+
+    private static String description(String... lines) {
+        return cell(String.join(" ", lines));
+    }
+
+    /** Text of a table's cell. */
+    private static String cell(String words) {
+        return words.replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;").strip();
+    }
+
+    /** Code in a table's cell. */
+    private static String code(String words) {
+        return words.replace("|", "\\|");
+    }
+}
