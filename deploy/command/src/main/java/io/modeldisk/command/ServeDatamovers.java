@@ -14,9 +14,8 @@ import picocli.CommandLine.Option;
 /** The option that chooses the datamovers of a shard. */
 public final class ServeDatamovers {
     @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp",
-        description = "One or more of tcp, iser and shm. iser: RDMA, on the same address and port number as tcp. "
-            + "shm: learners on this host share their memory with the shard; learner and shard have the same user, or one "
-            + "of them is root.")
+        description = "One or more of tcp, iser and shm. iser: RDMA, on the same address and port number as tcp. shm: "
+            + "mounts on this host, of the shard's user or of root, share their memory with the shard.")
     private List<String> datamovers;
 
     @Mixin
