@@ -23,10 +23,10 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     private final List<MountedFile> files;
 
     ModelFiles(MountContext context) throws IOException {
-        this.weights = new WeightsFile(context.remoteModel());
+        this.weights = new WeightsFile(context.remoteModel(), context.clock());
         this.trace = ExchangeSettings.systemTrace();
         this.exchange = context.exchange().create(context.remoteModel(), new ExchangeSettings(context.pull(), trace));
-        this.model = new ModelFile(context.remoteModel(), exchange);
+        this.model = new ModelFile(context.remoteModel(), exchange, context.clock());
         StatusReport report = new StatusReport(context, exchange, model);
         this.traceEvents = new TraceEvents(trace, context.learner(), context.remoteModel().facts().model(),
             context.exchange().schemeName());

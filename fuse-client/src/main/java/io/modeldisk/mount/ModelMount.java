@@ -4,22 +4,24 @@ import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.fuse.FuseSession;
 import io.modeldisk.mount.fuse.KernelBinding;
 import io.modeldisk.mount.trace.IterationTrace;
+import io.modeldisk.platform.linux.MemoryLimit;
+import io.modeldisk.platform.time.FutureWait;
+import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /** A model that is mounted over a directory, served by threads of this process. Thread-safe. */
 public final class ModelMount implements AutoCloseable {
     private final MountPoint mountPoint;
     private final ModelFiles files;
     private final FuseSession session;
+    private final NanoClock clock;
     private boolean closed;
 
-    private ModelMount(MountPoint mountPoint, ModelFiles files, FuseSession session) {
+    private ModelMount(MountPoint mountPoint, ModelFiles files, FuseSession session, NanoClock clock) {
+        this.clock = clock;
         this.mountPoint = mountPoint;
         this.files = files;
         this.session = session;
@@ -35,20 +37,20 @@ public final class ModelMount implements AutoCloseable {
     public static ModelMount launch(MountContext context) throws IOException {
         context.conclude();
         long bufferBytes = context.exchange().bufferBytes(context.remoteModel().facts().sizeBytes());
-        AvailableMemory.ofThisMachine().require(bufferBytes, "exchange " + context.exchange().schemeName());
+        BufferMemory.require(bufferBytes, context.exchange().schemeName(), MemoryLimit.ofThisProcess());
         MountPoint mountPoint = MountPoint.of(context.directory());
         mountPoint.ensureFree();
         ModelFiles files = new ModelFiles(context);
         ModelMount mount;
         try {
             mount = new ModelMount(mountPoint, files,
-                context.binding().mount(mountPoint.path(), files, context.fuseOptions()));
+                context.binding().mount(mountPoint.path(), files, context.fuseOptions()), context.clock());
         } catch (IOException | RuntimeException e) {
             files.close();
             throw e;
         }
         try {
-            mountPoint.awaitAnswer(context.startTimeout());
+            mountPoint.awaitAnswer(context.startTimeout(), context.clock());
             return mount;
         } catch (IOException | RuntimeException e) {
             mount.close();
@@ -65,7 +67,7 @@ public final class ModelMount implements AutoCloseable {
         MountPoint mountPoint = MountPoint.of(directory);
         mountPoint.ensureModeldisk();
         new KernelBinding().unmount(mountPoint.path());
-        mountPoint.awaitGone(FuseOptions.DEFAULT_CLOSE_TIMEOUT);
+        mountPoint.awaitGone(FuseOptions.DEFAULT_CLOSE_TIMEOUT, NanoClock.SYSTEM);
     }
 
     /** The directory, without symbolic links. */
@@ -90,14 +92,7 @@ public final class ModelMount implements AutoCloseable {
 
     /** Waits until the model is unmounted, by this process or another; false if that takes longer. */
     public boolean awaitUnmounted(Duration timeout) throws InterruptedException {
-        try {
-            unmounted().get(timeout.toNanos(), TimeUnit.NANOSECONDS);
-            return true;
-        } catch (TimeoutException e) {
-            return false;
-        } catch (ExecutionException e) {
-            throw new IllegalStateException("the end of the mount failed", e);
-        }
+        return FutureWait.isDoneWithin(session.ended(), timeout, clock);
     }
 
     /**

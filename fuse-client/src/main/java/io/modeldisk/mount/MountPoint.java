@@ -1,6 +1,8 @@
 package io.modeldisk.mount;
 
 import io.modeldisk.mount.fuse.FuseOptions;
+import io.modeldisk.platform.time.FutureWait;
+import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -9,14 +11,11 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.LockSupport;
 
-/** A directory that is to be, or is, a mount point; its path as the kernel writes it. */
+/** A directory that is, or will be, a mount point, by the path that the kernel shows. */
 final class MountPoint {
-    private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(2);
+    private static final long POLL_MS = 2;
 
     private final Path path;
 
@@ -47,12 +46,12 @@ final class MountPoint {
         return path;
     }
 
-    /** What is mounted here. */
+    /** The type of the file system that is mounted here; empty if none is. */
     Optional<String> type() throws IOException {
         return MountTable.read().at(path).map(MountTable.Entry::type);
     }
 
-    /** Throws if nothing can be mounted here, with the reason. */
+    /** Throws, with the reason, if nothing can be mounted here. */
     void ensureFree() throws IOException {
         Optional<String> type = type();
         if (type.isPresent()) {
@@ -68,7 +67,7 @@ final class MountPoint {
         }
     }
 
-    /** Throws if no modeldisk is mounted here, with what is. */
+    /** Throws if no modeldisk is mounted here. */
     void ensureModeldisk() throws IOException {
         Optional<String> type = type();
         if (type.isEmpty()) {
@@ -79,10 +78,10 @@ final class MountPoint {
         }
     }
 
-    /** Throws if the file system does not answer within the time: it is asked through the kernel, as its users will. */
-    void awaitAnswer(Duration timeout) throws IOException {
+    /** Reads the directory through the kernel, as users will; throws if the file system does not answer in time. */
+    void awaitAnswer(Duration timeout, NanoClock clock) throws IOException {
         CompletableFuture<Void> answer = new CompletableFuture<>();
-        // A thread of its own: a file system that does not answer would keep the caller for ever.
+        // In another thread, because a file system that does not answer blocks the thread that asks.
         Thread.ofPlatform().name("modeldisk-mount-check").daemon().start(() -> {
             try {
                 askAll();
@@ -92,10 +91,11 @@ final class MountPoint {
             }
         });
         try {
-            answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
-        } catch (TimeoutException e) {
-            throw new IOException(path + " was mounted but did not answer within " + timeout.toMillis() + " ms", e);
-        } catch (ExecutionException | CompletionException e) {
+            if (!FutureWait.isDoneWithin(answer, timeout, clock)) {
+                throw new IOException(path + " was mounted but did not answer within " + timeout.toMillis() + " ms");
+            }
+            answer.join();
+        } catch (CompletionException e) {
             throw new IOException(path + " was mounted but does not answer: " + e.getCause().getMessage(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -103,7 +103,7 @@ final class MountPoint {
         }
     }
 
-    /** Nothing is open any more when this returns: the mount must not be busy with its own check. */
+    /** Leaves nothing open: an open file would keep the mount busy. */
     private void askAll() throws IOException {
         try (DirectoryStream<Path> files = Files.newDirectoryStream(path)) {
             for (Path file : files) {
@@ -113,14 +113,19 @@ final class MountPoint {
         ensureModeldisk();
     }
 
-    /** Throws if the mount is still there after this time. */
-    void awaitGone(Duration timeout) throws IOException {
-        long startedNs = System.nanoTime();
-        while (type().filter(FuseOptions.TYPE::equals).isPresent()) {
-            if (System.nanoTime() - startedNs > timeout.toNanos()) {
-                throw new IOException(path + " is still mounted after " + timeout.toMillis() + " ms");
+    /** Throws if the mount is still there after this time. Polls the mount table, which wakes no Java thread. */
+    void awaitGone(Duration timeout, NanoClock clock) throws IOException {
+        long deadlineNs = clock.nanoTime() + timeout.toNanos();
+        try {
+            while (type().filter(FuseOptions.TYPE::equals).isPresent()) {
+                if (clock.nanoTime() - deadlineNs > 0) {
+                    throw new IOException(path + " is still mounted after " + timeout.toMillis() + " ms");
+                }
+                clock.sleep(POLL_MS, TimeUnit.MILLISECONDS);
             }
-            LockSupport.parkNanos(this, POLL_NS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while unmounting " + path, e);
         }
     }
 }

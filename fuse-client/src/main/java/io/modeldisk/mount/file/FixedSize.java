@@ -1,16 +1,25 @@
 package io.modeldisk.mount.file;
 
+import io.modeldisk.platform.time.NanoClock;
+import java.time.Instant;
+import java.util.concurrent.TimeUnit;
 import io.modeldisk.mount.fuse.Errno;
 import io.modeldisk.mount.fuse.ErrnoException;
 
-/** The size of a file that neither grows nor shrinks, and when it last changed. Thread-safe. */
+/** The size of a file that neither grows nor shrinks, and the time of its last change. Thread-safe. */
 final class FixedSize {
     private final String name;
     private final long bytes;
-    private volatile long modifiedMs = System.currentTimeMillis();
+    private final NanoClock clock;
+    private final long createdMs = Instant.now().toEpochMilli();
+    private final long createdNs;
+    private volatile long modifiedNs;
 
-    FixedSize(String name, long bytes) {
+    FixedSize(String name, long bytes, NanoClock clock) {
         this.name = name;
+        this.clock = clock;
+        this.createdNs = clock.nanoTime();
+        this.modifiedNs = createdNs;
         this.bytes = bytes;
     }
 
@@ -19,22 +28,22 @@ final class FixedSize {
     }
 
     long modifiedMs() {
-        return modifiedMs;
+        return createdMs + TimeUnit.NANOSECONDS.toMillis(modifiedNs - createdNs);
     }
 
     void modified() {
-        modifiedMs = System.currentTimeMillis();
+        modifiedNs = clock.nanoTime();
     }
 
-    /** How much of a read lies within the file. */
+    /** The bytes of a read that lie within the file. */
     int readable(long offset, int lengthBytes) {
         return offset < 0 ? 0 : (int) Math.clamp(bytes - offset, 0L, lengthBytes);
     }
 
     /**
-     * How much of a write lies within the file; a write over the end is a short one, as POSIX has it for a full disk.
+     * The bytes of a write that lie within the file; a write across the end is short, as POSIX says for a full disk.
      *
-     * @throws ErrnoException ENOSPC if nothing does, as a block device answers
+     * @throws ErrnoException ENOSPC if there are none, as a block device answers
      */
     int writable(long offset, int lengthBytes) throws ErrnoException {
         int within = readable(offset, lengthBytes);

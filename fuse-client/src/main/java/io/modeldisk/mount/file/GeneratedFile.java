@@ -8,6 +8,7 @@ import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.mount.fuse.Transfer;
 import io.modeldisk.platform.cancellation.Cancellation;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.function.Supplier;
 
 /** A text about the mount, as it was when the file was opened. Its size shows as 0, as with files in /proc. */
@@ -43,7 +44,7 @@ public final class GeneratedFile implements MountedFile {
 
     @Override
     public long modifiedMs() {
-        return System.currentTimeMillis();
+        return Instant.now().toEpochMilli();
     }
 
     @Override

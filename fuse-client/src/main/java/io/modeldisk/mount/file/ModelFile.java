@@ -7,12 +7,15 @@ import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.mount.fuse.Transfer;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -22,9 +25,8 @@ import org.apache.logging.log4j.Logger;
  */
 public final class ModelFile implements MountedFile {
     private static final Logger LOG = LogManager.getLogger(ModelFile.class);
-    // The kernel sends the release just after close(2) has returned; a dup'ed descriptor never sends it.
+    // The kernel sends the release just after close(2) has returned; none comes if the descriptor was a duplicate.
     private static final long RELEASE_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(200);
-    private static final long RELEASE_POLL_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final RemoteModel model;
     private final Exchange exchange;
@@ -35,14 +37,19 @@ public final class ModelFile implements MountedFile {
     private int handles;
     // Changes under the lock only; read without it, for the status.
     private volatile int learners;
-    // How many writable handles were closed by a process and not yet released by the kernel.
+    private final NanoClock clock;
+    private final ReentrantLock releases = new ReentrantLock();
+    private final Condition released = releases.newCondition();
+    private final Cancellation.Waiter wakeOpens = Cancellation.signalling(releases, released);
+    // Writable handles that a process has closed and the kernel has not released yet; changes under the lock.
     private volatile int closing;
 
     /** The file of this model, with this way to move its data. */
-    public ModelFile(RemoteModel model, Exchange exchange) {
+    public ModelFile(RemoteModel model, Exchange exchange, NanoClock clock) {
         this.model = model;
+        this.clock = clock;
         this.exchange = exchange;
-        this.size = new FixedSize(name(), model.facts().sizeBytes());
+        this.size = new FixedSize(name(), model.facts().sizeBytes(), clock);
         this.attributes = new ModelAttributes(exchange, new VersionProbe(model));
     }
 
@@ -106,11 +113,24 @@ public final class ModelFile implements MountedFile {
         return new Handle(writable);
     }
 
-    /** A learner that starts after another has closed is a new one, also when the kernel has not said so yet. */
-    private void awaitReleases(Cancellation cancellation) {
-        long startedNs = System.nanoTime();
-        while (closing > 0 && !cancellation.isCancelled() && System.nanoTime() - startedNs < RELEASE_WAIT_NS) {
-            LockSupport.parkNanos(this, RELEASE_POLL_NS);
+    /** A learner that opens the file after another has closed it is a new one, even if the release is still to come. */
+    private void awaitReleases(Cancellation cancellation) throws IOException {
+        if (closing == 0) {
+            return;
+        }
+        long deadlineNs = clock.nanoTime() + RELEASE_WAIT_NS;
+        cancellation.register(wakeOpens);
+        releases.lock();
+        try {
+            while (closing > 0 && !cancellation.isCancelled() && clock.awaitUntil(released, deadlineNs)) {
+                // Woken by a release or a cancellation.
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("the thread was interrupted while it waited for a closed learner");
+        } finally {
+            releases.unlock();
+            cancellation.unregister(wakeOpens);
         }
     }
 
@@ -132,11 +152,7 @@ public final class ModelFile implements MountedFile {
         }
     }
 
-    private synchronized void closing(int change) {
-        closing += change;
-    }
-
-    private void released(boolean writable) {
+    private void handleReleased(boolean writable) {
         long stamp = lock.lockExclusive();
         try {
             handles--;
@@ -152,7 +168,7 @@ public final class ModelFile implements MountedFile {
 
     private final class Handle implements FileHandle {
         private final boolean writable;
-        // Guarded by the file's monitor when it changes.
+        // Changes under the lock of the releases.
         private volatile boolean flushed;
 
         Handle(boolean writable) {
@@ -199,7 +215,7 @@ public final class ModelFile implements MountedFile {
 
         @Override
         public void release() {
-            released(writable);
+            handleReleased(writable);
             setFlushed(false);
         }
 
@@ -211,11 +227,15 @@ public final class ModelFile implements MountedFile {
         }
 
         private void setFlushed(boolean now) {
-            synchronized (ModelFile.this) {
+            releases.lock();
+            try {
                 if (writable && flushed != now) {
-                    closing(now ? 1 : -1);
+                    closing += now ? 1 : -1;
                     flushed = now;
+                    released.signalAll();
                 }
+            } finally {
+                releases.unlock();
             }
         }
     }

@@ -7,6 +7,7 @@ import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.mount.fuse.Transfer;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
@@ -25,10 +26,10 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
      *
      * @throws IOException if there is no memory for it
      */
-    public WeightsFile(RemoteModel model) throws IOException {
+    public WeightsFile(RemoteModel model, NanoClock clock) throws IOException {
         this.model = model;
         this.patch = model.allocate(Transfer.MEMORY_BYTES);
-        this.size = new FixedSize(name(), model.facts().sizeBytes());
+        this.size = new FixedSize(name(), model.facts().sizeBytes(), clock);
     }
 
     @Override

@@ -55,8 +55,11 @@ final class Dispatcher {
             }
         }
         do {
-            serveNow(slot);
-            lane.leave();
+            try {
+                serveNow(slot);
+            } finally {
+                lane.leave();
+            }
         } while (lane.next(slot));
     }
 

@@ -1,17 +1,16 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.CompletionException;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** A session on /dev/fuse: its memory, its descriptors and its end. */
+/** A session on /dev/fuse: owns its memory, its descriptors and its threads. Thread-safe. */
 final class KernelSession implements FuseSession {
     private static final Logger LOG = LogManager.getLogger(KernelSession.class);
 
@@ -53,7 +52,7 @@ final class KernelSession implements FuseSession {
     }
 
     /**
-     * Serves what has been mounted.
+     * Starts to serve a mounted file system.
      *
      * @param fd the session's descriptor; belongs to the session if this returns
      */
@@ -79,18 +78,20 @@ final class KernelSession implements FuseSession {
             unmounter.unmountForGood(directory);
         }
         try {
-            ended.get(options.closeTimeout().toNanos(), TimeUnit.NANOSECONDS);
-            memory.close();
-            arena.close();
-        } catch (TimeoutException e) {
-            // A thread may still use the memory: losing it is better than freeing it.
-            LOG.error("{} is unmounted, but a request has not ended within {} ms; its memory is not given back",
-                directory, options.closeTimeout().toMillis());
+            if (FutureWait.isDoneWithin(ended, options.closeTimeout(), options.clock())) {
+                ended.join();
+                memory.close();
+                arena.close();
+            } else {
+                // A thread may still use the memory, so it must not be freed.
+                LOG.error("{} is unmounted, but a request has not ended within {} ms; its memory is not freed",
+                    directory, options.closeTimeout().toMillis());
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            LOG.error("interrupted while {} was being closed; its memory is not given back", directory);
-        } catch (ExecutionException e) {
-            LOG.error("releasing the files of {} failed", directory, e.getCause());
+            LOG.error("interrupted while closing {}; its memory is not freed", directory);
+        } catch (CompletionException e) {
+            LOG.error("cannot release the files of {}; its memory is not freed", directory, e.getCause());
         }
     }
 }

@@ -33,6 +33,8 @@ final class WorkerPool {
     private final Thread reserve;
     private volatile boolean reserveSleeps;
     private volatile boolean unmounted;
+    // For the reserve thread only.
+    private boolean loggedNoThread;
 
     // Guarded by this.
     private final Deque<RequestSlot> freeSlots = new ArrayDeque<>();
@@ -92,8 +94,8 @@ final class WorkerPool {
     }
 
     private void startThread(String name, RequestSlot slot, boolean added) {
-        threads++;
         Thread.ofPlatform().name(name).daemon().start(() -> serve(slot, added));
+        threads++;
     }
 
     private void serve(RequestSlot slot, boolean added) {
@@ -105,7 +107,7 @@ final class WorkerPool {
                     LockSupport.unpark(reserve);
                 }
                 if (length >= 0) {
-                    dispatcher.serve(slot);
+                    serveRequest(slot);
                 } else if (isEnd(length)) {
                     unmounted = true;
                     break;
@@ -113,6 +115,15 @@ final class WorkerPool {
             }
         } finally {
             threadEnded(slot, added);
+        }
+    }
+
+    /** No failure ends the thread: the kernel would wait for its answers. */
+    private void serveRequest(RequestSlot slot) {
+        try {
+            dispatcher.serve(slot);
+        } catch (Throwable e) {
+            LOG.error("a request failed in {}", Thread.currentThread().getName(), e);
         }
     }
 
@@ -151,7 +162,11 @@ final class WorkerPool {
             sleep(STUCK_NS);
             // Only if no request was read meanwhile are the threads stuck and not just busy.
             if (reading.get() == 0 && requests() == before && !unmounted) {
-                addThread();
+                try {
+                    addThread();
+                } catch (Throwable e) {
+                    logNoThread(e);
+                }
             }
         }
         awaitThreads();
@@ -160,10 +175,25 @@ final class WorkerPool {
         ended.complete(null);
     }
 
+    private void logNoThread(Throwable e) {
+        if (!loggedNoThread) {
+            loggedNoThread = true;
+            LOG.error("cannot add a thread that reads requests; requests wait until another one ends", e);
+        }
+    }
+
     private synchronized void addThread() {
         RequestSlot slot = freeSlots.poll();
         if (slot != null) {
-            startThread("modeldisk-fuse-added", slot, true);
+            boolean started = false;
+            try {
+                startThread("modeldisk-fuse-added", slot, true);
+                started = true;
+            } finally {
+                if (!started) {
+                    freeSlots.add(slot);
+                }
+            }
         }
     }
 
