@@ -2,7 +2,11 @@ package io.modeldisk.server;
 
 import io.modeldisk.protocol.engine.DiskUnit;
 import io.modeldisk.protocol.engine.IoTask;
+import io.modeldisk.protocol.engine.Nexus;
+import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.scsi.LogicalBlock;
+import io.modeldisk.protocol.scsi.MediumAccess;
+import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.PieceVisitor;
@@ -16,6 +20,16 @@ final class RawUnit extends ShardUnit implements DiskUnit {
 
     RawUnit(ShardModel shard) {
         super(shard, LUN, "modeldisk raw");
+    }
+
+    @Override
+    public void authorize(Nexus nexus, MediumAccess access) throws ScsiException {
+        if (access.writes() && !nexus.may(Right.RAW)) {
+            throw lacks(nexus, Right.RAW, "write LUN 1");
+        }
+        if (access.reads() && !nexus.may(Right.RAW) && !nexus.may(Right.LEARN)) {
+            throw lacks(nexus, Right.LEARN, "read LUN 1");
+        }
     }
 
     @Override

@@ -5,9 +5,13 @@ import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.LogicalUnitIdentity;
+import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Pin;
+import io.modeldisk.protocol.login.Right;
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.scsi.Sense;
 
-/** What both logical units of a shard have in common: its blocks, and the pages that tell of it. */
+/** The part that both logical units of a shard share: its blocks, and the pages with facts, status and counters. */
 abstract class ShardUnit implements LogicalUnit {
     private final ShardModel shard;
     private final LogicalUnitIdentity identity;
@@ -19,6 +23,12 @@ abstract class ShardUnit implements LogicalUnit {
 
     final ShardModel shard() {
         return shard;
+    }
+
+    /** Ends a command for which the user of the nexus needs a right that it does not have. */
+    static ScsiException lacks(Nexus nexus, Right right, String what) {
+        return new ScsiException(Sense.NO_ACCESS_RIGHTS, nexus.learner() + " may not " + what
+            + ": its secret needs may=" + right + " in the secrets file of the shard");
     }
 
     @Override

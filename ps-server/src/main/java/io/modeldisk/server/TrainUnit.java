@@ -5,8 +5,10 @@ import io.modeldisk.protocol.dialect.RoundCdb;
 import io.modeldisk.protocol.dialect.RoundSense;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Nexus;
+import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
+import io.modeldisk.protocol.scsi.MediumAccess;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.Gradients;
@@ -31,6 +33,19 @@ final class TrainUnit extends ShardUnit {
         super(shard, LUN, "modeldisk train");
         this.consistency = shard.consistency();
         this.nonFinite = nonFinite;
+    }
+
+    @Override
+    public void authorize(Nexus nexus, MediumAccess access) throws ScsiException {
+        if (access != MediumAccess.NONE) {
+            requireLearn(nexus);
+        }
+    }
+
+    private static void requireLearn(Nexus nexus) throws ScsiException {
+        if (!nexus.may(Right.LEARN)) {
+            throw lacks(nexus, Right.LEARN, "push and pull");
+        }
     }
 
     @Override
@@ -93,6 +108,7 @@ final class TrainUnit extends ShardUnit {
 
     @Override
     public byte[] vendorCommand(Nexus nexus, Cdb cdb) throws ScsiException {
+        requireLearn(nexus);
         boolean anew = JoinCommand.anew(cdb);
         long earliestRound = JoinCommand.earliestRound(cdb);
         boolean stopped = shard().learners().roster().tooFew();

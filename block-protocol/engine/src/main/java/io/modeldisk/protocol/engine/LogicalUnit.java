@@ -2,6 +2,7 @@ package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
+import io.modeldisk.protocol.scsi.MediumAccess;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
@@ -24,6 +25,13 @@ public interface LogicalUnit {
 
     /** The bytes that a write's optimal granularity is given as: the block size. */
     int optimalTransferBytes();
+
+    /**
+     * Refuses a command that the nexus may not send. Called for each command once, before any data is moved.
+     *
+     * @throws ScsiException to end the command with CHECK CONDITION
+     */
+    default void authorize(Nexus nexus, MediumAccess access) throws ScsiException {}
 
     /**
      * Whether a read may go ahead now.

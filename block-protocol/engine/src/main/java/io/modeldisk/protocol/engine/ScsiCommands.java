@@ -54,11 +54,15 @@ final class ScsiCommands {
         if (attention != null) {
             throw new ScsiException(attention, "a unit attention");
         }
+        byte[] parameterData;
         if (definition == null || definition.needsDisk() && !(command.unit instanceof DiskUnit)) {
-            return vendorCommand(command, nexus);
+            parameterData = vendorCommand(command, nexus);
+        } else {
+            definition.check(cdb);
+            parameterData = decode(command, definition);
         }
-        definition.check(cdb);
-        return decode(command, definition);
+        command.unit.authorize(nexus, command.access);
+        return parameterData;
     }
 
     private LogicalUnit unit(int lun) {

@@ -209,7 +209,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
     /** The login has succeeded: only now does it take a session's memory. */
     private void establish(LoginRequestPdu request) throws IOException {
         String label = negotiation.learner() == null ? initiatorName : negotiation.learner();
-        Nexus nexus = new Nexus(initiatorName, isid, target.name(), label);
+        Nexus nexus = new Nexus(initiatorName, isid, target.name(), label, security.rights());
         session = connection.establish(
             new Session(nexus, security.user(), discovery, request.tsih(), request.cid(), connection));
         if (!window.open(context.initialCommands())) {

@@ -3,12 +3,14 @@ package io.modeldisk.protocol.engine;
 import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.login.Key;
 import io.modeldisk.protocol.login.LoginException;
+import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.login.TextParameters;
 import io.modeldisk.protocol.login.chap.TargetChap;
 import io.modeldisk.protocol.pdu.LoginStatus;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** The security stage of a login (RFC 7143 section 6.3.2): CHAP if the policy has secrets, None otherwise. */
 final class TargetSecurity {
@@ -63,6 +65,11 @@ final class TargetSecurity {
             throw new LoginException(LoginStatus.AUTHORIZATION_FAILURE, "InitiatorName=" + initiatorName
                 + (own ? " is not among --allow-initiator" : " is not one of those of user " + chap.user()));
         }
+    }
+
+    /** The rights of the user that has authenticated; all if nobody has to. */
+    Set<Right> rights() {
+        return chap == null ? Right.ALL : chap.rights();
     }
 
     /** The name of CHAP that has authenticated; null if none had to. */

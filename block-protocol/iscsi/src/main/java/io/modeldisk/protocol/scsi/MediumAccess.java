@@ -26,4 +26,20 @@ public enum MediumAccess {
             case NONE, READ, SYNCHRONIZE -> false;
         };
     }
+
+    /** Whether the medium changes. */
+    public boolean writes() {
+        return switch (this) {
+            case WRITE, WRITE_AND_COMPARE, WRITE_SAME -> true;
+            case NONE, READ, SYNCHRONIZE, COMPARE, COMPARE_SAME -> false;
+        };
+    }
+
+    /** Whether data of the medium, or what a comparison shows of it, is returned. */
+    public boolean reads() {
+        return switch (this) {
+            case READ, COMPARE, WRITE_AND_COMPARE, COMPARE_SAME -> true;
+            case NONE, SYNCHRONIZE, WRITE, WRITE_SAME -> false;
+        };
+    }
 }

@@ -56,6 +56,9 @@ public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bi
     /** ABORTED COMMAND, more data came unasked than was agreed on. */
     public static final Sense UNEXPECTED_UNSOLICITED_DATA = of(0xB, 0x0C, 0x0C);
 
+    /** ACCESS DENIED - NO ACCESS RIGHTS. */
+    public static final Sense NO_ACCESS_RIGHTS = of(0x5, 0x20, 0x02);
+
     /** HARDWARE ERROR, internal target failure. */
     public static final Sense INTERNAL_TARGET_FAILURE = of(0x4, 0x44, 0x00);
 

@@ -1,15 +1,18 @@
 package io.modeldisk.protocol.login.chap;
 
 import io.modeldisk.protocol.login.InitiatorPattern;
+import io.modeldisk.protocol.login.Right;
 import java.util.List;
+import java.util.Set;
 
 /**
- * Somebody who may be on the other side.
+ * A user that may be on the other side.
  *
  * @param secret its secret
- * @param initiators the initiators that may log in with it; all if there is none
+ * @param rights what it may do
+ * @param initiators the initiators that may log in with the secret; empty for all
  */
-record ChapPeer(ChapSecret secret, List<InitiatorPattern> initiators) {
+record ChapPeer(ChapSecret secret, Set<Right> rights, List<InitiatorPattern> initiators) {
     boolean mayBe(String initiatorName) {
         return initiators.isEmpty() || initiators.stream().anyMatch(pattern -> pattern.matches(initiatorName));
     }

@@ -1,32 +1,37 @@
 package io.modeldisk.protocol.login.chap;
 
 import io.modeldisk.protocol.login.InitiatorPattern;
+import io.modeldisk.protocol.login.Right;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
- * The names and secrets of CHAP that one side knows: its own, and those that the other side may have. Made from text of lines:
+ * The names and secrets of CHAP that one side knows: its own, and those of the other side. Read from lines of text:
  *
  * <pre>
- * # who may be on the other side: a name, its secret, and if it shall not be any initiator, which ones
- * peer  learner-7  aVeryLongSecretOfIts  iqn.2026-11.io.modeldisk.learner:seven*
- * # who this side is
+ * # a user of the other side: name, secret, rights, and the initiators that may use it
+ * peer  learner-7  aVeryLongSecretOfIts  may=learn  iqn.2026-11.io.modeldisk.learner:seven*
+ * peer  operator   aSecretOfTheOperator  may=learn,raw
+ * # the user that this side is
  * self  shards     anotherLongSecretThan
  * </pre>
  *
- * A target needs a peer, and itself only for mutual CHAP. An initiator needs itself; with a peer it asks the target to
- * authenticate too. Words are separated by blanks; secrets are taken as they are, in UTF-8. Immutable.
+ * <p>A target needs a peer, and {@code self} only for mutual CHAP. An initiator needs {@code self}; with a peer it asks the
+ * target to authenticate too. A peer without {@code may=} has {@link Right#DEFAULT}; one without patterns may be any initiator.
+ * Words are separated by blanks; secrets are UTF-8. Immutable.
  */
 public final class ChapSecrets {
     private static final int MAX_NAME_CHARS = 255;
+    private static final String RIGHTS = "may=";
 
     private final String selfName;
     private final ChapSecret self;
     private final Map<String, ChapPeer> peers;
-    /** Stands for who is not known, so that it takes the same path to the same refusal. */
+    /** Stands for an unknown user, so that its login takes the same path to the same refusal. */
     private final ChapPeer nobody;
 
     private ChapSecrets(String selfName, ChapSecret self, Map<String, ChapPeer> peers) {
@@ -35,7 +40,7 @@ public final class ChapSecrets {
         this.peers = peers;
         byte[] random = new byte[ChapSecret.MIN_BYTES];
         new SecureRandom().nextBytes(random);
-        this.nobody = new ChapPeer(new ChapSecret(random), List.of());
+        this.nobody = new ChapPeer(new ChapSecret(random), Set.of(), List.of());
     }
 
     /**
@@ -59,15 +64,15 @@ public final class ChapSecrets {
             checkForm(words, where);
             ChapSecret secret = ChapSecret.of(words[2]);
             if (words[0].equals("self")) {
-                require(self == null, where + "a second 'self'; one says who this side is");
+                require(self == null, where + "a second 'self'; this side has one name");
                 selfName = words[1];
                 self = secret;
             } else {
-                require(peers.put(words[1], new ChapPeer(secret, patterns(words, where))) == null,
+                require(peers.put(words[1], peer(secret, words, where)) == null,
                     where + "a second peer " + words[1] + "; a name has one secret");
             }
         }
-        // Otherwise whoever is challenged could have the challenge answered by who challenges (RFC 7143 section 9.2.1).
+        // Otherwise a side could have its challenge answered by the side that sent it (RFC 7143 section 9.2.1).
         ChapSecret own = self;
         require(peers.values().stream().noneMatch(peer -> peer.secret().equals(own)),
             source + ": 'self' has the same secret as a peer; each direction needs its own");
@@ -78,23 +83,28 @@ public final class ChapSecrets {
         boolean peer = words[0].equals("peer");
         require(peer || words[0].equals("self"), where + "it must begin with 'peer' or 'self'");
         require(peer ? words.length >= 3 : words.length == 3,
-            where + "it must be 'peer NAME SECRET [INITIATOR-PATTERN...]' or 'self NAME SECRET'");
+            where + "it must be 'peer NAME SECRET [may=RIGHTS] [INITIATOR-PATTERN...]' or 'self NAME SECRET'");
         require(words[1].length() <= MAX_NAME_CHARS,
             where + "the name has more than " + MAX_NAME_CHARS + " characters");
         require(ChapSecret.isLongEnough(words[2]), where + "the secret of " + words[1] + " must have "
             + ChapSecret.MIN_BYTES + " to " + ChapSecret.MAX_BYTES + " bytes");
     }
 
-    private static List<InitiatorPattern> patterns(String[] words, String where) {
+    private static ChapPeer peer(ChapSecret secret, String[] words, String where) {
+        Set<Right> rights = Right.DEFAULT;
         List<InitiatorPattern> patterns = new ArrayList<>();
-        for (int i = 3; i < words.length; i++) {
-            try {
-                patterns.add(new InitiatorPattern(words[i]));
-            } catch (IllegalArgumentException e) {
-                throw new IllegalArgumentException(where + e.getMessage(), e);
+        try {
+            for (int i = 3; i < words.length; i++) {
+                if (words[i].startsWith(RIGHTS)) {
+                    rights = Right.parse(words[i].substring(RIGHTS.length()));
+                } else {
+                    patterns.add(new InitiatorPattern(words[i]));
+                }
             }
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(where + e.getMessage(), e);
         }
-        return List.copyOf(patterns);
+        return new ChapPeer(secret, rights, List.copyOf(patterns));
     }
 
     private static void require(boolean condition, String message) {
@@ -108,7 +118,7 @@ public final class ChapSecrets {
         return self != null;
     }
 
-    /** Whether it knows anybody who may be on the other side. */
+    /** Whether there is a user that may be on the other side. */
     public boolean hasPeers() {
         return !peers.isEmpty();
     }
@@ -129,7 +139,7 @@ public final class ChapSecrets {
         return peer != nobody;
     }
 
-    /** How many there are; no name and no secret. */
+    /** The number of peers; no name and no secret. */
     @Override
     public String toString() {
         return peers.size() + (peers.size() == 1 ? " peer" : " peers") + (self == null ? "" : " and self");

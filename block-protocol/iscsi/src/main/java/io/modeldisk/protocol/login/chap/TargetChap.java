@@ -2,6 +2,7 @@ package io.modeldisk.protocol.login.chap;
 
 import io.modeldisk.protocol.login.Key;
 import io.modeldisk.protocol.login.LoginException;
+import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.login.TextConstant;
 import io.modeldisk.protocol.login.TextParameters;
 import io.modeldisk.protocol.pdu.LoginStatus;
@@ -106,12 +107,17 @@ public final class TargetChap {
         return user != null;
     }
 
-    /** Who has authenticated, or null. */
+    /** The rights of the user that has authenticated. */
+    public Set<Right> rights() {
+        return secrets.peer(user).rights();
+    }
+
+    /** The user that has authenticated, or null. */
     public String user() {
         return user;
     }
 
-    /** Whether who has authenticated may log in as this initiator. */
+    /** Whether the user that has authenticated may log in as this initiator. */
     public boolean mayBe(String initiatorName) {
         return isDone() && secrets.peer(user).mayBe(initiatorName);
     }

@@ -3,6 +3,7 @@ package io.modeldisk.protocol.login.chap;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.protocol.login.Right;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -59,6 +60,21 @@ class SecretsTest {
     }
 
     @Test
+    void peerHasTheRightsOfItsLine() {
+        ChapSecrets secrets = ChapSecrets.parse("""
+            peer old      aVeryLongSecretOfOld iqn.a:*
+            peer operator aVeryLongSecretOfIts may=learn,raw iqn.b:*
+            peer monitor  aVeryLongSecretToo   may=status
+            """, "test");
+        assertThat(secrets.peer("old").rights()).as("training, without overwriting weights")
+            .containsExactlyInAnyOrder(Right.LEARN, Right.STATUS);
+        assertThat(secrets.peer("operator").rights()).containsExactlyInAnyOrder(Right.LEARN, Right.RAW);
+        assertThat(secrets.peer("operator").mayBe("iqn.a:one")).isFalse();
+        assertThat(secrets.peer("monitor").rights()).containsExactly(Right.STATUS);
+        assertThat(secrets.peer("unknown").rights()).isEmpty();
+    }
+
+    @Test
     void nothingPrintsASecret() {
         ChapSecrets secrets = ChapSecrets.parse(LINES, "test");
         assertThat(secrets + " " + secrets.self() + " " + secrets.peer("learner"))
@@ -73,6 +89,8 @@ class SecretsTest {
         self learner aVeryLongSecretOfIts iqn.a:* | line 1: it must be 'peer NAME SECRET
         peer learner shortSecret                  | line 1: the secret of learner must have 12 to 256 bytes
         peer learner aVeryLongSecretOfIts zzz     | line 1: 'zzz' is no pattern
+        peer learner aVeryLongSecretOfIts may=all | line 1: 'all' must be one of learn, raw, status
+        peer learner aVeryLongSecretOfIts may=    | line 1: '' must be one of learn, raw, status
         """)
     void wrongLineIsNamedWithoutItsSecret(String line, String message) {
         assertThatThrownBy(() -> ChapSecrets.parse(line, "test")).isInstanceOf(IllegalArgumentException.class)
