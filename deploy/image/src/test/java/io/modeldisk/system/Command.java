@@ -29,13 +29,23 @@ final class Command {
         return Integer.parseInt(ready.group(1));
     }
 
-    /** Starts all shards of a model, and waits until they are ready. */
+    /** Starts all shards of a model and waits until they are ready. */
     static Shards serveAll(Sandbox sandbox, String model, int count, Object... options) throws Exception {
+        return ready(model, startAll(sandbox, model, count, options));
+    }
+
+    /** Starts all shards of a model; they are not ready yet. */
+    static List<Running> startAll(Sandbox sandbox, String model, int count, Object... options) throws Exception {
         List<Running> shards = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             Object[] place = {"--model", model, "--shard", i + "/" + count};
             shards.add(serve(sandbox, Stream.concat(Stream.of(place), Stream.of(options)).toArray()));
         }
+        return shards;
+    }
+
+    /** Waits until the shards of a model are ready. */
+    static Shards ready(String model, List<Running> shards) throws Exception {
         List<Integer> ports = new ArrayList<>();
         for (Running shard : shards) {
             ports.add(port(shard));

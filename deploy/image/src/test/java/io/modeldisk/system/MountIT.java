@@ -1,6 +1,7 @@
 package io.modeldisk.system;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Programs that know nothing of modeldisk use a mounted model, by POSIX calls alone. */
@@ -195,6 +197,22 @@ final class MountIT {
         assertThat(result.status()).isNotZero();
         assertThat(result.output()).contains("No space left on device");
         assertThat(Files.size(directory.resolve(name))).isEqualTo(SIZE_BYTES);
+    }
+
+    /** The file name and a command that must fail on it, run by a user who is neither root nor the owner. */
+    @ParameterizedTest
+    @CsvSource({"model, cat \"$1\"", "weights, cat \"$1\"", "model, head -c 4096 /dev/zero >\"$1\"",
+        "weights, head -c 4096 /dev/zero >\"$1\"", "status.json, cat \"$1\"", "., ls \"$1\""})
+    void otherUserCanNeitherReadNorWriteAMount(String name, String command) throws Exception {
+        assumeTrue(System.getProperty("user.name").equals("root"), "only root can run a command as another user");
+        Path directory = mount("sync");
+        Result result = sandbox.shell(
+            "chmod 755 \"$(dirname \"$2\")\" && setpriv --reuid=65534 --regid=65534 --clear-groups bash -c '%s' bash \"$1\""
+                .formatted(command),
+            directory.resolve(name), directory);
+        assertThat(result.status()).as(result.toString()).isNotZero();
+        assertThat(result.output()).contains("Permission denied");
+        assertWeights(directory, 0);
     }
 
     @Test

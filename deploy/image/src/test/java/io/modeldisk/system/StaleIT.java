@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -19,6 +22,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class StaleIT {
     /** Blocks on both shards, the last one neither full nor whole logical blocks. */
     private static final int SIZE_BYTES = (1 << 20) + 5000;
+    private static final int LEASE_S = 1;
+    private static final int PAUSE_S = 10;
 
     /** Pushes ones until the file {@code stop} is there; each logical block that it sees is of one value, which never shrinks. */
     private static final String LEARNER = """
@@ -50,24 +55,50 @@ final class StaleIT {
         print('finished', flush=True)
         """;
 
+    /** Pushes and pulls once, computes until the file {@code go} exists, and pushes and pulls again. */
+    private static final String SLOW_LEARNER = """
+        import os, sys, time
+        path, go = sys.argv[1], sys.argv[2]
+        model = os.open(path, os.O_RDWR)
+        def iterate():
+            for i in range(0, 1 << 20, 65536):
+                os.pwrite(model, bytes(65536), i)
+            os.fsync(model)
+            os.pread(model, 65536, 0)
+        iterate()
+        print('computing', flush=True)
+        while not os.path.exists(go):
+            time.sleep(0.01)
+        iterate()
+        print('finished', flush=True)
+        """;
+
     @RegisterExtension
     private final Sandbox sandbox = new Sandbox();
 
+    private List<Running> processes;
     private Shards shards;
     private Path script;
     private String exchange;
 
     private void serve(String consistency, int minLearners) throws Exception {
+        serve(consistency, minLearners, LEASE_S);
+    }
+
+    private void serve(String consistency, int minLearners, int leaseS) throws Exception {
         Programs.requireMounting();
         Programs.require("python3", "python3");
         script = sandbox.file("learner.py", LEARNER);
-        shards = Command.serveAll(sandbox, "m", 2, "--size", SIZE_BYTES, "--block-size", "64KiB", "--aggregator",
-            "sgd:lr=1", "--consistency", consistency, "--learners", 2, "--min-learners", minLearners, "--lease", 1);
+        processes = Command.startAll(sandbox, "m", 2, "--size", SIZE_BYTES, "--block-size", "64KiB", "--aggregator",
+            "sgd:lr=1", "--consistency", consistency, "--learners", 2, "--min-learners", minLearners, "--lease",
+            leaseS);
+        shards = Command.ready("m", processes);
     }
 
-    private Running mount(int i) throws Exception {
-        Running mount = Command.mount(sandbox, shards, sandbox.directory("d" + i), "--learner", "l" + i, "--exchange",
-            exchange);
+    private Running mount(int i, Object... options) throws Exception {
+        Object[] all = Stream.concat(Stream.of("--learner", "l" + i, "--exchange", exchange), Stream.of(options))
+            .toArray();
+        Running mount = Command.mount(sandbox, shards, sandbox.directory("d" + i), all);
         mount.awaitLine("ready: ");
         return mount;
     }
@@ -144,6 +175,31 @@ final class StaleIT {
             sandbox.path("d1").toString());
         second.awaitLine("opened");
         assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded()).doesNotContain("stopped");
+    }
+
+    /** The learner computes while the shard is paused: its session is idle when the shard goes on. */
+    @ParameterizedTest
+    @CsvSource({"asp, direct", "ssp:1, overlap"})
+    void shardPausedForTwiceItsLeaseKeepsItsLearners(String consistency, String scheme) throws Exception {
+        exchange = scheme;
+        serve(consistency, 0, PAUSE_S / 2);
+        mount(0);
+        Path slow = sandbox.file("slow.py", SLOW_LEARNER);
+        Running learner = sandbox.start("slow", "python3", slow.toString(),
+            sandbox.path("d0").resolve("model").toString(), sandbox.path("go").toString());
+        learner.awaitLine("computing");
+        for (Running shard : processes) {
+            shard.signal("STOP");
+        }
+        TimeUnit.SECONDS.sleep(PAUSE_S);
+        for (Running shard : processes) {
+            shard.signal("CONT");
+        }
+        // The first ticks of a shard that goes on must find its learners silent only if they are.
+        TimeUnit.SECONDS.sleep(PAUSE_S / 2);
+        sandbox.file("go", "");
+        assertThat(learner.awaitEnd()).as(learner.output()).isZero();
+        assertThat(learner.output()).endsWith("finished\n");
     }
 
     @Test
