@@ -24,7 +24,7 @@ final class LearningCurveTest {
     }
 
     @Test
-    void aReportIsReadLineByLine() throws IOException {
+    void reportIsReadLineByLine() throws IOException {
         Files.writeString(report, """
             {"iteration": 1, "seconds": 0.5, "accuracy": 0.25}
             {"iteration": 10, "seconds": 2, "accuracy": 1}
@@ -35,7 +35,7 @@ final class LearningCurveTest {
     }
 
     @Test
-    void itIsDrawnAsSvgAndPng() throws IOException {
+    void curveIsDrawnAsSvgAndPng() throws IOException {
         Files.writeString(report, "{\"seconds\": 0, \"accuracy\": 0}\n{\"seconds\": 1, \"accuracy\": 0.9}\n");
         LearningCurve curve = LearningCurve.read(List.of(report));
         Path svg = directory.resolve("a.svg");
@@ -51,7 +51,7 @@ final class LearningCurveTest {
     }
 
     @Test
-    void whatIsNoReportIsRefusedWithTheLine() throws IOException {
+    void malformedReportIsRefusedWithItsLine() throws IOException {
         Files.writeString(report, "{\"seconds\": 0, \"accuracy\": 0}\n{\"seconds\": 1}\n");
         assertThatThrownBy(() -> LearningCurve.read(List.of(report))).isInstanceOf(IOException.class)
             .hasMessageEndingWith("learner-1.jsonl, line 2: has no numbers seconds and accuracy");

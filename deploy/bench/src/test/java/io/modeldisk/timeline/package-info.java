@@ -1,2 +1,2 @@
-/** Tests of the pictures of iterations. */
+/** Tests of timelines and learning curves. */
 package io.modeldisk.timeline;

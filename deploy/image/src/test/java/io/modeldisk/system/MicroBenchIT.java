@@ -11,7 +11,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -61,14 +60,5 @@ final class MicroBenchIT {
 
     private static List<String> repeated(List<String> ways, int times) {
         return Stream.generate(() -> ways).limit(times).flatMap(List::stream).toList();
-    }
-
-    /** A shard and a mount have their class path to themselves. */
-    @Test
-    void grpcIsAmongTheLibrariesOfTheBenchesAlone() throws Exception {
-        Path libraries = Path.of(System.getProperty("project.root"), "deploy", "image", "target", "modeldisk", "lib");
-
-        assertThat(libraries.resolve("bench")).isDirectoryContaining("glob:**/grpc-*.jar");
-        assertThat(libraries).isDirectoryNotContaining("glob:**/{grpc,guava,perfmark}-*.jar");
     }
 }

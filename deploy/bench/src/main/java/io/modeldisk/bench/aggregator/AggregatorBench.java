@@ -2,13 +2,14 @@ package io.modeldisk.bench.aggregator;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.bench.report.AggregatorReport;
 import io.modeldisk.bench.report.Samples;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** How fast an aggregator folds gradients into weights that no cache holds, block by block, on one core. */
+/** Measures how fast one core folds gradients into weights that do not fit a cache, block by block. */
 public final class AggregatorBench {
     private static final int WARM_UP_PASSES = 3;
     private static final double SECOND_NANOS = 1e9;
@@ -18,20 +19,13 @@ public final class AggregatorBench {
     private AggregatorBench() {}
 
     /**
-     * Bytes of gradient in a second, run by run.
+     * Measures an aggregator, sgd as a loop in C and memcpy in turn.
      *
-     * @param aggregator the aggregator
-     * @param cLoop sgd in C
-     * @param cCopy memcpy of as much
+     * @param name the aggregator's name in the report
+     * @param bytes the size of the weights, a multiple of the block size
      */
-    public record Result(Samples aggregator, Samples cLoop, Samples cCopy) {}
-
-    /**
-     * Measures the aggregator and the two beside it in turn.
-     *
-     * @param bytes the size of the weights, a multiple of the block's
-     */
-    public static Result run(Aggregator aggregator, long bytes, int blockBytes, int pairs) throws IOException {
+    public static AggregatorReport run(String name, Aggregator aggregator, long bytes, int blockBytes, int pairs)
+        throws IOException {
         double[] ours = new double[pairs];
         double[] loops = new double[pairs];
         double[] copies = new double[pairs];
@@ -60,7 +54,7 @@ public final class AggregatorBench {
                 copies[i] = bytes * SECOND_NANOS / loop.pass("copy");
             }
         }
-        return new Result(Samples.of(ours), Samples.of(loops), Samples.of(copies));
+        return new AggregatorReport(name, Samples.of(ours), Samples.of(loops), Samples.of(copies));
     }
 
     private static long pass(Aggregator aggregator, Block[] model, DataMemory gradients, int blockBytes) {

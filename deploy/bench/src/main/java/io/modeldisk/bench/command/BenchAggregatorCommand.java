@@ -3,11 +3,11 @@ package io.modeldisk.bench.command;
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.bench.aggregator.AggregatorBench;
-import io.modeldisk.bench.report.TextReport;
 import io.modeldisk.platform.units.ByteSize;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code modeldisk bench aggregator}. */
@@ -32,6 +32,9 @@ final class BenchAggregatorCommand implements Callable<Integer> {
     @Option(names = "--pairs", paramLabel = "N", defaultValue = "11", description = "How often each is measured.")
     private int pairs;
 
+    @Mixin
+    private ReportOptions output;
+
     @Override
     public Integer call() throws IOException {
         long block = blockSize.bytes();
@@ -46,9 +49,7 @@ final class BenchAggregatorCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--pairs " + pairs + " must be at least 1");
         }
         try (Aggregator aggregator = Aggregators.parse(specification)) {
-            AggregatorBench.Result result = AggregatorBench.run(aggregator, size.bytes(), (int) block, pairs);
-            System.out.print(
-                TextReport.aggregator(specification, result.aggregator(), result.cLoop(), result.cCopy()));
+            output.write(AggregatorBench.run(specification, aggregator, size.bytes(), (int) block, pairs));
         }
         return 0;
     }

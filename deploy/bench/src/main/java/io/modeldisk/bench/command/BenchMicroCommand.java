@@ -4,20 +4,15 @@ import io.modeldisk.bench.grpc.GrpcServer;
 import io.modeldisk.bench.micro.MicroBench;
 import io.modeldisk.bench.micro.MicroPlan;
 import io.modeldisk.bench.protocol.LatencyPlan;
-import io.modeldisk.bench.report.JsonReport;
-import io.modeldisk.bench.report.MicroPlot;
-import io.modeldisk.bench.report.MicroReport;
-import io.modeldisk.bench.report.MicroText;
-import io.modeldisk.bench.report.Plot;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code modeldisk bench micro}. */
@@ -83,27 +78,14 @@ final class BenchMicroCommand implements Callable<Integer> {
         description = "How many weights each server has: 1 to 256 MiB.")
     private ByteSize modelSize;
 
-    @Option(names = "--json", paramLabel = "FILE", description = "Write all figures there.")
-    private Path json;
-
-    @Option(names = "--plot", paramLabel = "FILE", split = ",",
-        description = "Draw the plots there; each FILE ends in .svg or .png.")
-    private List<Path> plots = List.of();
+    @Mixin
+    private ReportOptions.WithPlot output;
 
     @Override
     public Integer call() throws IOException {
         MicroPlan plan = plan();
-        plots.forEach(Plot::check);
-        MicroReport report = new MicroBench(System.getProperty("modeldisk.command"), plan, BenchProtocolCommand::show)
-            .run();
-        BenchProtocolCommand.show("");
-        System.out.print(MicroText.of(report));
-        if (json != null) {
-            JsonReport.write(report, json);
-        }
-        for (Path plot : plots) {
-            MicroPlot.write(report, plot);
-        }
+        output.check();
+        output.write(new MicroBench(System.getProperty("modeldisk.command"), plan, Progress::show).run());
         return 0;
     }
 

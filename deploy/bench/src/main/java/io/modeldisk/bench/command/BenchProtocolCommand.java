@@ -4,23 +4,19 @@ import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.protocol.LatencyPlan;
 import io.modeldisk.bench.protocol.ProtocolBench;
 import io.modeldisk.bench.protocol.ThroughputPlan;
-import io.modeldisk.bench.report.JsonReport;
-import io.modeldisk.bench.report.Plot;
-import io.modeldisk.bench.report.ProtocolReport;
-import io.modeldisk.bench.report.TextReport;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code modeldisk bench protocol}. */
@@ -88,11 +84,8 @@ final class BenchProtocolCommand implements Callable<Integer> {
         description = "The size of the shard's model: more than the processor's cache holds.")
     private ByteSize modelSize;
 
-    @Option(names = "--json", paramLabel = "FILE", description = "Write all figures there.")
-    private Path json;
-
-    @Option(names = "--plot", paramLabel = "FILE", description = "Draw a plot there; FILE ends in .svg or .png.")
-    private Path plot;
+    @Mixin
+    private ReportOptions.WithPlot output;
 
     @ArgGroup(exclusive = false, heading = "%nTo measure a shard that is running, with pushes of zeros:%n")
     private Running running;
@@ -125,39 +118,16 @@ final class BenchProtocolCommand implements Callable<Integer> {
         LatencyPlan latency = measures.contains(Measure.LATENCY)
             ? new LatencyPlan(latencyBytes(), positive("--pairs", pairs), Math.max(1, runMillis() / pairs))
             : null;
-        if (plot != null) {
-            Plot.check(plot);
-        }
+        output.check();
         ProtocolBench.Context context = new ProtocolBench.Context().modeldisk(System.getProperty("modeldisk.command"))
             .datamovers(datamovers.stream().map(Route.Wish::named).toList())
             .modelBytes(modelSize.bytes()).aggregators(aggregatorList())
-            .progress(BenchProtocolCommand::show);
+            .progress(Progress::show);
         if (running != null) {
             context.running(ModelAddress.parse(running.shard), ModelAddress.parsePortal(running.baseline, 0));
         }
-        ProtocolReport report = new ProtocolBench(context).run(throughput, latency);
-        show("");
-        print(report);
-        if (json != null) {
-            JsonReport.write(report, json);
-        }
-        if (plot != null) {
-            Plot.write(report, plot);
-        }
+        output.write(new ProtocolBench(context).run(throughput, latency));
         return 0;
-    }
-
-    private void print(ProtocolReport report) {
-        if (!report.throughput().isEmpty()) {
-            System.out
-                .println("Throughput of one session, " + (pairs == 1 ? "one run" : "medians of " + pairs + " runs")
-                    + " in turn with the baseline; the ratios' median (least-greatest)\n");
-            System.out.println(TextReport.throughput(report.throughput()));
-        }
-        if (!report.latency().isEmpty()) {
-            System.out.println("Latency of one request at a time, microseconds\n");
-            System.out.println(TextReport.latency(report.latency()));
-        }
     }
 
     private static int positive(String option, int value) {
@@ -211,12 +181,5 @@ final class BenchProtocolCommand implements Callable<Integer> {
     private long runMillis() {
         DurationRange.check("--duration", duration, Duration.ofMillis(10), Duration.ofHours(1));
         return duration.toMillis();
-    }
-
-    /** On a terminal a line tells how far it is; an empty one takes it away. */
-    static void show(String step) {
-        if (System.console() != null && System.console().isTerminal()) {
-            System.err.print("\r\033[K" + step);
-        }
     }
 }

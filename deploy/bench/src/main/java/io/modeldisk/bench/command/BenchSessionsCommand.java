@@ -1,17 +1,15 @@
 package io.modeldisk.bench.command;
 
-import io.modeldisk.bench.report.JsonReport;
 import io.modeldisk.bench.report.SessionsReport;
-import io.modeldisk.bench.report.TextReport;
 import io.modeldisk.bench.sessions.SessionsBench;
 import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code modeldisk bench sessions}. */
@@ -50,8 +48,8 @@ final class BenchSessionsCommand implements Callable<Integer> {
         description = "The size of the shard's model.")
     private ByteSize modelSize;
 
-    @Option(names = "--json", paramLabel = "FILE", description = "Write all figures there.")
-    private Path json;
+    @Mixin
+    private ReportOptions output;
 
     @Override
     public Integer call() throws IOException {
@@ -71,10 +69,7 @@ final class BenchSessionsCommand implements Callable<Integer> {
                     duration.toNanos() / 1e9,
                     Long.MAX_VALUE));
         }
-        System.out.print(TextReport.sessions(report));
-        if (json != null) {
-            JsonReport.write(report, json);
-        }
+        output.write(report);
         return report.failures().isEmpty() ? 0 : 1;
     }
 

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code modeldisk bench training}: the learner emulator. */
@@ -77,11 +78,8 @@ final class BenchTrainingCommand implements Callable<Integer> {
         description = "Emulate a full-duplex network link for each learner, of so many bytes a second each way, as 125MB.")
     private ByteSize link;
 
-    @Option(names = "--json", paramLabel = "FILE", description = "Write all figures there.")
-    private Path json;
-
-    @Option(names = "--plot", paramLabel = "FILE", description = "Draw a plot there; FILE ends in .svg or .png.")
-    private Path plot;
+    @Mixin
+    private ReportOptions.WithPlot output;
 
     @Option(names = "--traces", paramLabel = "DIR",
         description = "Leave each learner's trace there, for `modeldisk trace timeline`.")
@@ -97,19 +95,10 @@ final class BenchTrainingCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        if (plot != null) {
-            TrainingReport.checkPlot(plot);
-        }
+        output.check();
         TrainingPlan plan = plan();
-        TrainingReport report = new TrainingReport(title(plan), setting(plan), plan.model(), plan.modelBytes(),
-            new TrainingBench(plan, System.getProperty("modeldisk.command"), step -> System.err.println(step)).run());
-        System.out.print(report.text());
-        if (json != null) {
-            report.writeJson(json);
-        }
-        if (plot != null) {
-            report.writePlot(plot);
-        }
+        output.write(new TrainingReport(title(plan), setting(plan), plan.model(), plan.modelBytes(),
+            new TrainingBench(plan, System.getProperty("modeldisk.command"), System.err::println).run()));
         return 0;
     }
 

@@ -2,9 +2,7 @@ package io.modeldisk.bench.command;
 
 import io.modeldisk.command.Plural;
 import io.modeldisk.command.Subcommand;
-import io.modeldisk.timeline.ImageCanvas;
 import io.modeldisk.timeline.LearningCurve;
-import io.modeldisk.timeline.SvgCanvas;
 import io.modeldisk.timeline.Timeline;
 import io.modeldisk.timeline.TimelineDrawing;
 import java.io.IOException;
@@ -52,12 +50,8 @@ public final class TraceCommand implements Runnable, Subcommand {
         }
         Timeline.Window window = from == null ? timeline.last(iterations) : timeline.from(from, iterations);
         TimelineDrawing drawing = new TimelineDrawing(timeline, window);
-        SvgCanvas svg = new SvgCanvas(drawing.width(), drawing.height());
-        drawing.draw(svg);
-        ImageCanvas image = new ImageCanvas(drawing.width(), drawing.height());
-        drawing.draw(image);
-        Files.writeString(beside(out, ".svg"), svg.text());
-        Files.write(beside(out, ".png"), image.png());
+        drawing.write(beside(out, ".svg"));
+        drawing.write(beside(out, ".png"));
         Files.write(beside(out, ".json"), timeline.toJson());
         System.out.printf("wrote %s, .png and .json: %s of %s%n", beside(out, ".svg"),
             Plural.counted(iterations, "iteration"),

@@ -65,11 +65,11 @@ public final class TuneCommand implements Callable<Integer>, Subcommand {
         Map<String, TransferSizes> found = new TreeMap<>();
         try (BenchShard shard = BenchShard.start(System.getProperty("modeldisk.command"), "null", modelSize.bytes(),
             ways.address(), ways.serveOption())) {
-            Tuner tuner = new Tuner(shard, rounds, BenchProtocolCommand::show);
+            Tuner tuner = new Tuner(shard, rounds, Progress::show);
             for (Route.Wish datamover : ways.present()) {
                 found.put(datamover.toString(), tuner.tune(datamover));
             }
-            BenchProtocolCommand.show("");
+            Progress.show("");
             System.out.print(tuner.report());
         }
         Path file = out == null ? Tuning.defaultFile() : out;

@@ -1,5 +1,7 @@
 package io.modeldisk.bench.load;
 
+import io.modeldisk.platform.units.ByteSize;
+
 /**
  * A fixed amount of work.
  *
@@ -23,6 +25,12 @@ public record Load(Direction direction, int requestBytes, int queueDepth, long r
     /** How many bytes are moved, both ways together. */
     public long bytes() {
         return requests * requestBytes * direction.ways();
+    }
+
+    /** A short description for progress and errors. */
+    public String describe(String aggregator) {
+        return "%s: %s of %s, queue depth %d".formatted(aggregator, direction.label(), ByteSize.exact(requestBytes),
+            queueDepth);
     }
 
     /** The same with another number of requests. */

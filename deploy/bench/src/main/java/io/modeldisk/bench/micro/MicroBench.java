@@ -21,7 +21,6 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.ToDoubleFunction;
@@ -194,7 +193,7 @@ public final class MicroBench {
     }
 
     private static String describe(Direction direction, int bytes) {
-        return direction.name().toLowerCase(Locale.ROOT) + " of " + ByteSize.exact(bytes);
+        return direction.label() + " of " + ByteSize.exact(bytes);
     }
 
     private List<Rate> rates(Direction direction, int parties, int bytes, List<List<Outcome>> outcomes) {

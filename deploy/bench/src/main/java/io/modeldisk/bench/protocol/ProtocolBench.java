@@ -6,7 +6,6 @@ import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.load.Load;
 import io.modeldisk.bench.report.LatencyResult;
 import io.modeldisk.bench.report.ProtocolReport;
-import io.modeldisk.bench.report.TextReport;
 import io.modeldisk.bench.report.ThroughputResult;
 import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.ChildProcess;
@@ -111,7 +110,7 @@ public final class ProtocolBench {
         }
         PairedRuns runs = new PairedRuns(plan.pairs(), plan.runMillis());
         for (Load load : plan.loads()) {
-            context.progress.accept(TextReport.describe(aggregator, load));
+            context.progress.accept(load.describe(aggregator));
             throughputs.add(runs.measure(aggregator, load,
                 new PairedRuns.Sides(baseline, sgd && load.direction().pushes() ? baseline.withSgd() : null, protocol,
                     load.direction() == Direction.BOTH ? null : alone)));

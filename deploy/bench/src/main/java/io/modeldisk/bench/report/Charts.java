@@ -16,7 +16,7 @@ import org.knowm.xchart.style.CategoryStyler;
 import org.knowm.xchart.style.Styler;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/** How the charts of the benchmarks look, and how a sheet of them becomes a file. */
+/** The look of the benchmarks' charts, and their way into a file. */
 final class Charts {
     static final Color GREY = new Color(0x8A8F98);
 
@@ -27,25 +27,53 @@ final class Charts {
 
     private Charts() {}
 
-    /** Draws rows of charts into a file, SVG or PNG as its name ends. */
+    /** Draws rows of charts into a file. */
     static void write(List<List<CategoryChart>> rows, Path file) throws IOException {
-        int width = WIDTH * rows.stream().mapToInt(List::size).max().orElse(1);
-        int height = HEIGHT * rows.size();
+        int width = rows.stream().mapToInt(row -> row.stream().mapToInt(CategoryChart::getWidth).sum()).max()
+            .orElse(WIDTH);
+        int height = rows.stream().mapToInt(Charts::height).sum();
         PictureFile.write(file, width, height, graphics -> paint(rows, graphics));
     }
 
+    private static int height(List<CategoryChart> row) {
+        return row.stream().mapToInt(CategoryChart::getHeight).max().orElse(0);
+    }
+
     private static void paint(List<List<CategoryChart>> rows, Graphics2D graphics) {
-        for (int row = 0; row < rows.size(); row++) {
-            for (int column = 0; column < rows.get(row).size(); column++) {
+        int y = 0;
+        for (List<CategoryChart> row : rows) {
+            int x = 0;
+            for (CategoryChart chart : row) {
                 Graphics2D place = (Graphics2D) graphics.create();
-                place.translate(column * WIDTH, row * HEIGHT);
-                rows.get(row).get(column).paint(place, WIDTH, HEIGHT);
+                place.translate(x, y);
+                chart.paint(place, chart.getWidth(), chart.getHeight());
                 place.dispose();
+                x += chart.getWidth();
             }
+            y += height(row);
         }
     }
 
-    /** An empty chart. */
+    /** An empty chart of stacked bars. */
+    static CategoryChart bars(String title, String xAxis, String yAxis) {
+        CategoryChart chart = new CategoryChartBuilder().width(2 * WIDTH).height(HEIGHT).title(title)
+            .xAxisTitle(xAxis).yAxisTitle(yAxis).build();
+        CategoryStyler styler = chart.getStyler();
+        ChartLook.dress(styler);
+        styler.setStacked(true);
+        styler.setLabelsVisible(true);
+        styler.setShowStackSum(true);
+        styler.setLegendPosition(Styler.LegendPosition.OutsideS);
+        styler.setLegendLayout(Styler.LegendLayout.Horizontal);
+        return chart;
+    }
+
+    /** Adds one part of every bar. */
+    static void bar(CategoryChart chart, String name, List<String> x, List<Double> y, int colour) {
+        chart.addSeries(name, x, y).setFillColor(ChartLook.colour(colour));
+    }
+
+    /** An empty chart of lines. */
     static CategoryChart chart(String title, String xAxis, String yAxis) {
         CategoryChart chart = new CategoryChartBuilder().width(WIDTH).height(HEIGHT).title(title)
             .xAxisTitle(xAxis).yAxisTitle(yAxis).build();
@@ -55,7 +83,7 @@ final class Charts {
         styler.setDefaultSeriesRenderStyle(CategorySeriesRenderStyle.Line);
         styler.setLegendPosition(Styler.LegendPosition.OutsideS);
         styler.setLegendLayout(Styler.LegendLayout.Horizontal);
-        // The ends of the y axis are chosen, so there is little to add: as much as its lowest number needs.
+        // The ends of the y axis are set below; leave room for its lowest number only.
         styler.setPlotContentSize(PLOT_CONTENT);
         return chart;
     }
@@ -65,19 +93,19 @@ final class Charts {
         CategoryChart chart, String name, List<String> x, List<Double> y, Color colour, boolean dashed) {
         CategorySeries series = chart.addSeries(name, x, y);
         series.setLineColor(colour);
-        // A marker would hide the dashes in the legend; of a single point it is all there is to see.
+        // A marker would hide the dashes in the legend, but a line of one point is visible by its marker only.
         series.setMarker(dashed && x.size() > 1 ? SeriesMarkers.NONE : SeriesMarkers.CIRCLE);
         series.setMarkerColor(colour);
         series.setLineStyle(ChartLook.stroke(dashed));
     }
 
-    /** Lets the axis begin at zero. */
+    /** Starts the y axis at zero. */
     static void fromZero(CategoryChart chart) {
         chart.getStyler().setYAxisMin(0.0);
         chart.getStyler().setYAxisMax(HEADROOM * shown(chart).max().orElseThrow());
     }
 
-    /** Gives the axis whole decades, so that both of its ends have a number. */
+    /** Makes the y axis logarithmic; it ends at whole decades, so that both ends have a number. */
     static void logarithmic(CategoryChart chart) {
         CategoryStyler styler = chart.getStyler();
         styler.setYAxisLogarithmic(true);
@@ -86,7 +114,7 @@ final class Charts {
         styler.setYAxisMax(Math.pow(10, Math.ceil(Math.log10(shown(chart).max().orElseThrow()))));
     }
 
-    /** Every figure of a chart. */
+    /** All values of a chart. */
     private static DoubleStream shown(CategoryChart chart) {
         return chart.getSeriesMap().values().stream()
             .flatMapToDouble(series -> series.getYData().stream().mapToDouble(Number::doubleValue));

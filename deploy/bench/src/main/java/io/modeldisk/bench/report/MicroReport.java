@@ -1,24 +1,27 @@
 package io.modeldisk.bench.report;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.bench.load.Direction;
 import java.util.List;
 import org.HdrHistogram.Histogram;
+import org.knowm.xchart.CategoryChart;
 
 /**
- * What {@code bench micro} found.
+ * The result of {@code bench micro}.
  *
- * @param modelBytes how many weights a server has
- * @param ways over what was measured: datamovers, and gRPC last
- * @param latency point to point, a figure for each way, one size after the other
+ * @param modelBytes the size of a server's weights
+ * @param ways the datamovers that were measured, and gRPC last
+ * @param latency point to point: for each size one result per way
  * @param fanIn one server with many clients
  * @param mesh fully connected
- * @param notes what was not measured, and why
+ * @param notes the datamovers that were not measured, each with the reason
  */
 public record MicroReport(
     long modelBytes, List<String> ways, List<Latency> latency, List<Rate> fanIn, List<Rate> mesh,
-    List<String> notes) {
+    List<String> notes) implements Report {
     /**
-     * How long a request takes when it is the only one.
+     * The latency of one request at a time.
      *
      * @param over a datamover, or gRPC
      * @param direction push or pull
@@ -28,20 +31,20 @@ public record MicroReport(
     public record Latency(String over, Direction direction, int requestBytes, Histogram nanoseconds) {}
 
     /**
-     * How many requests end in a second, of all who make them together.
+     * The throughput of all clients or nodes together.
      *
      * @param over a datamover, or gRPC
      * @param direction push or pull
-     * @param parties how many clients, or nodes, there are
+     * @param parties the number of clients or nodes
      * @param requestBytes the size of a request
-     * @param requestsPerSecond in each round
-     * @param p50Micros how long a request took, the median
-     * @param p99Micros the same of the slowest in a hundred
+     * @param requestsPerSecond in each round, sum of all parties
+     * @param p50Micros the median latency
+     * @param p99Micros the 99th percentile of the latency
      */
     public record Rate(
         String over, Direction direction, int parties, int requestBytes, Samples requestsPerSecond, double p50Micros,
         double p99Micros) {
-        /** What each party moves in a second, its share of all, in each round. */
+        /** Bytes per second of each party, in each round. */
         Samples bytesPerSecondEach() {
             double[] values = requestsPerSecond.values();
             for (int i = 0; i < values.length; i++) {
@@ -49,5 +52,43 @@ public record MicroReport(
             }
             return Samples.of(values);
         }
+    }
+
+    @Override
+    public String benchmark() {
+        return "micro";
+    }
+
+    @Override
+    public String text() {
+        return MicroText.of(this);
+    }
+
+    @Override
+    public void addTo(ObjectNode root) {
+        root.put("modelBytes", modelBytes);
+        ways.forEach(way -> root.withArray("ways").add(way));
+        for (Latency each : latency) {
+            ObjectNode node = JsonNodeFactory.instance.objectNode().put("over", each.over())
+                .put("direction", each.direction().label()).put("requestBytes", each.requestBytes());
+            ReportFiles.putMicroseconds(node, "microseconds", each.nanoseconds());
+            root.withArray("latency").add(node);
+        }
+        fanIn.forEach(rate -> root.withArray("fanIn").add(json(rate, "clients")));
+        mesh.forEach(rate -> root.withArray("mesh").add(json(rate, "nodes")));
+        notes.forEach(note -> root.withArray("notes").add(note));
+    }
+
+    private static ObjectNode json(Rate rate, String parties) {
+        ObjectNode node = JsonNodeFactory.instance.objectNode().put("over", rate.over())
+            .put("direction", rate.direction().label()).put(parties, rate.parties())
+            .put("requestBytes", rate.requestBytes());
+        ReportFiles.put(node, "requestsPerSecond", rate.requestsPerSecond());
+        return node.put("p50Microseconds", rate.p50Micros()).put("p99Microseconds", rate.p99Micros());
+    }
+
+    @Override
+    public List<List<CategoryChart>> charts() {
+        return MicroCharts.of(this);
     }
 }

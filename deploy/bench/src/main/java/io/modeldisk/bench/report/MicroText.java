@@ -7,17 +7,16 @@ import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.Function;
 
-/** The tables of {@code bench micro}: a line a size or number of clients, a column each for what was measured beside it. */
-public final class MicroText {
-    private static final double MICRO = 1e3;
+/** The tables of {@code bench micro}: a row for each request size or number of clients, a column for each datamover and gRPC. */
+final class MicroText {
+    private static final double MILLI_US = 1e3;
 
     private MicroText() {}
 
     /** All tables. */
-    public static String of(MicroReport report) {
+    static String of(MicroReport report) {
         StringBuilder text = new StringBuilder();
         if (!report.latency().isEmpty()) {
             text.append("Point to point: latency of one request at a time, microseconds\n\n").append(latency(report))
@@ -25,13 +24,15 @@ public final class MicroText {
         }
         if (!report.fanIn().isEmpty()) {
             text.append(
-                "\nOne server: requests of %s a second, of all clients together; the ratios' median (least-greatest)%n%n"
+                "\nOne server: requests of %s a second, sum of all clients; ratios: median (minimum-maximum)%n%n"
                     .formatted(ByteSize.exact(report.fanIn().getFirst().requestBytes())))
                 .append(fanIn(report));
         }
         if (!report.mesh().isEmpty()) {
-            text.append("\nFully connected, %d nodes: GB/s a node, and a request's median milliseconds%n%n"
-                .formatted(report.mesh().getFirst().parties())).append(mesh(report));
+            text.append(
+                "\nFully connected, %d nodes: GB/s of a node, and the median latency of a request in milliseconds%n%n"
+                    .formatted(report.mesh().getFirst().parties()))
+                .append(mesh(report));
         }
         report.notes().forEach(note -> text.append('\n').append(note).append('\n'));
         return text.toString();
@@ -45,10 +46,10 @@ public final class MicroText {
         for (int i = 0; i < report.latency().size(); i += report.ways().size()) {
             Latency first = report.latency().get(i);
             List<String> cells = new ArrayList<>(
-                List.of(name(first.direction()), ByteSize.exact(first.requestBytes())));
+                List.of(first.direction().label(), ByteSize.exact(first.requestBytes())));
             for (Latency latency : report.latency().subList(i, i + report.ways().size())) {
-                cells.add(micros(latency, 50));
-                cells.add(micros(latency, 99));
+                cells.add(Units.latency(latency.nanoseconds(), 50));
+                cells.add(Units.latency(latency.nanoseconds(), 99));
             }
             gap(table, before, first.direction());
             table.row(cells.toArray(String[]::new));
@@ -61,7 +62,7 @@ public final class MicroText {
         boolean small = report.latency().stream()
             .anyMatch(latency -> latency.requestBytes() < LogicalBlock.BYTES);
         return small
-            ? "\nof less than 4 KiB a push moves a whole logical block, a pull takes part of one; gRPC moves these bytes alone\n"
+            ? "\nbelow 4 KiB: a push moves one logical block, a pull reads one and keeps a part; gRPC moves only these bytes\n"
             : "";
     }
 
@@ -73,10 +74,10 @@ public final class MicroText {
     private static String mesh(MicroReport report) {
         return rates(report, report.mesh(), "request", rate -> ByteSize.exact(rate.requestBytes()), List.of("", "ms"),
             rate -> List.of(Units.throughput(rate.bytesPerSecondEach().median()),
-                "%.2f".formatted(rate.p50Micros() / MICRO)));
+                "%.2f".formatted(rate.p50Micros() / MILLI_US)));
     }
 
-    /** A line for each group of one rate a way; behind it what each is of the last. */
+    /** A row for each group of one rate per way; its last columns are the ratios to the last way. */
     private static String rates(
         MicroReport report, List<Rate> all, String of, Function<Rate, String> label, List<String> headings,
         Function<Rate, List<String>> figures) {
@@ -105,7 +106,7 @@ public final class MicroText {
     private static String[] line(
         List<Rate> group, Function<Rate, String> label, Function<Rate, List<String>> figures) {
         Rate last = group.getLast();
-        List<String> cells = new ArrayList<>(List.of(name(last.direction()), label.apply(last)));
+        List<String> cells = new ArrayList<>(List.of(last.direction().label(), label.apply(last)));
         group.forEach(rate -> cells.addAll(figures.apply(rate)));
         group.subList(0, group.size() - 1)
             .forEach(rate -> cells.add(Units.ratio(rate.requestsPerSecond().over(last.requestsPerSecond()))));
@@ -116,13 +117,5 @@ public final class MicroText {
         if (before != null && before != direction) {
             table.gap();
         }
-    }
-
-    private static String micros(Latency latency, double percent) {
-        return "%.1f".formatted(latency.nanoseconds().getValueAtPercentile(percent) / MICRO);
-    }
-
-    static String name(Direction direction) {
-        return direction.name().toLowerCase(Locale.ROOT);
     }
 }

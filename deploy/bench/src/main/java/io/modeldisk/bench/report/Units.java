@@ -1,10 +1,12 @@
 package io.modeldisk.bench.report;
 
 import java.util.Locale;
+import org.HdrHistogram.Histogram;
 
-/** Throughput and ratios as reports show them. Throughput is in GB/s, 10^9 bytes a second. */
+/** Figures as reports show them. Throughput is in GB/s, 10^9 bytes a second; latency is in microseconds. */
 public final class Units {
     private static final double GIGA = 1e9;
+    private static final double MICRO_NS = 1e3;
     private static final double SLOW = 0.1;
 
     private Units() {}
@@ -13,13 +15,26 @@ public final class Units {
         return bytes / GIGA;
     }
 
+    static double microseconds(double ns) {
+        return ns / MICRO_NS;
+    }
+
+    static double microseconds(Histogram nanoseconds, double percentile) {
+        return microseconds(nanoseconds.getValueAtPercentile(percentile));
+    }
+
+    /** A percentile in microseconds with one decimal, {@code 20.1}. */
+    static String latency(Histogram nanoseconds, double percentile) {
+        return "%.1f".formatted(microseconds(nanoseconds, percentile));
+    }
+
     /** Two decimals, {@code 3.52}; four below 0.1 GB/s, {@code 0.0352}. */
     public static String throughput(double bytesPerSecond) {
         double gigabytes = gigabytes(bytesPerSecond);
         return String.format(Locale.ROOT, gigabytes > 0 && gigabytes < SLOW ? "%.4f" : "%.2f", gigabytes);
     }
 
-    /** {@code 0.94 (0.91-0.97)}: the median and the spread. */
+    /** {@code 0.94 (0.91-0.97)}: median, minimum and maximum. */
     static String ratio(Samples samples) {
         return "%.2f (%.2f-%.2f)".formatted(samples.median(), samples.min(), samples.max());
     }

@@ -13,7 +13,7 @@ final class MemoryBaselineTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"null", "sgd:lr=0.1", "sum"})
-    void goesRoundItsModelAndItsBuffersHoweverLittleTheyFitTheRequests(String aggregator) {
+    void requestSizeNeedNotDivideTheModelOrTheBuffers(String aggregator) {
         try (MemoryBaseline baseline = new MemoryBaseline(MODEL_BYTES, BUFFER_BYTES, aggregator)) {
             for (Direction direction : new Direction[]{Direction.PUSH, Direction.PULL}) {
                 // 12 KiB divide neither the model nor the buffers.

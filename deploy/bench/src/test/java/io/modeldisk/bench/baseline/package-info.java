@@ -1,2 +1,2 @@
-/** What stands beside a shard. */
+/** Tests of the baselines. */
 package io.modeldisk.bench.baseline;

@@ -1,2 +1,2 @@
-/** Tests of the subcommands. */
+/** Tests of the subcommands' options. */
 package io.modeldisk.bench.command;

@@ -41,7 +41,7 @@ final class GrpcServerTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4096, 100_000, 1 << 20, LARGEST})
-    void everyRequestArrivesWholeAndIsCounted(int bytes) throws IOException {
+    void everyRequestArrivesCompletelyAndIsCounted(int bytes) throws IOException {
         Histogram nanoseconds = new Histogram(3);
         try (GrpcClient client = client(MODEL_BYTES)) {
             client.pingPong(Direction.PUSH, bytes, 3, nanoseconds);
@@ -53,7 +53,7 @@ final class GrpcServerTest {
     }
 
     @Test
-    void weightsThatAreNotThereAreRefusedInWords() {
+    void pullOutsideTheModelIsRefused() {
         try (GrpcClient client = client(4L * MODEL_BYTES)) {
             assertThatThrownBy(() -> client.pingPong(Direction.PULL, LARGEST, 2, new Histogram(3)))
                 .isInstanceOf(IOException.class).hasMessageContaining("of a model of " + MODEL_BYTES + " bytes");
@@ -61,7 +61,7 @@ final class GrpcServerTest {
     }
 
     @Test
-    void whatANodeSaysIsHeardAndSoIsItsFailure() throws IOException {
+    void controlAnswersAndFailuresOfANodeArrive() throws IOException {
         try (GrpcClient client = client(MODEL_BYTES)) {
             assertThat(client.ask("Echo", "where?")).isEqualTo("where?");
             assertThatThrownBy(() -> client.ask("Echo", "")).hasMessageContaining("nothing was asked");
@@ -69,7 +69,7 @@ final class GrpcServerTest {
     }
 
     @Test
-    void aModelThatTheHeapHasNoRoomForIsRefused() {
+    void modelLargerThanTheHeapIsRefused() {
         assertThatThrownBy(() -> GrpcServer.open(server.localAddress(), GrpcServer.MAX_MODEL_BYTES + 4096))
             .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("must be from 4096 to 268435456");
     }

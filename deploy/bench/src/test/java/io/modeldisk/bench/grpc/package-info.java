@@ -1,2 +1,2 @@
-/** Tests of the gRPC service that is measured beside the protocol. */
+/** Tests of the gRPC baseline. */
 package io.modeldisk.bench.grpc;

@@ -23,7 +23,7 @@ final class TurnsTest {
     }
 
     @Test
-    void aRunTakesAboutAsLongAsItIsTo() throws IOException {
+    void runTakesAboutTheRequestedTime() throws IOException {
         List<List<Outcome>> outcomes = new Turns(2, RUN_MILLIS).measure(
             List.of(taking("fast", 500), taking("slow", 3_000_000)));
 
@@ -32,21 +32,21 @@ final class TurnsTest {
     }
 
     @Test
-    void oneThatIsSlowerThanARunMakesASingleRequest() throws IOException {
+    void requestLongerThanARunIsMadeOnce() throws IOException {
         List<List<Outcome>> outcomes = new Turns(3, RUN_MILLIS).measure(List.of(taking("slow", 5 * RUN_NANOS)));
 
         assertThat(outcomes.getFirst()).extracting(Outcome::requests).containsExactly(1L, 1L, 1L);
     }
 
     @Test
-    void theyTakeTurnsAndTheOrderChanges() throws IOException {
+    void orderIsReversedInEveryRound() throws IOException {
         new Turns(3, RUN_MILLIS).measure(List.of(taking("a", RUN_NANOS), taking("b", RUN_NANOS)));
 
         assertThat(order).containsExactly("a", "b", "a", "b", "b", "a", "a", "b");
     }
 
     @Test
-    void requestsASecondAreThoseOfAllClients() {
+    void requestsPerSecondAreTheSumOfAllClients() {
         assertThat(new Outcome(500, TimeUnit.MILLISECONDS.toNanos(250), 1, 2).requestsPerSecond()).isEqualTo(2000);
     }
 }

@@ -1,2 +1,2 @@
-/** Tests of how the micro-benchmarks take turns. */
+/** Tests of the order of micro-benchmarks. */
 package io.modeldisk.bench.micro;

@@ -1,2 +1,2 @@
-/** How sides are measured in turn. */
+/** Tests of paired measurements. */
 package io.modeldisk.bench.protocol;

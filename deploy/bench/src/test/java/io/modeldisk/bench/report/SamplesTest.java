@@ -7,45 +7,45 @@ import org.junit.jupiter.api.Test;
 
 final class SamplesTest {
     @Test
-    void theMedianOfAnOddNumberIsTheMiddleOneInOrderOfSize() {
+    void medianOfAnOddNumberIsTheMiddleSample() {
         assertThat(Samples.of(9, 1, 5).median()).isEqualTo(5);
         assertThat(Samples.of(7).median()).isEqualTo(7);
     }
 
     @Test
-    void theMedianOfAnEvenNumberIsTheMeanOfTheTwoInTheMiddle() {
+    void medianOfAnEvenNumberIsTheMeanOfTheTwoMiddleSamples() {
         assertThat(Samples.of(10, 1, 4, 2).median()).isEqualTo(3);
     }
 
     @Test
-    void leastAndGreatestDoNotHangOnTheOrder() {
+    void extremesDoNotDependOnTheOrder() {
         Samples samples = Samples.of(3, -1, 8, 2);
         assertThat(samples.min()).isEqualTo(-1);
         assertThat(samples.max()).isEqualTo(8);
     }
 
     @Test
-    void ratiosAreMadePairByPairInTheOrderOfMeasuring() {
+    void ratiosArePairedInTheOrderOfMeasurement() {
         Samples ratio = Samples.of(6, 2, 9).over(Samples.of(2, 4, 3));
         assertThat(ratio.values()).containsExactly(3, 0.5, 3);
         assertThat(ratio.median()).isEqualTo(3);
     }
 
     @Test
-    void figuresWithoutAPartnerHaveNoRatio() {
+    void ratioOfUnequalNumbersOfSamplesIsRefused() {
         assertThatThrownBy(() -> Samples.of(1, 2).over(Samples.of(1)))
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessage("2 figures have no ratio to 1");
     }
 
     @Test
-    void noFigureIsNoSample() {
+    void emptySamplesAreRefused() {
         assertThatThrownBy(Samples::of).isInstanceOf(IllegalArgumentException.class)
             .hasMessage("no figure was measured");
     }
 
     @Test
-    void nobodyCanChangeTheFiguresAfterwards() {
+    void samplesAreImmutable() {
         double[] given = {1, 2, 3};
         Samples samples = Samples.of(given);
         given[2] = 0;

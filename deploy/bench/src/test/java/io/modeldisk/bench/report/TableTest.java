@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 final class TableTest {
     @Test
-    void wordsStandToTheLeftAndFiguresToTheRight() {
+    void wordsAlignLeftAndFiguresAlignRight() {
         assertThat(new Table(1, "name", "GB/s").row("a", "1.5").row("longer", "10.25")).hasToString("""
             name     GB/s
             a         1.5
@@ -16,7 +16,7 @@ final class TableTest {
     }
 
     @Test
-    void aGapIsAnEmptyLineAndChangesNoWidth() {
+    void gapIsAnEmptyLineAndKeepsTheWidths() {
         assertThat(new Table(1, "a", "b").row("1", "2").gap().row("3", "44")).hasToString("""
             a   b
             1   2
@@ -26,18 +26,18 @@ final class TableTest {
     }
 
     @Test
-    void noLineEndsInBlanks() {
+    void linesHaveNoTrailingBlanks() {
         assertThat(new Table(2, "a", "heading", "b").row("1", "2", "").toString().lines())
             .containsExactly("a  heading  b", "1  2");
     }
 
     @Test
-    void aColumnMayBeEmpty() {
+    void emptyColumnIsAllowed() {
         assertThat(new Table(1, "a", "").row("1", "").toString().lines()).containsExactly("a", "1");
     }
 
     @Test
-    void aRowOfAnotherLengthIsRefused() {
+    void rowWithAnotherNumberOfCellsIsRefused() {
         Table table = new Table(1, "a", "b");
         assertThatThrownBy(() -> table.row("1", "2", "3")).isInstanceOf(IllegalArgumentException.class)
             .hasMessage("3 cells in a row of 2");

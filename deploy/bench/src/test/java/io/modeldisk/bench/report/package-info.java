@@ -1,2 +1,2 @@
-/** What the figures and tables of a benchmark promise. */
+/** Tests of statistics, tables, JSON and charts. */
 package io.modeldisk.bench.report;

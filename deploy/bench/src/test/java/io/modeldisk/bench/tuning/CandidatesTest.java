@@ -20,31 +20,31 @@ final class CandidatesTest {
     }
 
     @Test
-    void theFastestTakesThePlaceOfTheBuiltInValue() {
+    void fastestCandidateReplacesTheBuiltInSize() {
         assertThat(Candidates.best(List.of(measured(8, 2), measured(16, 3), measured(BUILT_IN, 2.5)), BUILT_IN))
             .isEqualTo(16);
     }
 
     @Test
-    void whatMayBeNoiseChangesNothing() {
+    void gainBelowFivePercentKeepsTheBuiltInSize() {
         assertThat(Candidates.best(List.of(measured(8, 1.04), measured(BUILT_IN, 1)), BUILT_IN)).isEqualTo(BUILT_IN);
     }
 
     /** Faster in its median, because the machine was: beside each other, it is the slower one in most rounds. */
     @Test
-    void figuresOfTheSameRoundAreCompared() {
+    void candidatesAreComparedRoundByRound() {
         assertThat(Candidates.best(List.of(measured(8, 3.0, 1.0, 3.0, 1.1, 3.0),
             measured(BUILT_IN, 2.9, 1.1, 2.95, 1.2, 2.9)), BUILT_IN)).isEqualTo(BUILT_IN);
     }
 
     @Test
-    void pushesAreEagerUpToTheFirstThatIsSlowerSo() {
+    void eagerThresholdIsTheLargestSizeBeforeTheFirstSlowerEagerPush() {
         assertThat(Candidates.threshold(List.of(push(4096, 1, 2), push(8192, 2, 2), push(16384, 4, 3),
             push(32768, 5, 9)))).isEqualTo(8192);
     }
 
     @Test
-    void nothingIsEagerWhereTheSmallestPushIsSlowerSo() {
+    void eagerThresholdIsZeroIfTheSmallestEagerPushIsSlower() {
         assertThat(Candidates.threshold(List.of(push(4096, 3, 2), push(8192, 1, 2)))).isZero();
     }
 }

@@ -1,2 +1,2 @@
-/** Tests of the search for sizes. */
+/** Tests of the choice of transfer sizes. */
 package io.modeldisk.bench.tuning;

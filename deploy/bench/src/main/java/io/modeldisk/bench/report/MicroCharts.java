@@ -5,22 +5,17 @@ import io.modeldisk.bench.report.MicroReport.Latency;
 import io.modeldisk.bench.report.MicroReport.Rate;
 import io.modeldisk.picture.ChartLook;
 import io.modeldisk.platform.units.ByteSize;
-import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import org.knowm.xchart.CategoryChart;
 
-/** The plots of {@code bench micro}: a row for each micro-benchmark, pushes beside pulls, a line for each way. */
-public final class MicroPlot {
-    private static final double MICRO = 1e3;
+/** The charts of {@code bench micro}: a row for each micro-benchmark, push beside pull, a line for each datamover and gRPC. */
+final class MicroCharts {
+    private MicroCharts() {}
 
-    private MicroPlot() {}
-
-    /** Draws what was found. */
-    public static void write(MicroReport report, Path file) throws IOException {
+    static List<List<CategoryChart>> of(MicroReport report) {
         List<List<CategoryChart>> rows = new ArrayList<>();
         rows.add(row(report.latency(), Latency::direction, (direction, shown) -> latency(report, direction, shown)));
         rows.add(row(report.fanIn(), Rate::direction, (direction, shown) -> {
@@ -33,12 +28,12 @@ public final class MicroPlot {
         rows.add(row(report.mesh(), Rate::direction, (direction, shown) -> {
             CategoryChart chart = Charts.chart(
                 direction + ", " + shown.getFirst().parties() + " nodes, fully connected",
-                "size of a request", "GB/s a node");
+                "request size", "GB/s a node");
             return rates(chart, report, shown, rate -> ByteSize.exact(rate.requestBytes()),
                 rate -> Units.gigabytes(rate.bytesPerSecondEach().median()));
         }));
         rows.removeIf(List::isEmpty);
-        Charts.write(rows, file);
+        return rows;
     }
 
     @FunctionalInterface
@@ -51,20 +46,20 @@ public final class MicroPlot {
         for (Direction each : List.of(Direction.PUSH, Direction.PULL)) {
             List<T> shown = all.stream().filter(one -> direction.apply(one) == each).toList();
             if (!shown.isEmpty()) {
-                row.add(drawing.draw(MicroText.name(each), shown));
+                row.add(drawing.draw(each.label(), shown));
             }
         }
         return row;
     }
 
     private static CategoryChart latency(MicroReport report, String direction, List<Latency> shown) {
-        CategoryChart chart = Charts.chart("latency of a " + direction + ", median", "size of a request",
+        CategoryChart chart = Charts.chart("latency of a " + direction + ", median", "request size",
             "microseconds");
         for (int way = 0; way < report.ways().size(); way++) {
             String name = report.ways().get(way);
             List<Latency> mine = shown.stream().filter(latency -> latency.over().equals(name)).toList();
             Charts.line(chart, name, mine.stream().map(latency -> ByteSize.exact(latency.requestBytes())).toList(),
-                mine.stream().map(latency -> latency.nanoseconds().getValueAtPercentile(50) / MICRO).toList(),
+                mine.stream().map(latency -> Units.microseconds(latency.nanoseconds(), 50)).toList(),
                 ChartLook.colour(way), way == report.ways().size() - 1);
         }
         Charts.logarithmic(chart);

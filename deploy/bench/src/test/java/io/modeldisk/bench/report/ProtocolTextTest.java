@@ -8,7 +8,7 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 
-final class TextReportTest {
+final class ProtocolTextTest {
     private static final String FOOTNOTE = "less than 4 KiB";
 
     private static List<LatencyResult> latencies(int... requestBytes) {
@@ -23,20 +23,20 @@ final class TextReportTest {
     }
 
     @Test
-    void latencyIsInMicrosecondsWithWhatTheProtocolAdds() {
-        assertThat(TextReport.latency(latencies(4096)).lines().skip(1).findFirst().orElseThrow())
+    void latencyTableShowsMicrosecondsAndTheDifference() {
+        assertThat(ProtocolText.latency(latencies(4096)).lines().skip(1).findFirst().orElseThrow())
             .matches("push +4 KiB +20\\.0 +20\\.0 +20\\.0 +50\\.0 +50\\.0 +50\\.0 +30\\.\\d");
     }
 
     @Test
-    void aFootnoteTellsWhatARequestOfLessThanALogicalBlockMoves() {
-        assertThat(TextReport.latency(latencies(512, 4096))).contains("512 B *", "4 KiB  ", FOOTNOTE)
+    void requestBelowALogicalBlockHasAFootnote() {
+        assertThat(ProtocolText.latency(latencies(512, 4096))).contains("512 B *", "4 KiB  ", FOOTNOTE)
             .doesNotContain("4 KiB *");
     }
 
     @Test
-    void withoutSuchARequestThereIsNoFootnote() {
-        assertThat(TextReport.latency(latencies(4096, 8192))).doesNotContain(FOOTNOTE, "*");
+    void wholeLogicalBlocksHaveNoFootnote() {
+        assertThat(ProtocolText.latency(latencies(4096, 8192))).doesNotContain(FOOTNOTE, "*");
     }
 
     private static ThroughputResult throughput(Samples alone) {
@@ -45,8 +45,8 @@ final class TextReportTest {
     }
 
     @Test
-    void throughputStandsBesideTheShardsWorkAloneTurnByTurn() {
-        List<String> lines = TextReport.throughput(List.of(throughput(Samples.of(20e9, 40e9)))).lines().toList();
+    void throughputOverShmIsComparedWithTheShardsWorkAlone() {
+        List<String> lines = ProtocolText.throughput(List.of(throughput(Samples.of(20e9, 40e9)))).lines().toList();
         assertThat(lines.get(0)).endsWith("alone GB/s          of alone");
         assertThat(lines.get(1))
             .matches("sgd:lr=0.1 over shm  push +4 KiB +32 +4\\.50 +18\\.00 +4\\.00 \\(4\\.00-4\\.00\\)"
@@ -54,7 +54,7 @@ final class TextReportTest {
     }
 
     @Test
-    void withoutSharedMemoryThereIsNothingOfItsWorkAlone() {
-        assertThat(TextReport.throughput(List.of(throughput(null)))).doesNotContain("alone");
+    void throughputOverTcpHasNoColumnOfTheShardsWorkAlone() {
+        assertThat(ProtocolText.throughput(List.of(throughput(null)))).doesNotContain("alone");
     }
 }

@@ -13,7 +13,7 @@ import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-final class MicroTextTest {
+final class MicroReportTest {
     private static final MicroReport REPORT = new MicroReport(64 << 20, List.of("tcp", "gRPC"),
         List.of(latency("tcp", Direction.PUSH, 20_000), latency("gRPC", Direction.PUSH, 90_000),
             latency("tcp", Direction.PULL, 30_000), latency("gRPC", Direction.PULL, 120_000)),
@@ -32,13 +32,13 @@ final class MicroTextTest {
         return new Rate(over, Direction.PUSH, parties, bytes, Samples.of(perSecond), 1500, 3000);
     }
 
-    /** With one blank for any number of them. */
+    /** The lines of the text, with single blanks. */
     private static List<String> lines() {
-        return MicroText.of(REPORT).lines().map(line -> line.strip().replaceAll(" +", " ")).toList();
+        return REPORT.text().lines().map(line -> line.strip().replaceAll(" +", " ")).toList();
     }
 
     @Test
-    void everyWayHasItsFiguresBesideTheOthers() {
+    void everyDatamoverHasAColumn() {
         assertThat(lines())
             .contains("direction request tcp 50 % 99 % gRPC 50 % 99 %", "push 2 B 20.0 20.0 90.0 90.0",
                 "pull 2 B 30.0 30.0 120.0 120.0")
@@ -46,26 +46,26 @@ final class MicroTextTest {
                 "push 64 40000 8000 5.00 (5.00-5.00)");
     }
 
-    /** 2000 requests of 2 MB a second, of 4 nodes together. */
+    /** 2000 requests of 2 MB per second, sum of 4 nodes. */
     @Test
-    void throughputOfAMeshIsANodesShare() {
+    void throughputOfAMeshIsThatOfOneNode() {
         assertThat(lines()).contains("direction request tcp ms gRPC ms tcp / gRPC",
             "push 2000000 B 1.00 1.50 0.25 1.50 4.00 (4.00-4.00)");
     }
 
     @Test
-    void whatIsMissingIsSaidAndWhatAPushOfLessThanABlockIs() {
+    void textNamesUnmeasuredDatamoversAndSmallRequests() {
         assertThat(lines()).contains("iser is not measured: there is no device")
-            .anyMatch(line -> line.startsWith("of less than 4 KiB a push moves a whole logical block"));
+            .anyMatch(line -> line.startsWith("below 4 KiB: a push moves one logical block"));
     }
 
     @Test
-    void everyBenchmarkHasARowInThePlotAndItsFiguresInTheJson(@TempDir Path directory) throws IOException {
+    void everyBenchmarkHasARowOfChartsAndFiguresInTheJson(@TempDir Path directory) throws IOException {
         Path plot = directory.resolve("plot.svg");
         Path json = directory.resolve("figures.json");
 
-        MicroPlot.write(REPORT, plot);
-        JsonReport.write(REPORT, json);
+        ReportFiles.writePlot(REPORT, plot);
+        ReportFiles.writeJson(REPORT, json);
 
         // Three rows of two.
         assertThat(Files.readString(plot)).contains("viewBox=\"0 0 920 1020\"");

@@ -1,0 +1,13 @@
+package io.modeldisk.bench.command;
+
+/** A line on the terminal with the current step of a benchmark. */
+final class Progress {
+    private Progress() {}
+
+    /** Replaces the line; an empty step removes it. Does nothing without a terminal. */
+    static void show(String step) {
+        if (System.console() != null && System.console().isTerminal()) {
+            System.err.print("\r\033[K" + step);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package io.modeldisk.bench.report;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+/**
+ * The result of {@code bench aggregator}: bytes of gradient per second, measured in turn on one core.
+ *
+ * @param name the aggregator
+ * @param aggregator the aggregator's throughput
+ * @param cLoop sgd as a loop in C
+ * @param memcpy a copy of as many bytes
+ */
+public record AggregatorReport(String name, Samples aggregator, Samples cLoop, Samples memcpy) implements Report {
+    @Override
+    public String benchmark() {
+        return "aggregator";
+    }
+
+    @Override
+    public String text() {
+        return new Table(1, "", "GB/s", "ratio of " + name)
+            .row(name, Units.throughput(aggregator.median()), "")
+            .row("sgd, a loop in C", Units.throughput(cLoop.median()), Units.ratio(aggregator.over(cLoop)))
+            .row("memcpy", Units.throughput(memcpy.median()), Units.ratio(aggregator.over(memcpy)))
+            .toString();
+    }
+
+    @Override
+    public void addTo(ObjectNode root) {
+        root.put("aggregator", name);
+        ReportFiles.put(root, "aggregatorBytesPerSecond", aggregator);
+        ReportFiles.put(root, "cLoopBytesPerSecond", cLoop);
+        ReportFiles.put(root, "memcpyBytesPerSecond", memcpy);
+    }
+}

@@ -1,0 +1,63 @@
+package io.modeldisk.bench.report;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Locale;
+import org.HdrHistogram.Histogram;
+
+/** Writes reports to files. */
+public final class ReportFiles {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private ReportFiles() {}
+
+    /** Writes all figures, the time and a description of the machine as JSON. */
+    public static void writeJson(Report report, Path file) throws IOException {
+        ObjectNode root = JSON.createObjectNode().put("benchmark", report.benchmark()).put("at",
+            Instant.now().toString());
+        root.putObject("machine").put("os", System.getProperty("os.name") + " " + System.getProperty("os.version"))
+            .put("architecture", System.getProperty("os.arch"))
+            .put("processors", Runtime.getRuntime().availableProcessors())
+            .put("java", System.getProperty("java.vm.version"));
+        report.addTo(root);
+        JSON.writerWithDefaultPrettyPrinter().writeValue(file.toFile(), root);
+    }
+
+    /** Draws the charts: as SVG if the file's name ends in .svg, as PNG if it ends in .png. */
+    public static void writePlot(Report report, Path file) throws IOException {
+        Charts.write(report.charts(), file);
+    }
+
+    /**
+     * Checks the name of a file for {@link #writePlot} before the benchmark starts.
+     *
+     * @throws IllegalArgumentException if it does not end in .svg or .png
+     */
+    public static void checkPlot(Path file) {
+        String name = file.toString().toLowerCase(Locale.ROOT);
+        if (!name.endsWith(".svg") && !name.endsWith(".png")) {
+            throw new IllegalArgumentException("--plot " + file + " must end in .svg or .png");
+        }
+    }
+
+    /** Adds the median, the extremes and every sample. */
+    static void put(ObjectNode node, String name, Samples samples) {
+        ObjectNode figures = node.putObject(name).put("median", samples.median()).put("min", samples.min())
+            .put("max", samples.max());
+        for (double value : samples.values()) {
+            figures.withArray("runs").add(value);
+        }
+    }
+
+    /** Adds percentiles of latencies in microseconds. */
+    static void putMicroseconds(ObjectNode node, String name, Histogram nanoseconds) {
+        node.putObject(name).put("requests", nanoseconds.getTotalCount())
+            .put("min", Units.microseconds(nanoseconds.getMinValue())).put("p50", Units.microseconds(nanoseconds, 50))
+            .put("p90", Units.microseconds(nanoseconds, 90)).put("p99", Units.microseconds(nanoseconds, 99))
+            .put("p99.9", Units.microseconds(nanoseconds, 99.9))
+            .put("max", Units.microseconds(nanoseconds.getMaxValue()));
+    }
+}
