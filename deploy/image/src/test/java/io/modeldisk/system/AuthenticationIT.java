@@ -27,7 +27,8 @@ final class AuthenticationIT {
     }
 
     private Path serverSecrets() throws Exception {
-        return secrets("server.secrets", "peer learner " + SECRET + " may=learn,raw\nself shards " + SHARDS_SECRET + "\n");
+        return secrets("server.secrets",
+            "peer learner " + SECRET + " may=learn,raw\nself shards " + SHARDS_SECRET + "\n");
     }
 
     private Shards serve() throws Exception {
