@@ -67,7 +67,7 @@ final class DoctorCommand implements Callable<Integer> {
         for (Finding finding : report.findings()) {
             findings.addObject().put("state", name(finding.state())).put("for", name(finding.area()))
                 .put("needed", needed.contains(finding.area())).put("subject", finding.subject())
-                .put("words", finding.words());
+                .put("message", finding.message());
         }
         return root;
     }
@@ -76,7 +76,7 @@ final class DoctorCommand implements Callable<Integer> {
         int width = report.findings().stream().mapToInt(finding -> finding.subject().length()).max().orElse(0);
         for (Finding finding : report.findings()) {
             System.out.printf("%-8s %-7s %-" + width + "s  %s%n", name(finding.state()), name(finding.area()),
-                finding.subject(), finding.words());
+                finding.subject(), finding.message());
         }
         String mount = "a mount over " + String.join(" and over ", datamovers);
         long missing = report.findings().stream()

@@ -42,9 +42,9 @@ final class MountStatus {
     }
 
     /** The mount in a few lines. */
-    String words() {
+    String text() {
         JsonNode mount = report.path("mount");
-        StringBuilder words = new StringBuilder("mount %s: exchange %s, datamover %s, learner %s%n".formatted(
+        StringBuilder text = new StringBuilder("mount %s: exchange %s, datamover %s, learner %s%n".formatted(
             mount.path("dir").asText(), mount.path("exchange").asText(), mount.path("datamover").asText(),
             mount.path("learner").asText()));
         for (Map.Entry<String, JsonNode> datamover : mount.path("tuning").properties()) {
@@ -53,9 +53,9 @@ final class MountStatus {
                 sizes.add("%s %d (%s)".formatted(size.getKey(), size.getValue().path("value").asLong(),
                     size.getValue().path("origin").asText()));
             }
-            words.append("tuning of %s: %s%n".formatted(datamover.getKey(), sizes));
+            text.append("tuning of %s: %s%n".formatted(datamover.getKey(), sizes));
         }
         String error = mount.path("lastError").asText();
-        return error.isEmpty() ? words.toString() : words + "last error: %s%n".formatted(error);
+        return error.isEmpty() ? text.toString() : text + "last error: %s%n".formatted(error);
     }
 }

@@ -108,9 +108,9 @@ final class ServeCommand implements Callable<Integer> {
     private Duration lease;
 
     @Option(names = "--non-finite", paramLabel = "POLICY", defaultValue = "refuse",
-        description = "What happens to a gradient with a NaN or an infinity, one of refuse, skip, pass. refuse: the push fails. "
-            + "skip: the push counts, and its gradient is left out. pass: it is applied, and destroys the weights. Aggregators "
-            + "that overwrite weights take anything.")
+        description = "What happens to a gradient with a NaN or an infinity, one of refuse, skip, pass. refuse: the push "
+            + "fails. skip: the push counts, and its gradient is left out. pass: it is applied, and destroys the weights. "
+            + "Aggregators that overwrite weights take anything.")
     private String nonFinite;
 
     @Option(names = "--buffers", paramLabel = "BYTES", defaultValue = "256MiB",
@@ -161,7 +161,7 @@ final class ServeCommand implements Callable<Integer> {
         CountDownLatch closed = new CountDownLatch(1);
         try (ParameterServer server = ParameterServer.launch(context)) {
             Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(stopped, closed), "stop"));
-            LOG.info("tuning {}; shared memory at {}", sizes.words(), server.sharesMemoryAt());
+            LOG.info("tuning {}; shared memory at {}", sizes.summary(), server.sharesMemoryAt());
             System.out.println(ready(server));
             stopped.await();
         } finally {

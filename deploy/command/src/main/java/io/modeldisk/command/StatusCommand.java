@@ -57,7 +57,7 @@ final class StatusCommand implements Callable<Integer> {
             printJson(mount.report());
             return;
         }
-        System.out.println(mount.words());
+        System.out.println(mount.text());
         if (mount.shards().has("error")) {
             System.out.println("the shards did not answer: " + mount.shards().path("error").asText());
         } else {

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Looks at this machine. */
+/** Checks that a machine has what modeldisk needs. */
 public final class Doctor {
     private static final int OLDEST_JAVA = 25;
     private static final Path STATUS = Path.of("/proc/self/status");
@@ -26,12 +26,12 @@ public final class Doctor {
         this.machine = machine;
     }
 
-    /** To look at the machine that this process runs on. */
+    /** The doctor of the machine that this process runs on. */
     public static Doctor ofThisMachine() {
         return new Doctor(new LinuxMachine());
     }
 
-    /** What cannot be missing for mounts over these datamovers; {@code auto} finds its way as long as there is tcp. */
+    /** What mounts over these datamovers need; {@code auto} needs only tcp. */
     public static Set<Area> needs(List<Route.Wish> datamovers) {
         Set<Area> needed = EnumSet.of(Area.JAVA, Area.FUSE);
         datamovers.forEach(datamover -> needed.add(areaOf(datamover)));
@@ -47,11 +47,11 @@ public final class Doctor {
     }
 
     /**
-     * Looks at everything.
+     * Runs all checks.
      *
-     * @param listen where shards shall listen
-     * @param model whose shards shall be reached; null for none
-     * @param datamovers over what
+     * @param listen the addresses of future shards
+     * @param model the model whose shards are to be reached; null for none
+     * @param datamovers the datamovers to reach the shards over
      */
     public Report examine(List<InetSocketAddress> listen, ModelAddress model, List<Route.Wish> datamovers) {
         java();
@@ -76,7 +76,7 @@ public final class Doctor {
         int version = machine.javaVersion();
         if (version < OLDEST_JAVA) {
             report.missing(Area.JAVA, "Java",
-                "this is Java " + version + "; install 25 or later, or set JAVA_HOME to it");
+                "Java " + version + " is too old; install Java 25 or later, or set JAVA_HOME to it");
         } else {
             report.ok(Area.JAVA, "Java", "Java " + version);
         }
@@ -84,31 +84,31 @@ public final class Doctor {
             report.ok(Area.JAVA, "native access", "allowed");
         } else {
             report.missing(Area.JAVA, "native access",
-                "Java was started without --enable-native-access=ALL-UNNAMED, as the modeldisk command starts it");
+                "Java runs without --enable-native-access=ALL-UNNAMED; start it with the modeldisk command");
         }
         if (machine.hasModule("jdk.incubator.vector")) {
-            report.ok(Area.JAVA, "Vector API", "the runtime has jdk.incubator.vector, which aggregators run on");
+            report.ok(Area.JAVA, "Vector API", "the runtime has jdk.incubator.vector, which the aggregators need");
         } else {
             report.missing(Area.JAVA, "Vector API",
-                "the runtime has no module jdk.incubator.vector: take a whole JDK, or the image of `mvn -Pimage package`");
+                "the runtime lacks the module jdk.incubator.vector; use a whole JDK, or the image of `mvn -Pimage package`");
         }
     }
 
     private void fuse() {
         if (!machine.exists(FUSE)) {
             report.missing(Area.FUSE, FUSE.toString(),
-                "it is not there: `modprobe fuse`; in a container, start that with --device /dev/fuse");
+                "the device does not exist; run `modprobe fuse`, or start the container with --device /dev/fuse");
             return;
         }
         if (!machine.opens(FUSE)) {
             report.missing(Area.FUSE, FUSE.toString(),
-                "it cannot be opened: `chmod 666 /dev/fuse`, or in a container let it have the device");
+                "this user cannot open it; run `chmod 666 /dev/fuse`, or start the container with --device /dev/fuse");
             return;
         }
-        report.ok(Area.FUSE, FUSE.toString(), "it can be opened");
+        report.ok(Area.FUSE, FUSE.toString(), "can be opened");
         if (machine.text(FILE_SYSTEMS).filter(text -> text.lines().noneMatch(line -> line.strip().endsWith("\tfuse")))
             .isPresent()) {
-            report.missing(Area.FUSE, "kernel", FILE_SYSTEMS + " does not list fuse: `modprobe fuse`");
+            report.missing(Area.FUSE, "kernel", FILE_SYSTEMS + " does not list fuse; run `modprobe fuse`");
         }
         mounting();
     }
@@ -119,15 +119,15 @@ public final class Doctor {
         if (mayMount) {
             report.ok(Area.FUSE, "mounting", "root may mount");
         } else if (machine.hasProgram("fusermount3")) {
-            report.ok(Area.FUSE, "mounting", "fusermount3 mounts for users");
+            report.ok(Area.FUSE, "mounting", "users mount with fusermount3");
         } else {
             report.missing(Area.FUSE, "mounting", root
-                ? "root has no CAP_SYS_ADMIN here: start the container with --cap-add SYS_ADMIN"
-                : "a user cannot mount without fusermount3: install the package fuse3");
+                ? "root lacks CAP_SYS_ADMIN here; start the container with --cap-add SYS_ADMIN"
+                : "users need fusermount3 to mount; install the package fuse3");
         }
     }
 
-    /** A line of the process's status behind its name: the ids are real, effective, saved and of file systems. */
+    /** The value of a line of the process's status. The user ids are: real, effective, saved, of file systems. */
     private Optional<String> status(String name) {
         return machine.text(STATUS)
             .flatMap(text -> text.lines().filter(line -> line.startsWith(name)).findFirst())
@@ -142,18 +142,18 @@ public final class Doctor {
         String name = "port " + TargetAddress.text(address);
         String obstacle = machine.listenObstacle(address);
         if (obstacle == null) {
-            report.ok(Area.TCP, name, "free: a shard can listen there");
+            report.ok(Area.TCP, name, "free");
             return;
         }
         String user = new PortUser(machine).describe(address.getPort());
         report.warning(Area.TCP, name, "a shard cannot listen there (" + obstacle + ")"
-            + (user == null ? "" : "; in use by " + user) + "; choose another with `serve --listen`");
+            + (user == null ? "" : "; in use by " + user) + "; choose another port with `serve --listen`");
     }
 
     private void sharedMemory() {
         String obstacle = machine.sharedMemoryObstacle();
         if (obstacle == null) {
-            report.ok(Area.SHM, "shared memory", "memfd_create: learners and shards on this host can share memory");
+            report.ok(Area.SHM, "shared memory", "learners and shards on this host can share memory (memfd_create)");
         } else {
             report.missing(Area.SHM, "shared memory", obstacle);
         }
@@ -163,9 +163,9 @@ public final class Doctor {
         String name = "shard " + TargetAddress.text(shard) + " over " + datamover;
         String obstacle = machine.shardObstacle(datamover, shard, model);
         if (obstacle == null) {
-            report.ok(areaOf(datamover), name, "it takes connections");
+            report.ok(areaOf(datamover), name, "accepts connections");
         } else {
-            report.missing(areaOf(datamover), name, "it " + obstacle);
+            report.missing(areaOf(datamover), name, obstacle);
         }
     }
 }

@@ -1,25 +1,25 @@
 package io.modeldisk.doctor;
 
 /**
- * One thing that was looked at.
+ * The result of one check.
  *
- * @param state how it is
- * @param area what it is needed for
- * @param subject what was looked at
- * @param words how it is, and what to do if that is not well
+ * @param state the result
+ * @param area what needs it
+ * @param subject what was checked
+ * @param message its state, and what to do if something is wrong
  */
-public record Finding(State state, Area area, String subject, String words) {
-    /** How something is. */
+public record Finding(State state, Area area, String subject, String message) {
+    /** The result of a check. */
     public enum State {
-        /** As it should be. */
+        /** Nothing is wrong. */
         OK,
-        /** It works, but not as well as it could, or not for everybody. */
+        /** It works, but slower than possible, or not for all users. */
         WARNING,
-        /** It does not work without. */
+        /** Something that is needed is missing. */
         MISSING
     }
 
-    /** What something is needed for. */
+    /** What needs the thing that was checked. */
     public enum Area {
         /** Everything. */
         JAVA,
@@ -31,7 +31,7 @@ public record Finding(State state, Area area, String subject, String words) {
         SHM,
         /** The datamover iser. */
         ISER,
-        /** A machine with much to do. */
+        /** A shard with many learners or a large model. */
         LIMITS
     }
 }

@@ -4,14 +4,13 @@ import io.modeldisk.doctor.Finding.Area;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** Limits of the kernel that a shard with many learners, or a large model, runs into. */
+/** Checks the kernel's limits for a shard with many learners or a large model. */
 final class LimitsCheck {
     static final Path LIMITS = Path.of("/proc/self/limits");
     private static final Path MAPS = Path.of("/proc/sys/vm/max_map_count");
-    private static final Path MEMORY = Path.of("/proc/meminfo");
-    /** 288 sessions and 64 logins with a descriptor or two each, and what Java has open. */
+    /** Enough for 288 sessions and 64 logins with up to two descriptors each, and the files of Java. */
     private static final long DESCRIPTORS = 1024;
-    /** The kernel's default. */
+    /** The default of Linux. */
     private static final long MAPPINGS = 65_530;
     private static final long UNLIMITED = Long.MAX_VALUE;
 
@@ -25,13 +24,11 @@ final class LimitsCheck {
 
     void run() {
         limit(machine, "Max open files").ifPresent(limit -> check("open files", limit, DESCRIPTORS,
-            "many learners need more: `ulimit -n 4096`, or LimitNOFILE= in a unit"));
+            "many learners need more; run `ulimit -n 4096`, or set LimitNOFILE= in a unit"));
         machine.text(MAPS).map(String::strip).map(Long::parseLong).ifPresent(limit -> check("mappings", limit, MAPPINGS,
-            "fewer than Linux allows by default: `sysctl vm.max_map_count=65530`"));
-        machine.text(MEMORY).flatMap(text -> text.lines().filter(line -> line.startsWith("MemAvailable:")).findFirst())
-            .map(line -> Long.parseLong(line.replaceAll("\\D", "")) >> 10)
-            .ifPresent(mebibytes -> report.ok(Area.LIMITS, "memory", mebibytes
-                + " MiB available; a mount takes 2 times the model with sync, 4 times with overlap"));
+            "below the default of Linux; run `sysctl vm.max_map_count=65530`"));
+        report.ok(Area.LIMITS, "memory", machine.memoryLimit().describe()
+            + "; a mount takes 2 times the model with sync, 4 times with overlap");
     }
 
     private void check(String subject, long limit, long least, String advice) {

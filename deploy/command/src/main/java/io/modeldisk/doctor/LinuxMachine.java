@@ -1,5 +1,6 @@
 package io.modeldisk.doctor;
 
+import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.protocol.datamover.IserProvider;
 import io.modeldisk.protocol.datamover.shm.ShmInitiatorPortal;
 import io.modeldisk.protocol.datamover.shm.SocketPath;
@@ -29,12 +30,12 @@ import java.util.stream.Stream;
 
 /** The Linux that this process runs on. */
 final class LinuxMachine implements Machine {
-    private static final int CONNECT_MILLIS = 3000;
+    private static final int CONNECT_MS = 3000;
     private static final int PIECE_BYTES = 64 << 10;
 
     @Override
     public Optional<String> text(Path file) {
-        // In large pieces: below /proc/sys only the first read brings anything, and Files.readString asks it for a single byte.
+        // Large reads: a file below /proc/sys answers only the first read, and Files.readString begins with a read of one byte.
         byte[] piece = new byte[PIECE_BYTES];
         ByteArrayOutputStream whole = new ByteArrayOutputStream();
         try (InputStream in = Files.newInputStream(file)) {
@@ -68,7 +69,7 @@ final class LinuxMachine implements Machine {
         try {
             return Stream.of(Files.readSymbolicLink(path).toString());
         } catch (IOException e) {
-            // It was closed meanwhile.
+            // The descriptor was closed meanwhile.
             return Stream.empty();
         }
     }
@@ -93,7 +94,7 @@ final class LinuxMachine implements Machine {
         return Stream.of(path.split(":")).anyMatch(directory -> Files.isExecutable(Path.of(directory, name)));
     }
 
-    // Nothing of it is called.
+    // The library is only loaded, never called.
     @SuppressWarnings("restricted")
     @Override
     public boolean hasLibrary(String name) {
@@ -118,6 +119,11 @@ final class LinuxMachine implements Machine {
     @Override
     public boolean hasModule(String name) {
         return ModuleFinder.ofSystem().find(name).isPresent();
+    }
+
+    @Override
+    public MemoryLimit memoryLimit() {
+        return MemoryLimit.ofThisProcess();
     }
 
     @Override
@@ -152,14 +158,14 @@ final class LinuxMachine implements Machine {
 
     private static String tcpObstacle(InetSocketAddress address) {
         if (address.isUnresolved()) {
-            return "is on a host that is not known";
+            return "has an unknown host name; check the address";
         }
         try (SocketChannel channel = SocketChannel.open()) {
-            channel.socket().connect(address, CONNECT_MILLIS);
+            channel.socket().connect(address, CONNECT_MS);
             return null;
         } catch (IOException e) {
             return "does not answer: " + e.getMessage()
-                + "; is `modeldisk serve` running there, and no firewall between?";
+                + "; check that `modeldisk serve` is running there and no firewall blocks the port";
         }
     }
 }

@@ -1,26 +1,27 @@
 package io.modeldisk.doctor;
 
+import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.protocol.initiator.Route;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** This machine as the doctor sees it; tests have others. */
+/** The machine that the doctor examines. Tests replace it. */
 interface Machine {
-    /** What a file says; empty if it is not there or cannot be read. */
+    /** The text of a file; empty if it does not exist or cannot be read. */
     Optional<String> text(Path file);
 
-    /** The names in a directory, sorted; none if it is not there. */
+    /** The names in a directory, sorted; an empty list if it does not exist. */
     List<String> names(Path directory);
 
-    /** Where the links in a directory lead; none if it may not be looked at. */
+    /** The targets of the links in a directory; an empty list if it cannot be read. */
     List<String> links(Path directory);
 
-    /** Whether this is there. */
+    /** Whether a file exists. */
     boolean exists(Path file);
 
-    /** Whether this user can open a device for reading and writing; tried, since rights are not all that counts. */
+    /** Whether this user can open a device for reading and writing. Tried, because permissions alone do not decide it. */
     boolean opens(Path device);
 
     /** Whether a program is on the PATH. */
@@ -32,21 +33,24 @@ interface Machine {
     /** The version of Java that this process runs on. */
     int javaVersion();
 
-    /** Whether Java may call native code without a warning that will be an error one day. */
+    /** Whether this process was started with --enable-native-access. */
     boolean mayCallNative();
 
     /** Whether the Java runtime has a module. */
     boolean hasModule(String name);
 
-    /** Why there is no RDMA, in words; null if there is. */
+    /** The memory that this process may still take. */
+    MemoryLimit memoryLimit();
+
+    /** Why RDMA cannot be used; null if it can. */
     String rdmaObstacle();
 
-    /** Why there is no memory that processes can share, in words; null if there is. */
+    /** Why processes cannot share memory; null if they can. */
     String sharedMemoryObstacle();
 
-    /** Why nobody can listen there, in words; null if somebody can. */
+    /** Why a process cannot listen on an address; null if it can. */
     String listenObstacle(InetSocketAddress address);
 
-    /** Why a shard cannot be reached over a datamover, in words; null if it can. */
+    /** Why a shard cannot be reached over a datamover; null if it can. */
     String shardObstacle(Route.Wish datamover, InetSocketAddress address, String model);
 }

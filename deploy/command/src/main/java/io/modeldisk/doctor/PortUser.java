@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Who listens on a TCP port, as the kernel tells it (proc(5)): as much of it as this user may see. */
+/** The process that listens on a TCP port, from proc(5), as far as this user may see it. */
 final class PortUser {
     private static final Path PROC = Path.of("/proc");
     private static final List<String> TABLES = List.of("/proc/net/tcp", "/proc/net/tcp6");
@@ -21,7 +21,7 @@ final class PortUser {
         this.machine = machine;
     }
 
-    /** The process, in words; null if it cannot be told. */
+    /** The number and command line of the process; null if they cannot be found. */
     String describe(int port) {
         Optional<String> inode = TABLES.stream().flatMap(table -> machine.text(Path.of(table)).stream())
             .flatMap(String::lines).map(line -> line.strip().split("\\s+")).filter(fields -> isListening(fields, port))

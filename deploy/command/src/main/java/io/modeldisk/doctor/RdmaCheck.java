@@ -5,15 +5,15 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** What RDMA needs, from the kernel's devices up to the library, each said where it is missing. */
+/** Checks what RDMA needs, from the kernel's devices to the library. */
 final class RdmaCheck {
     private static final Path DEVICES = Path.of("/sys/class/infiniband");
     private static final Path CONNECTION_MANAGER = Path.of("/dev/infiniband/rdma_cm");
     private static final List<String> LIBRARIES = List.of("libibverbs.so.1", "librdmacm.so.1");
-    /** An address of IPv4 within a GID: DiSNI connects over no other. */
+    /** The prefix of a GID that holds an IPv4 address. DiSNI connects only over IPv4. */
     private static final String IPV4 = "0000:0000:0000:0000:0000:ffff:";
     private static final String NO_GID = "0000:0000:0000:0000:0000:0000:0000:0000";
-    /** RDMA packets of 4096 bytes and their headers. */
+    /** The MTU for RDMA packets of 4096 bytes with their headers. */
     private static final int LARGE_MTU = 4200;
     private static final long LOCKED_BYTES = 1L << 30;
 
@@ -31,26 +31,26 @@ final class RdmaCheck {
                 report.ok(Area.ISER, library, "installed");
             } else {
                 report.missing(Area.ISER, library,
-                    "it cannot be loaded: install libibverbs1, librdmacm1 and ibverbs-providers");
+                    "cannot be loaded; install libibverbs1, librdmacm1 and ibverbs-providers");
             }
         }
         List<String> devices = machine.names(DEVICES);
         if (devices.isEmpty()) {
-            report.missing(Area.ISER, "RDMA device", "this machine has none (" + DEVICES
-                + "): load the card's driver, or `rdma link add rxe0 type rxe netdev NAME` for one in software");
+            report.missing(Area.ISER, "RDMA device", DEVICES
+                + " has no device; load the card's driver, or run `rdma link add rxe0 type rxe netdev NAME` for one in software");
             return;
         }
         devices.forEach(this::device);
         if (machine.opens(CONNECTION_MANAGER)) {
-            report.ok(Area.ISER, CONNECTION_MANAGER.toString(), "it can be opened");
+            report.ok(Area.ISER, CONNECTION_MANAGER.toString(), "can be opened");
         } else {
             report.missing(Area.ISER, CONNECTION_MANAGER.toString(),
-                "it cannot be opened: `modprobe rdma_ucm`, and rights on /dev/infiniband for this user");
+                "cannot be opened; run `modprobe rdma_ucm`, and give this user access to /dev/infiniband");
         }
         locked();
         String obstacle = machine.rdmaObstacle();
         if (obstacle == null) {
-            report.ok(Area.ISER, "libdisni", "loaded, and it reaches the devices");
+            report.ok(Area.ISER, "libdisni", "loaded, and finds the devices");
         } else {
             report.missing(Area.ISER, "libdisni", obstacle);
         }
@@ -67,7 +67,7 @@ final class RdmaCheck {
                     + text(place.resolve("rate")));
             } else {
                 report.missing(Area.ISER, name, "its state is " + state
-                    + ": is the cable in, and the network device up (`ip link set NAME up`)?");
+                    + "; check the cable, and that the network device is up (`ip link set NAME up`)");
             }
             gid(name, place);
         }
@@ -81,15 +81,15 @@ final class RdmaCheck {
         Optional<String> index = machine.names(port.resolve("gids")).stream()
             .filter(each -> text(port.resolve("gids").resolve(each)).startsWith(IPV4)).findFirst();
         if (index.isEmpty() && text(port.resolve("link_layer")).equals("InfiniBand")) {
-            // The GIDs of InfiniBand are no addresses: those of IPoIB are asked for when a connection is made.
-            report.ok(Area.ISER, name + " GID", "connections are made by the addresses of IPoIB");
+            // GIDs of InfiniBand are not IP addresses: a connection is made with the addresses of IPoIB.
+            report.ok(Area.ISER, name + " GID", "connections use the addresses of IPoIB");
             return;
         }
         if (index.isEmpty()) {
             boolean any = machine.names(port.resolve("gids")).stream()
                 .anyMatch(each -> !text(port.resolve("gids").resolve(each)).equals(NO_GID));
-            report.missing(Area.ISER, name + " GID", (any ? "none is of an IPv4 address" : "it has none")
-                + ": give its network device one (`ip addr add 10.0.0.1/24 dev NAME`)");
+            report.missing(Area.ISER, name + " GID", (any ? "no GID has an IPv4 address" : "no GID")
+                + "; give its network device an address (`ip addr add 10.0.0.1/24 dev NAME`)");
             return;
         }
         Path attributes = port.resolve("gid_attrs");
@@ -105,8 +105,8 @@ final class RdmaCheck {
                     report.ok(Area.ISER, name + " MTU", mtu + " on " + network + ": RDMA packets of 4096 bytes");
                 } else {
                     report.warning(Area.ISER, name + " MTU", mtu + " on " + network
-                        + ": smaller RDMA packets than 4096 bytes; `ip link set " + network
-                        + " mtu 4200`, on all hosts and switches between");
+                        + ": RDMA packets are smaller than 4096 bytes; run `ip link set " + network
+                        + " mtu 4200`, on all hosts, and set all switches");
                 }
             });
     }
@@ -117,8 +117,8 @@ final class RdmaCheck {
             report.ok(Area.ISER, "locked memory", limit == Long.MAX_VALUE ? "unlimited" : (limit >> 20) + " MiB");
         } else {
             report.warning(Area.ISER, "locked memory", (limit >> 10)
-                + " KiB: all memory that RDMA moves stays locked, a "
-                + "shard's model too: `ulimit -l unlimited`, or LimitMEMLOCK=infinity in a unit (root needs no limit)");
+                + " KiB; RDMA locks all memory that it moves, also a shard's model: run `ulimit -l unlimited`, or set "
+                + "LimitMEMLOCK=infinity in a unit (root needs neither)");
         }
     }
 }

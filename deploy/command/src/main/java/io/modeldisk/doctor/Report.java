@@ -7,28 +7,28 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 
-/** What was found, in order. Not thread-safe. */
+/** The findings in order. Not thread-safe. */
 public final class Report {
     private final List<Finding> findings = new ArrayList<>();
 
-    void ok(Area area, String subject, String words) {
-        findings.add(new Finding(State.OK, area, subject, words));
+    void ok(Area area, String subject, String message) {
+        findings.add(new Finding(State.OK, area, subject, message));
     }
 
-    void warning(Area area, String subject, String words) {
-        findings.add(new Finding(State.WARNING, area, subject, words));
+    void warning(Area area, String subject, String message) {
+        findings.add(new Finding(State.WARNING, area, subject, message));
     }
 
-    void missing(Area area, String subject, String words) {
-        findings.add(new Finding(State.MISSING, area, subject, words));
+    void missing(Area area, String subject, String message) {
+        findings.add(new Finding(State.MISSING, area, subject, message));
     }
 
-    /** All of it. */
+    /** All findings. */
     public List<Finding> findings() {
         return Collections.unmodifiableList(findings);
     }
 
-    /** Whether nothing is missing of what these need. */
+    /** Whether nothing is missing that these areas need. */
     public boolean isWell(Set<Area> needed) {
         return findings.stream()
             .noneMatch(finding -> finding.state() == State.MISSING && needed.contains(finding.area()));

@@ -1,2 +1,2 @@
-/** What {@code modeldisk doctor} looks at: whether this machine has what modeldisk needs, and what to do where it has not. */
+/** {@code modeldisk doctor}: checks that a machine has what modeldisk needs, and says what to do if something is missing. */
 package io.modeldisk.doctor;

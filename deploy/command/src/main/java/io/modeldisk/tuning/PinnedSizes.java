@@ -4,26 +4,26 @@ import io.modeldisk.protocol.initiator.TransferSizes;
 import java.util.StringJoiner;
 
 /**
- * Sizes that an option pins, over every datamover; null where none does.
+ * Sizes that options pin, for every datamover; null where no option does.
  *
  * @param eagerBytes as {@link TransferSizes#eagerBytes()}
  * @param requestBytes as {@link TransferSizes#requestBytes()}
  * @param queueDepth as {@link TransferSizes#queueDepth()}
  */
 public record PinnedSizes(Integer eagerBytes, Integer requestBytes, Integer queueDepth) {
-    /** Nothing is pinned. */
+    /** No size is pinned. */
     public static final PinnedSizes NONE = new PinnedSizes(null, null, null);
 
     static final String EAGER = "--eager";
     static final String REQUEST = "--request-size";
     static final String DEPTH = "--queue-depth";
 
-    /** Checks what is pinned. */
+    /** Checks the pinned sizes. */
     public PinnedSizes {
         over(TransferSizes.DEFAULTS, eagerBytes, requestBytes, queueDepth);
     }
 
-    /** These sizes, but for what is pinned. */
+    /** These sizes, with the pinned ones in their place. */
     TransferSizes over(TransferSizes sizes) {
         return over(sizes, eagerBytes, requestBytes, queueDepth);
     }
@@ -35,8 +35,8 @@ public record PinnedSizes(Integer eagerBytes, Integer requestBytes, Integer queu
             depth == null ? sizes.queueDepth() : depth);
     }
 
-    /** What is pinned, as " but --eager=8192"; empty if nothing is. */
-    String words() {
+    /** The pinned sizes, as " but --eager=8192"; empty without any. */
+    String summary() {
         StringJoiner words = new StringJoiner(" ", " but ", "").setEmptyValue("");
         add(words, EAGER, eagerBytes);
         add(words, REQUEST, requestBytes);

@@ -21,14 +21,14 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * How data is cut over each datamover, and where that comes from. Immutable.
+ * The sizes to use over each datamover, and their origin. Immutable.
  *
- * @param origin where what was measured comes from, in words
- * @param byDatamover what was measured; a datamover that is not among them has {@link TransferSizes#DEFAULTS}
- * @param pins what holds over every datamover instead
+ * @param origin the origin of the measured sizes, as "of FILE"
+ * @param byDatamover the measured sizes; a datamover that is not among them has {@link TransferSizes#DEFAULTS}
+ * @param pins sizes that replace them over every datamover
  */
 public record Tuning(String origin, Map<String, TransferSizes> byDatamover, PinnedSizes pins) {
-    /** Where nothing was measured. */
+    /** Without a measurement. */
     public static final Tuning BUILT_IN = new Tuning("built in", Map.of());
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -41,12 +41,12 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
     private static final String DEPTH = "queueDepth";
     private static final Set<String> FIELDS = Set.of(EAGER, REQUEST, DEPTH);
 
-    /** Keeps the map as it is now. */
+    /** Copies the map. */
     public Tuning {
         byDatamover = Map.copyOf(byDatamover);
     }
 
-    /** What was measured, of which nothing is pinned. */
+    /** Measured sizes without pins. */
     public Tuning(String origin, Map<String, TransferSizes> byDatamover) {
         this(origin, byDatamover, PinnedSizes.NONE);
     }
@@ -56,7 +56,7 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
         return new Tuning(origin, byDatamover, others);
     }
 
-    /** Where it is if nobody says otherwise: {@code modeldisk/tuning.json} in XDG_CONFIG_HOME, or in {@code ~/.config}. */
+    /** The default file: {@code modeldisk/tuning.json} in XDG_CONFIG_HOME, else in {@code ~/.config}. */
     public static Path defaultFile() {
         String configuration = System.getenv("XDG_CONFIG_HOME");
         Path directory = configuration == null || configuration.isEmpty()
@@ -65,12 +65,12 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
         return directory.resolve("modeldisk").resolve("tuning.json");
     }
 
-    /** What is to be used over a datamover. */
+    /** The sizes to use over a datamover. */
     public TransferSizes of(String datamover) {
         return pins.over(byDatamover.getOrDefault(datamover, TransferSizes.DEFAULTS));
     }
 
-    /** What is to be used over a datamover, each size with where it comes from. */
+    /** The sizes to use over a datamover, each with its origin. */
     public List<TunedSize> sizes(String datamover) {
         TransferSizes sizes = of(datamover);
         String measured = byDatamover.containsKey(datamover) ? origin : BUILT_IN.origin;
@@ -84,36 +84,36 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
         return all;
     }
 
-    /** Where the sizes come from, in a few words. */
-    public String words() {
-        return origin + pins.words();
+    /** The origin of the sizes, as "built in but --eager=8192". */
+    public String summary() {
+        return origin + pins.summary();
     }
 
     /**
      * Reads a file that {@link #write} has written.
      *
-     * @throws IOException if it cannot be read, or is not one of this version, in words
+     * @throws IOException if the file cannot be read, or is not a tuning file of this version
      */
     public static Tuning read(Path file) throws IOException {
         JsonNode root;
         try {
             root = JSON.readTree(Files.readString(file));
         } catch (NoSuchFileException e) {
-            throw new IOException("the tuning file " + file + " is not there; `modeldisk tune` makes one", e);
+            throw new IOException("the tuning file " + file + " does not exist; `modeldisk tune` makes one", e);
         } catch (AccessDeniedException e) {
-            throw new IOException("the tuning file " + file + " may not be read by this user", e);
+            throw new IOException("this user may not read the tuning file " + file, e);
         } catch (JsonProcessingException e) {
-            throw new IOException("the tuning file " + file + " is no JSON (" + e.getOriginalMessage() + AGAIN, e);
+            throw new IOException("the tuning file " + file + " is not JSON (" + e.getOriginalMessage() + AGAIN, e);
         } catch (IOException e) {
-            throw new IOException("the tuning file " + file + " cannot be read: " + e.getMessage(), e);
+            throw new IOException("cannot read the tuning file " + file + ": " + e.getMessage(), e);
         }
         if (!root.path("format").asText().equals(FORMAT)) {
             throw new IOException(
-                "the file " + file + " is no tuning file (its format is not '" + FORMAT + "'" + AGAIN);
+                "the file " + file + " is not a tuning file (its format is not '" + FORMAT + "'" + AGAIN);
         }
         if (root.path("version").asInt(-1) != VERSION) {
-            throw new IOException("the tuning file " + file + " is of version " + root.path("version")
-                + ", here is version " + VERSION + " (of another modeldisk" + AGAIN);
+            throw new IOException("the tuning file " + file + " has version " + root.path("version")
+                + ", this modeldisk reads version " + VERSION + " (it was made by another modeldisk" + AGAIN);
         }
         return new Tuning("of " + file, datamovers(root.path("datamovers"), file));
     }
@@ -139,7 +139,8 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
         while (names.hasNext()) {
             String name = names.next();
             if (!FIELDS.contains(name)) {
-                throw new IllegalArgumentException(name + " is nothing that can be tuned");
+                throw new IllegalArgumentException(
+                    name + " is not a tuned size; use eagerBytes, requestBytes or queueDepth");
             }
             if (!node.path(name).canConvertToInt() || !node.path(name).isIntegralNumber()) {
                 throw new IllegalArgumentException(name + "=" + node.path(name) + " must be a whole number");
@@ -151,7 +152,7 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
             node.path(DEPTH).asInt(defaults.queueDepth()));
     }
 
-    /** Writes a file, as a whole or not at all; makes its directory if that is missing. */
+    /** Writes a file, completely or not at all. Makes its directory if it does not exist. */
     public void write(Path file) throws IOException {
         ObjectNode root = JSON.createObjectNode().put("format", FORMAT).put("version", VERSION)
             .put("measuredAt", Instant.now().toString());
@@ -177,7 +178,7 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
         }
     }
 
-    /** Whether data may travel with a command there: over shared memory it stays where it is. */
+    /** Whether data may travel with a command over a datamover: over shared memory it never does. */
     public static boolean sendsEagerly(String datamover) {
         return !datamover.equals("shm");
     }

@@ -1,2 +1,2 @@
-/** Sizes that fit this machine: what {@code modeldisk tune} measures, and the file that a shard and a mount read. */
+/** Sizes that fit this machine: {@code modeldisk tune} measures them and writes a file; shards and mounts read it. */
 package io.modeldisk.tuning;

@@ -26,32 +26,32 @@ final class DoctorTest {
 
     private static Finding of(Report report, String subject) {
         return report.findings().stream().filter(finding -> finding.subject().equals(subject)).findFirst()
-            .orElseThrow(() -> new AssertionError("nothing is said of " + subject + " but " + report.findings()));
+            .orElseThrow(() -> new AssertionError("no finding of " + subject + " in " + report.findings()));
     }
 
     @Test
-    void aMachineWithoutRdmaIsWellForTcpAndNotForIser() {
+    void machineWithoutRdmaIsWellForTcpAndNotForIser() {
         Report report = examine(new FakeMachine());
 
         assertThat(report.isWell(FOR_TCP)).isTrue();
         assertThat(report.isWell(Doctor.needs(List.of(Route.Wish.SHM)))).isTrue();
         assertThat(report.isWell(FOR_ISER)).isFalse();
-        assertThat(of(report, "RDMA device").words()).contains("rdma link add rxe0");
+        assertThat(of(report, "RDMA device").message()).contains("rdma link add rxe0");
     }
 
     @Test
-    void aMachineWithRdmaIsWellForIser() {
+    void machineWithRdmaIsWellForIser() {
         Report report = examine(FakeMachine.withRdma());
 
         assertThat(report.isWell(FOR_ISER)).isTrue();
         assertThat(report.findings()).extracting(Finding::state).containsOnly(State.OK);
-        assertThat(of(report, "rxe0 port 1").words()).isEqualTo("active, Ethernet, 2.5 Gb/sec (1X SDR)");
-        assertThat(of(report, "rxe0 port 1 GID 1").words()).contains("ffff:0a09:0001", "RoCE v2");
+        assertThat(of(report, "rxe0 port 1").message()).isEqualTo("active, Ethernet, 2.5 Gb/sec (1X SDR)");
+        assertThat(of(report, "rxe0 port 1 GID 1").message()).contains("ffff:0a09:0001", "RoCE v2");
     }
 
-    /** What can be missing of a mount over tcp, and a word of what the doctor says then. */
+    /** What a mount over tcp may lack, and a part of the doctor's message then. */
     enum Defect {
-        OLD_JAVA("Java", "install 25", machine -> machine.javaVersion = 21), NO_NATIVE_ACCESS("native access",
+        OLD_JAVA("Java", "install Java 25", machine -> machine.javaVersion = 21), NO_NATIVE_ACCESS("native access",
             "--enable-native-access", machine -> machine.mayCallNative = false), NO_VECTOR_API("Vector API",
                 "jdk.incubator.vector", machine -> machine.modules.clear()), NO_FUSE("/dev/fuse", "modprobe fuse",
                     machine -> machine.devices.clear()), NO_RIGHT_TO_FUSE("/dev/fuse", "chmod 666", machine -> {
@@ -80,7 +80,7 @@ final class DoctorTest {
 
     @ParameterizedTest
     @EnumSource
-    void whatAMountNeedsIsMissedWithWhatToDo(Defect defect) {
+    void defectOfTheMountIsReportedWithAdvice(Defect defect) {
         FakeMachine machine = new FakeMachine();
         defect.change.accept(machine);
 
@@ -88,24 +88,24 @@ final class DoctorTest {
 
         assertThat(report.isWell(FOR_TCP)).isFalse();
         assertThat(of(report, defect.subject).state()).isEqualTo(State.MISSING);
-        assertThat(of(report, defect.subject).words()).contains(defect.advice);
+        assertThat(of(report, defect.subject).message()).contains(defect.advice);
     }
 
     @Test
-    void rootMountsWithoutAHelper() {
+    void rootNeedsNoFusermountToMount() {
         FakeMachine machine = new FakeMachine();
         machine.programs.clear();
         machine.files.put("/proc/self/status", "Uid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\n");
 
-        assertThat(of(examine(machine), "mounting").words()).isEqualTo("root may mount");
+        assertThat(of(examine(machine), "mounting").message()).isEqualTo("root may mount");
     }
 
-    /** What can be missing of RDMA. */
+    /** What RDMA may lack. */
     enum RdmaDefect {
         NO_VERBS("libibverbs.so.1", "libibverbs1", machine -> machine.libraries.remove("libibverbs.so.1")), PORT_DOWN(
             "rxe0 port 1", "its state is 1: DOWN",
             machine -> machine.files.put("/sys/class/infiniband/rxe0/ports/1/state", "1: DOWN\n")), NO_IPV4(
-                "rxe0 port 1 GID", "none is of an IPv4 address",
+                "rxe0 port 1 GID", "no GID has an IPv4 address",
                 machine -> machine.files.remove("/sys/class/infiniband/rxe0/ports/1/gids/1")), NO_CONNECTION_MANAGER(
                     "/dev/infiniband/rdma_cm", "modprobe rdma_ucm",
                     machine -> machine.devices.remove("/dev/infiniband/rdma_cm")), NO_LIBDISNI("libdisni",
@@ -124,7 +124,7 @@ final class DoctorTest {
 
     @ParameterizedTest
     @EnumSource
-    void whatRdmaNeedsIsMissedWithWhatToDo(RdmaDefect defect) {
+    void defectOfRdmaIsReportedWithAdvice(RdmaDefect defect) {
         FakeMachine machine = FakeMachine.withRdma();
         defect.change.accept(machine);
 
@@ -132,11 +132,11 @@ final class DoctorTest {
 
         assertThat(report.isWell(FOR_ISER)).isFalse();
         assertThat(report.isWell(FOR_TCP)).isTrue();
-        assertThat(of(report, defect.subject).words()).contains(defect.advice);
+        assertThat(of(report, defect.subject).message()).contains(defect.advice);
     }
 
     @Test
-    void smallPacketsAndLittleLockedMemoryAreWarnedOf() {
+    void smallMtuAndLowMemoryLimitGiveWarnings() {
         FakeMachine machine = FakeMachine.withRdma();
         machine.files.put("/sys/class/net/eth0/mtu", "1500\n");
         machine.files.put("/proc/self/limits",
@@ -145,13 +145,13 @@ final class DoctorTest {
         Report report = examine(machine);
 
         assertThat(report.isWell(FOR_ISER)).isTrue();
-        assertThat(of(report, "rxe0 port 1 MTU").words()).contains("ip link set eth0 mtu 4200");
-        assertThat(of(report, "locked memory").words()).startsWith("64 KiB").contains("ulimit -l unlimited");
+        assertThat(of(report, "rxe0 port 1 MTU").message()).contains("ip link set eth0 mtu 4200");
+        assertThat(of(report, "locked memory").message()).startsWith("64 KiB").contains("ulimit -l unlimited");
         assertThat(of(report, "open files").state()).isEqualTo(State.WARNING);
     }
 
     @Test
-    void whoHasAPortIsSaid() {
+    void processThatUsesAPortIsNamed() {
         FakeMachine machine = new FakeMachine();
         machine.listenObstacle = "Address already in use";
         machine.files.put("/proc/net/tcp", """
@@ -165,18 +165,18 @@ final class DoctorTest {
         Finding port = of(examine(machine), "port 127.0.0.1:3260");
 
         assertThat(port.state()).isEqualTo(State.WARNING);
-        assertThat(port.words()).contains("Address already in use", "in use by process 77 (tgtd -f)");
+        assertThat(port.message()).contains("Address already in use", "in use by process 77 (tgtd -f)");
     }
 
     @Test
-    void aShardThatDoesNotAnswerIsMissedOverWhatWasAskedForAlone() {
+    void unreachableShardIsMissingOnlyOverTheFailingDatamover() {
         FakeMachine machine = new FakeMachine();
         machine.shardObstacles.putAll(Map.of("shm", "has no socket"));
         Report report = new Doctor(machine).examine(List.of(), ModelAddress.parse("modeldisk://127.0.0.1:3260/m"),
             List.of(Route.Wish.TCP, Route.Wish.SHM));
 
         assertThat(of(report, "shard 127.0.0.1:3260 over tcp").state()).isEqualTo(State.OK);
-        assertThat(of(report, "shard 127.0.0.1:3260 over shm").words()).isEqualTo("it has no socket");
+        assertThat(of(report, "shard 127.0.0.1:3260 over shm").message()).isEqualTo("has no socket");
         assertThat(report.isWell(FOR_TCP)).isTrue();
         assertThat(report.isWell(Doctor.needs(List.of(Route.Wish.TCP, Route.Wish.SHM)))).isFalse();
     }

@@ -1,5 +1,6 @@
 package io.modeldisk.doctor;
 
+import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.protocol.initiator.Route;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -11,7 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** A machine of files, devices and answers. Made as one on which a mount over tcp works and RDMA does not. */
+/** A machine whose answers a test sets. At first a mount over tcp works on it, and RDMA does not. */
 final class FakeMachine implements Machine {
     final Map<String, String> files = new HashMap<>();
     final Map<String, List<String>> links = new HashMap<>();
@@ -37,7 +38,7 @@ final class FakeMachine implements Machine {
         files.put("/proc/sys/vm/max_map_count", "65530\n");
     }
 
-    /** One with an RDMA card that is ready. */
+    /** A machine with a working RDMA card. */
     static FakeMachine withRdma() {
         FakeMachine machine = new FakeMachine();
         machine.libraries.addAll(Set.of("libibverbs.so.1", "librdmacm.so.1"));
@@ -113,6 +114,11 @@ final class FakeMachine implements Machine {
     @Override
     public boolean hasModule(String name) {
         return modules.contains(name);
+    }
+
+    @Override
+    public MemoryLimit memoryLimit() {
+        return new MemoryLimit(1L << 30, MemoryLimit.MACHINE);
     }
 
     @Override

@@ -12,14 +12,14 @@ import org.junit.jupiter.api.Test;
 final class LinuxMachineTest {
     private final LinuxMachine machine = new LinuxMachine();
 
-    /** The kernel answers a second read of these with nothing. */
+    /** The kernel answers only the first read of such a file. */
     @Test
-    void settingsOfTheKernelAreReadWhole() {
+    void kernelSettingIsReadCompletely() {
         assertThat(machine.text(Path.of("/proc/sys/kernel/pid_max")).orElseThrow()).matches("\\d{4,}\n");
     }
 
     @Test
-    void whatIsNotThereIsEmpty() {
+    void missingFileOrProgramIsReportedAsMissing() {
         assertThat(machine.text(Path.of("/proc/none"))).isEmpty();
         assertThat(machine.names(Path.of("/proc/none"))).isEmpty();
         assertThat(machine.exists(Path.of("/proc/none"))).isFalse();
@@ -29,7 +29,7 @@ final class LinuxMachineTest {
     }
 
     @Test
-    void whatIsThereIsFound() {
+    void existingFileOrProgramIsFound() {
         assertThat(machine.opens(Path.of("/dev/null"))).isTrue();
         assertThat(machine.hasProgram("sh")).isTrue();
         assertThat(machine.hasLibrary("libc.so.6")).isTrue();
@@ -38,7 +38,7 @@ final class LinuxMachineTest {
     }
 
     @Test
-    void aPortIsNotFreeForTwoAndItsUserIsThisProcess() throws IOException {
+    void portInUseIsReportedWithItsProcess() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             assertThat(machine.listenObstacle(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), taken.getLocalPort()))).contains("in use");

@@ -26,7 +26,7 @@ final class TuningTest {
     }
 
     @Test
-    void whatIsWrittenIsRead() throws IOException {
+    void writtenTuningIsReadBack() throws IOException {
         TransferSizes tcp = new TransferSizes(8192, 1 << 20, 16);
         TransferSizes shm = TransferSizes.DEFAULTS.withQueueDepth(4);
         new Tuning("measured", Map.of("tcp", tcp, "shm", shm)).write(file);
@@ -40,7 +40,7 @@ final class TuningTest {
     }
 
     @Test
-    void anOlderFileIsReplacedAndNothingElseIsLeft() throws IOException {
+    void writingReplacesTheFileAndLeavesNoOther() throws IOException {
         new Tuning("once", Map.of()).write(file);
         new Tuning("again", Map.of("tcp", TransferSizes.DEFAULTS.withQueueDepth(2))).write(file);
 
@@ -49,7 +49,7 @@ final class TuningTest {
         assertThat(Files.list(file.getParent())).hasSize(1);
     }
 
-    /** Nothing travels with a command over shared memory: there is nothing to be said of it. */
+    /** No data travels with a command over shared memory. */
     @Test
     void sharedMemoryHasNoEagerThreshold() throws IOException {
         new Tuning("measured", Map.of("shm", TransferSizes.DEFAULTS)).write(file);
@@ -58,7 +58,7 @@ final class TuningTest {
     }
 
     @Test
-    void eachSizeTellsWhereItComesFrom() throws IOException {
+    void eachSizeHasItsOrigin() throws IOException {
         new Tuning("measured", Map.of("tcp", new TransferSizes(8192, 1 << 20, 16))).write(file);
         Tuning tuning = Tuning.read(file).pinned(new PinnedSizes(null, null, 4));
 
@@ -68,29 +68,29 @@ final class TuningTest {
         assertThat(tuning.sizes("shm")).containsExactly(
             new TunedSize("requestBytes", TransferSizes.DEFAULTS.requestBytes(), "built in"),
             new TunedSize("queueDepth", 4, "--queue-depth"));
-        assertThat(tuning.words()).isEqualTo("of " + file + " but --queue-depth=4");
+        assertThat(tuning.summary()).isEqualTo("of " + file + " but --queue-depth=4");
     }
 
     @Test
-    void whatIsPinnedMustBeASize() {
+    void invalidPinnedSizeIsRefused() {
         assertThatThrownBy(() -> new PinnedSizes(100, null, null)).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("eagerBytes=100 must be 0");
     }
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
-        "{                                                                          | is no JSON",
-        "{}                                                                         | is no tuning file",
-        "[1]                                                                        | is no tuning file",
-        "{'format': 'modeldisk tuning'}                                             | is of version",
-        "{'format': 'modeldisk tuning', 'version': 2}                               | is of version 2, here is version 1",
+        "{                                                                          | is not JSON",
+        "{}                                                                         | is not a tuning file",
+        "[1]                                                                        | is not a tuning file",
+        "{'format': 'modeldisk tuning'}                                             | has version",
+        "{'format': 'modeldisk tuning', 'version': 2}                               | version 2, this modeldisk reads version 1",
         "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'rdma': {}}}    | rdma: must be one of tcp",
-        "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'tcp': {'x': 1}}} | tcp: x is nothing that can be tuned",
+        "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'tcp': {'x': 1}}} | tcp: x is not a tuned size",
         "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'tcp': {'queueDepth': '9'}}} | must be a whole number",
         "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'tcp': {'queueDepth': 0}}}   | queueDepth=0 must be from",
         "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'tcp': {'requestBytes': 5000}}} | a power of two",
         "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'tcp': {'eagerBytes': 100}}}    | eagerBytes=100 must be 0"})
-    void whatIsNoTuningIsRefusedInWords(String text, String words) throws IOException {
+    void malformedTuningFileIsRefusedByName(String text, String words) throws IOException {
         Files.createDirectories(file.getParent());
         Files.writeString(file, text.replace('\'', '"'));
 
@@ -99,8 +99,8 @@ final class TuningTest {
     }
 
     @Test
-    void aFileThatIsNotThereIsSaid() {
+    void missingTuningFileIsNamed() {
         assertThatThrownBy(() -> Tuning.read(file)).isInstanceOf(IOException.class)
-            .hasMessageContaining("is not there; `modeldisk tune` makes one");
+            .hasMessageContaining("does not exist; `modeldisk tune` makes one");
     }
 }

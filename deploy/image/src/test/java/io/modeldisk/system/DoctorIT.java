@@ -48,6 +48,6 @@ final class DoctorIT {
         Result result = sandbox.run(modeldisk("doctor", "modeldisk://127.0.0.1:1/m"));
 
         assertThat(result.status()).isEqualTo(1);
-        assertThat(result.output()).contains("it does not answer", "is `modeldisk serve` running there");
+        assertThat(result.output()).contains("does not answer", "check that `modeldisk serve` is running there");
     }
 }

@@ -51,6 +51,7 @@ final class TuneIT {
         Result result = sandbox.run(modeldisk("serve", "--model", "m", "--size", "1m", "--tuning", file));
 
         assertThat(result.status()).isEqualTo(1);
-        assertThat(result.output()).contains("is of version 9, here is version 1", "`modeldisk tune` makes a new one");
+        assertThat(result.output()).contains("has version 9, this modeldisk reads version 1",
+            "`modeldisk tune` makes a new one");
     }
 }

@@ -1,0 +1,36 @@
+package io.modeldisk.command;
+
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+
+final class OptionsTest {
+    private static CommandLine commandLine() throws IOException {
+        return Main.commandLine();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"serve --model m --size 1m --lease 5s --login-timeout 200ms --ping-interval 2min",
+        "serve --model m --size 1m --lease 0.5 --login-timeout 15",
+        "mount modeldisk://h:1/m d --wait 1h --reconnect 30s"})
+    void durationIsTakenWithAndWithoutAUnit(String command) throws IOException {
+        CommandLine line = commandLine();
+
+        assertThatCode(() -> line.parseArgs(command.split(" "))).doesNotThrowAnyException();
+    }
+
+    @Test
+    void malformedDurationIsRefusedWithTheOptionAndExamples() throws IOException {
+        CommandLine line = commandLine();
+
+        assertThatThrownBy(() -> line.parseArgs("serve", "--model", "m", "--lease", "soon"))
+            .isInstanceOf(ParameterException.class)
+            .hasMessageContainingAll("--lease", "'soon' is not a duration; write it like 5s, 200ms, 2min");
+    }
+}
