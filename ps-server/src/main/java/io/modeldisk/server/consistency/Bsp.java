@@ -1,7 +1,6 @@
 package io.modeldisk.server.consistency;
 
 import io.modeldisk.aggregator.Aggregator;
-import io.modeldisk.fault.membership.Roster;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
@@ -11,47 +10,38 @@ import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.block.PieceVisitor;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
 
 /**
  * Bulk synchronous: each block has rounds, applied once with the mean of its learners' gradients; a pull sees the rounds that
  * the learner has pushed.
  *
- * <p><b>When a round closes.</b> Once the job has formed, a block's open round closes when every learner that takes part in it
- * (it joined at that round or before, and has not left) has pushed the whole block. What a learner contributed before it left
- * counts. If all who took part have left, the round closes as soon as every logical block has a contribution, so that no
- * complete gradient is lost; otherwise it stays open until a newcomer, who takes part from a later round on, needs it out of
- * the way: then it closes with what there is, and logical blocks without a contribution keep their weights. Thus a block's
- * weights always are those of a whole number of rounds. Blocks are apart while a round is under way, and stay so if everybody
- * leaves in the middle of it; learners who stay, or come, bring all to the same round.
+ * <p>{@link ClosingRules} says when a round closes, and when the job has stopped.
  *
- * <p><b>When the job has stopped.</b> With too few learners left, a round closes only if as many as there must be have pushed
- * it, those who left among them: who finishes first does not spoil the last round of the others. Other pushes are refused, and so
- * is every wait, until there are enough learners again.
- *
- * <p><b>What waits.</b> A push that names no round is of the open one: if it touches a logical block its learner has pushed in
- * it, or a round before the learner joined, it waits at the first such block. One that names a later round waits for that; one
- * that names a round its learner has pushed is a repetition, of which only what is missing is taken. Nothing of a push that
- * waits or is refused has been taken, because all its blocks are locked, in ascending order, before any is changed. A pull
- * waits at the first block where the round it names, or one its learner has pushed, has not closed. Whoever waits at a block
- * is resumed when a round closes there, and asks again. No lock is held while resuming.
+ * <p><b>What waits.</b> A push that names no round belongs to the open one. It waits at the first block where its learner has
+ * pushed one of its logical blocks in that round, or joined later. A push that names a later round waits for that round. A push
+ * that names a round its learner has pushed is a repetition: only its missing parts are taken. Nothing of a push that waits or
+ * is refused has been taken, because all its blocks are locked, in ascending order, before any is changed. A pull waits at the
+ * first block where the round it names, or one its learner has pushed, has not closed. When a round closes, the tasks that wait
+ * at its block are resumed and ask again. No lock is held while resuming.
  */
 public final class Bsp implements Consistency {
     private final BlockStore store;
     private final BlockLayout layout;
     private final Aggregator aggregator;
-    private final Learners membership;
+    private final Learners learners;
+    private final ClosingRules rules;
     private final DataMemory sums;
     private final RoundBlock[] rounds;
     private final ParkingLot parking = new ParkingLot();
     private final PieceVisitor<RoundMarks> contribution = this::contribute;
 
     /** Serves the blocks of this store, all in round 1; allocates one accumulator of the shard's size. */
-    public Bsp(BlockStore store, Aggregator aggregator, Learners membership) {
+    public Bsp(BlockStore store, Aggregator aggregator, Learners learners) {
         this.store = store;
         this.layout = store.layout();
         this.aggregator = aggregator;
-        this.membership = membership;
+        this.learners = learners;
+        this.rules = new ClosingRules(learners);
         this.sums = DataMemory.allocate(layout.sizeBytes());
         this.rounds = new RoundBlock[layout.blocks()];
         for (int i = 0; i < rounds.length; i++) {
@@ -61,11 +51,11 @@ public final class Bsp implements Consistency {
 
     @Override
     public boolean push(IoTask task, boolean skipped) throws ScsiException {
-        Learner member = RoundRules.learner(membership, task);
+        Learner learner = RoundRules.learner(learners, task);
         try {
-            return take(task, member, skipped);
+            return take(task, learner, skipped);
         } catch (ScsiException | RuntimeException e) {
-            // It ends now, and may have waited before.
+            // The task ends now, and may have waited before.
             forget(task);
             throw e;
         }
@@ -79,7 +69,7 @@ public final class Bsp implements Consistency {
         lock(first, last);
         try {
             for (int i = first; i <= last; i++) {
-                // A newcomer finds rounds that nobody who took part is left for.
+                // All learners of these rounds have left: they must close before a newcomer can push its own.
                 if (rounds[i].round() < learner.joinRound()) {
                     woken = closeComplete(rounds[i], woken);
                 }
@@ -109,42 +99,42 @@ public final class Bsp implements Consistency {
     }
 
     /** The first block that cannot take this push now; above {@code last} if there is none. */
-    private int firstObstacle(IoTask task, Learner member, int first, int last)
+    private int firstObstacle(IoTask task, Learner learner, int first, int last)
         throws ScsiException {
         int i = first;
-        while (i <= last && takes(rounds[i], task, member)) {
+        while (i <= last && takes(rounds[i], task, learner)) {
             i++;
         }
         return i;
     }
 
-    private boolean takes(RoundBlock block, IoTask task, Learner member) throws ScsiException {
+    private boolean takes(RoundBlock block, IoTask task, Learner learner) throws ScsiException {
         int index = block.block().index();
         long round = task.round();
-        RoundMarks marks = member.marks();
-        boolean stopped = isStopped(block, membership.roster());
+        RoundMarks marks = learner.marks();
+        boolean stopped = rules.isStopped(block);
         int from = firstLogicalBlock(task, index);
         int end = endLogicalBlock(task, index);
         if (round == IoTask.IMPLIED_ROUND && stopped) {
-            throw RoundRules.tooFew(membership);
+            throw RoundRules.tooFew(learners);
         }
         if (round == IoTask.IMPLIED_ROUND) {
-            return block.round() >= member.joinRound() && marks.nextMarked(index, block.round(), from, end) == end;
+            return block.round() >= learner.joinRound() && marks.nextMarked(index, block.round(), from, end) == end;
         }
         if (round <= marks.clock(index) || marks.nextUnmarked(index, round, from, end) == end) {
-            // A repetition: there is nothing left to take.
+            // A repetition without a missing part.
             return true;
         }
-        if (round < Math.max(block.round(), member.joinRound())) {
-            throw RoundRules.notInRound(member, round, index);
+        if (round < Math.max(block.round(), learner.joinRound())) {
+            throw RoundRules.notInRound(learner, round, index);
         }
         if (stopped) {
-            throw RoundRules.tooFew(membership);
+            throw RoundRules.tooFew(learners);
         }
         return round == block.round();
     }
 
-    /** Adds to the open round what its learner has not pushed in it yet, unless the push is of an earlier one. */
+    /** Adds the parts that its learner has not pushed in the open round yet, unless the push is of an earlier round. */
     private boolean contribute(
         IoTask task, RoundMarks marks, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
         RoundBlock target = rounds[block.index()];
@@ -175,73 +165,27 @@ public final class Bsp implements Consistency {
         }
         int index = block.block().index();
         // Before the round can close: see Membership.opened.
-        membership.opened(block.round());
+        learners.opened(block.round());
         learner.mark(index, block.round(), firstLogicalBlock(task, index), endLogicalBlock(task, index),
             block.logicalBlocks());
         return learner.marks().clock(index) == block.round() ? closeComplete(block, woken) : woken;
     }
 
-    /** Closes the open round, and those after it, as long as they wait for nobody. */
+    /** Closes the open round, and the later ones, as long as they wait for no learner. */
     private ParkedTask closeComplete(RoundBlock block, ParkedTask woken) {
         ParkedTask chain = woken;
-        while (mayClose(block, membership.roster())) {
+        while (rules.mayClose(block)) {
             // Before it is closed: a newcomer must not join at a round that nobody can push any more. See Membership.opened.
-            membership.opened(block.round());
-            if (!mayClose(block, membership.roster())) {
+            learners.opened(block.round());
+            if (!rules.mayClose(block)) {
                 return chain;
             }
             block.close(aggregator);
-            membership.opened(firstRoundOf(membership.roster().members()) - 1);
-            block.skipTo(firstRoundOf(membership.roster().members()));
+            learners.opened(rules.firstRound() - 1);
+            block.skipTo(rules.firstRound());
             chain = block.parked().detachBefore(chain);
         }
         return chain;
-    }
-
-    private boolean mayClose(RoundBlock block, Roster<Learner> roster) {
-        return isComplete(block, roster) && !isStopped(block, roster);
-    }
-
-    /** The first round that anybody takes part in: nobody contributes to those before. 0 if there is nobody. */
-    private static long firstRoundOf(List<Learner> members) {
-        long first = members.isEmpty() ? 0 : Long.MAX_VALUE;
-        for (int i = 0; i < members.size(); i++) {
-            first = Math.min(first, members.get(i).joinRound());
-        }
-        return first;
-    }
-
-    private static boolean isComplete(RoundBlock block, Roster<Learner> roster) {
-        List<Learner> members = roster.members();
-        int index = block.block().index();
-        boolean anyTakesPart = false;
-        for (int i = 0; i < members.size(); i++) {
-            Learner member = members.get(i);
-            if (member.joinRound() <= block.round()) {
-                anyTakesPart = true;
-                if (member.marks().clock(index) < block.round()) {
-                    return false;
-                }
-            }
-        }
-        return roster.formed() && (anyTakesPart || !members.isEmpty() || block.isCovered());
-    }
-
-    /** Whether too few learners are left, and those who have pushed the open round are not enough either. */
-    private boolean isStopped(RoundBlock block, Roster<Learner> roster) {
-        if (!roster.tooFew()) {
-            return false;
-        }
-        int pushers = block.leastContributions();
-        List<Learner> members = roster.members();
-        for (int i = 0; i < members.size(); i++) {
-            Learner member = members.get(i);
-            if (member.joinRound() <= block.round()
-                && member.marks().clock(block.block().index()) < block.round()) {
-                pushers++;
-            }
-        }
-        return pushers < membership.minLearners();
     }
 
     @Override
@@ -249,26 +193,26 @@ public final class Bsp implements Consistency {
         try {
             return admit(task);
         } catch (ScsiException e) {
-            // It ends now, and may have waited before.
+            // The task ends now, and may have waited before.
             forget(task);
             throw e;
         }
     }
 
     private boolean admit(IoTask task) throws ScsiException {
-        Learner member = task.round() == IoTask.IMPLIED_ROUND
-            ? membership.member(task.nexus())
+        Learner learner = task.round() == IoTask.IMPLIED_ROUND
+            ? learners.member(task.nexus())
             : null;
         int last = lastBlock(task);
         for (int i = firstBlock(task); i <= last; i++) {
             RoundBlock block = rounds[i];
             block.block().lock();
             try {
-                // What a nexus has pushed, or what it says that it must see: 0 and less is nothing.
-                long wanted = member == null ? task.round() : member.marks().clock(i);
+                // The last round that the nexus has pushed, or that it asks for; 0 or less asks for none.
+                long wanted = learner == null ? task.round() : learner.marks().clock(i);
                 if (wanted >= block.round()) {
-                    if (isStopped(block, membership.roster())) {
-                        throw RoundRules.tooFew(membership);
+                    if (rules.isStopped(block)) {
+                        throw RoundRules.tooFew(learners);
                     }
                     park(task, block);
                     return false;
@@ -282,8 +226,8 @@ public final class Bsp implements Consistency {
 
     @Override
     public boolean synchronize(IoTask task) {
-        Learner member = membership.member(task.nexus());
-        return member == null || member.pending().admit(task);
+        Learner learner = learners.member(task.nexus());
+        return learner == null || learner.pending().admit(task);
     }
 
     @Override
@@ -292,34 +236,34 @@ public final class Bsp implements Consistency {
         for (int i = firstBlock(task); i <= last; i++) {
             parking.forget(task, rounds[i].block(), rounds[i].parked());
         }
-        Learner member = membership.member(task.nexus());
-        if (member != null) {
-            member.pending().forgetSynchronization(task);
-            member.pending().remove(task);
+        Learner learner = learners.member(task.nexus());
+        if (learner != null) {
+            learner.pending().forgetSynchronization(task);
+            learner.pending().remove(task);
         }
     }
 
     @Override
     public void learnersLeft() {
-        RuntimeException trouble = null;
+        RuntimeException failure = null;
         for (RoundBlock block : rounds) {
             ParkedTask woken = null;
             block.block().lock();
             try {
                 woken = closeComplete(block, null);
-                if (isStopped(block, membership.roster())) {
+                if (rules.isStopped(block)) {
                     woken = block.parked().detachBefore(woken);
                 }
             } catch (RuntimeException e) {
-                // Nobody asks again when those who left are forgotten: the other blocks must go on now.
-                trouble = e;
+                // The other blocks must go on now: no later call looks at them for the learners that have left.
+                failure = e;
             } finally {
                 block.block().unlock();
                 parking.resumeAll(woken);
             }
         }
-        if (trouble != null) {
-            throw trouble;
+        if (failure != null) {
+            throw failure;
         }
     }
 
@@ -339,14 +283,14 @@ public final class Bsp implements Consistency {
         return rounds[block].round() - 1;
     }
 
-    /** Gives the accumulator back. The owner makes sure that nobody uses it any more. */
+    /** Frees the accumulator. The owner makes sure that it is not in use. */
     @Override
     public void close() {
         sums.close();
     }
 
     private void park(IoTask task, RoundBlock block) {
-        // A task that was resumed without cause may still be there.
+        // A task that was resumed for another reason may still wait here.
         if (!block.parked().contains(task)) {
             block.parked().add(parking.park(task));
         }

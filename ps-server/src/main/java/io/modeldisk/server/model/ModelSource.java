@@ -9,7 +9,10 @@ public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
     /** The size of the whole model in bytes: positive, a multiple of 4. */
     long sizeBytes();
 
-    /** What the weights start from, the same text on every shard: {@code zeros}, or {@code sha256:} and a digest. */
+    /**
+     * The identity of the weights at the start, the same text on every shard: {@code zeros}; {@code sha256:} and the digest of
+     * the file; or {@code sampled-sha256:} and the digest of a large file's size, header and samples.
+     */
     String source();
 
     /** Opens the weights for reading. */
@@ -25,7 +28,7 @@ public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
     }
 
     /**
-     * The tensors of a safetensors file, in the order of their data. Reads all of it once, for its digest.
+     * The tensors of a safetensors file, in the order of their data. Reads the header, and at most 64 MiB more for the identity.
      *
      * @throws IOException if it cannot be read, or is not a sound file of F32 tensors; the message names file, tensor and values
      */

@@ -21,6 +21,14 @@ final class SafetensorsFile implements ModelSource {
 
     private static final int LENGTH_BYTES = Long.BYTES;
     private static final int DIGEST_BUFFER_BYTES = 1 << 20;
+    /** The size of a file up to which its identity is the digest of all of it. */
+    static final long MAX_DIGESTED_BYTES = 64 << 20;
+
+    static final int SAMPLES = 1024;
+
+    private static final int SAMPLE_BYTES = 4096;
+    private static final String WHOLE = "sha256:";
+    private static final String SAMPLED = "sampled-sha256:";
 
     private final Path file;
     private final long dataStart;
@@ -47,7 +55,7 @@ final class SafetensorsFile implements ModelSource {
             if (dataBytes == 0) {
                 throw new InvalidSafetensorsException("it has no data in its " + tensors.size() + " tensors");
             }
-            return new SafetensorsFile(file, dataStart, dataBytes, "sha256:" + sha256(channel));
+            return new SafetensorsFile(file, dataStart, dataBytes, identity(channel, dataStart));
         } catch (InvalidSafetensorsException e) {
             throw new InvalidSafetensorsException(file + ": " + e.getMessage(), e);
         }
@@ -78,20 +86,46 @@ final class SafetensorsFile implements ModelSource {
         return header;
     }
 
-    private static String sha256(FileChannel channel) throws IOException {
-        MessageDigest digest;
+    /** Of a large file only samples are read: each shard computes this at each start, and shards read their own blocks alone. */
+    private static String identity(FileChannel channel, long dataStart) throws IOException {
+        MessageDigest digest = sha256();
+        long fileBytes = channel.size();
+        if (fileBytes <= MAX_DIGESTED_BYTES) {
+            update(digest, channel, 0, fileBytes);
+            return WHOLE + HexFormat.of().formatHex(digest.digest());
+        }
+        digest.update(ByteBuffer.allocate(Long.BYTES).putLong(0, fileBytes));
+        update(digest, channel, 0, dataStart);
+        long lastSample = fileBytes - SAMPLE_BYTES;
+        for (int i = 0; i < SAMPLES; i++) {
+            // In this order no product overflows for any file that there can be.
+            update(digest, channel, dataStart + (lastSample - dataStart) / (SAMPLES - 1) * i, SAMPLE_BYTES);
+        }
+        update(digest, channel, lastSample, SAMPLE_BYTES);
+        return SAMPLED + HexFormat.of().formatHex(digest.digest());
+    }
+
+    private static MessageDigest sha256() {
         try {
-            digest = MessageDigest.getInstance("SHA-256");
+            return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java has SHA-256", e);
         }
-        ByteBuffer buffer = ByteBuffer.allocateDirect(DIGEST_BUFFER_BYTES);
-        long position = 0;
-        for (int read = channel.read(buffer, position); read > 0; read = channel.read(buffer.clear(), position)) {
+    }
+
+    private static void update(MessageDigest digest, FileChannel channel, long start, long lengthBytes)
+        throws IOException {
+        ByteBuffer buffer = ByteBuffer.allocate((int) Math.min(lengthBytes, DIGEST_BUFFER_BYTES));
+        long position = start;
+        long end = start + lengthBytes;
+        while (position < end) {
+            int read = channel.read(buffer.clear().limit((int) Math.min(buffer.capacity(), end - position)), position);
+            if (read < 0) {
+                throw new EOFException("the file ends at byte " + position + ", " + (end - position) + " bytes early");
+            }
             digest.update(buffer.flip());
             position += read;
         }
-        return HexFormat.of().formatHex(digest.digest());
     }
 
     @Override

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -154,5 +155,31 @@ class SafetensorsTest {
         assertThat(ModelSource.ofSize(8).source()).isEqualTo("zeros");
         assertThatThrownBy(() -> ModelSource.ofSize(0)).hasMessageContaining("size=0 must be a positive multiple of 4");
         assertThatThrownBy(() -> ModelSource.ofSize(6)).hasMessageContaining("size=6 must be");
+    }
+
+    @Test
+    void identityOfALargeFileComesFromItsSizeHeaderAndSamples(@TempDir Path directory) throws IOException {
+        long dataBytes = SafetensorsFile.MAX_DIGESTED_BYTES;
+        byte[] header = ("{\"w\":{\"dtype\":\"F32\",\"shape\":[" + dataBytes / 4 + "],\"data_offsets\":[0," + dataBytes
+            + "]}}")
+            .getBytes(StandardCharsets.UTF_8);
+        Path large = directory.resolve("large.safetensors");
+        try (RandomAccessFile sparse = new RandomAccessFile(large.toFile(), "rw")) {
+            sparse.write(ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(header.length).array());
+            sparse.write(header);
+            sparse.setLength(8 + header.length + dataBytes);
+            String zeros = ModelSource.fromSafetensors(large).source();
+            assertThat(zeros).startsWith("sampled-sha256:");
+            sparse.seek(sparse.length() - 1);
+            sparse.write(1);
+            assertThat(ModelSource.fromSafetensors(large).source()).isNotEqualTo(zeros);
+            sparse.seek(sparse.length() - 1);
+            sparse.write(0);
+            assertThat(ModelSource.fromSafetensors(large).source()).isEqualTo(zeros);
+            long stepBytes = dataBytes / (SafetensorsFile.SAMPLES - 1);
+            sparse.seek(8 + header.length + stepBytes / 2);
+            sparse.write(1);
+            assertThat(ModelSource.fromSafetensors(large).source()).as("a byte between two samples").isEqualTo(zeros);
+        }
     }
 }

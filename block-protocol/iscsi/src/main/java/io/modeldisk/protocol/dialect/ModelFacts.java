@@ -21,7 +21,8 @@ import java.util.regex.Pattern;
  * @param consistency {@code asp}, {@code bsp}, or {@code ssp:} and how many rounds others may lag behind
  * @param learners how many learners the first round waits for
  * @param minLearners with fewer learners than this the job stops; 0 if it never does
- * @param source what the weights started from, the same text on every shard: {@code zeros}, or {@code sha256:} and a digest
+ * @param source the identity of the weights at the start, the same text on every shard: {@code zeros}, or {@code sha256:} or
+ *     {@code sampled-sha256:} and a digest
  * @param protocol which of the commands of PROTOCOL.md the shard knows: 1 has JOIN, PUSH and PULL
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
