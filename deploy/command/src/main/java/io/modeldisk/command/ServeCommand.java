@@ -108,9 +108,8 @@ final class ServeCommand implements Callable<Integer> {
     private Duration lease;
 
     @Option(names = "--non-finite", paramLabel = "POLICY", defaultValue = "refuse",
-        description = "What happens to a gradient with a NaN or an infinity, one of refuse, skip, pass. refuse: the push "
-            + "fails. skip: the push counts, and its gradient is left out. pass: it is applied, and destroys the weights. "
-            + "Aggregators that overwrite weights take anything.")
+        description = "The policy for a gradient with a NaN or an infinity. refuse: the push fails. skip: the push counts, "
+            + "and its gradient is left out. pass: the gradient is applied. The aggregators assign and null take any value.")
     private String nonFinite;
 
     @Option(names = "--buffers", paramLabel = "BYTES", defaultValue = "256MiB",
@@ -118,8 +117,9 @@ final class ServeCommand implements Callable<Integer> {
     private ByteSize buffers;
 
     @Option(names = "--secrets", paramLabel = "FILE",
-        description = "Who may log in, with CHAP: lines 'peer NAME SECRET [INITIATOR-PATTERN...]', and 'self NAME SECRET' for "
-            + "initiators that want the shard to authenticate too. A file that only its owner may read.")
+        description = "The file of the CHAP secrets: lines 'peer NAME SECRET [may=RIGHTS] [INITIATOR-PATTERN...]' to admit "
+            + "initiators, and 'self NAME SECRET' for initiators that ask the shard to authenticate too. RIGHTS: some of "
+            + "learn, raw, status, by default learn,status. Only its owner may read the file.")
     private Path secrets;
 
     @Option(names = "--insecure",

@@ -2,7 +2,9 @@ package io.modeldisk.command;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.platform.metrics.Metric;
 import io.modeldisk.platform.units.ByteSize;
+import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
@@ -74,7 +76,7 @@ final class StatusCommand implements Callable<Integer> {
             facts.model(), ByteSize.format(facts.sizeBytes()), facts.blocks(),
             ByteSize.format(facts.blockSizeBytes()),
             Plural.counted(facts.shards(), "shard"), facts.aggregator(), facts.consistency(),
-            facts.consistency().equals("asp")
+            facts.consistencyMode().kind() == ConsistencyMode.Kind.ASP
                 ? ""
                 : ", the first round waits for " + Plural.counted(facts.learners(), "learner"));
         System.out.printf("%-6s %10s %10s %12s %12s %8s %10s%n",
@@ -107,11 +109,18 @@ final class StatusCommand implements Callable<Integer> {
         }
     }
 
-    /** Prints why learners wait, if they do. */
+    /** Prints why learners wait, and whose gradients were not finite. */
     private static void printTroubles(JsonNode shard) {
         int number = shard.path("shard").asInt();
         if (shard.has("stopped")) {
             System.out.printf("shard %d: %s%n", number, shard.path("stopped").asText());
+        }
+        for (JsonNode learner : shard.path("learners")) {
+            int notFinite = learner.path(Metric.LEARNER_NON_FINITE_PUSHES.key()).asInt();
+            if (notFinite > 0) {
+                System.out.printf("shard %d: %s of learner %s had a NaN or an infinity%n", number,
+                    Plural.counted(notFinite, "gradient"), learner.path("learner").asText());
+            }
         }
         if (shard.path("waiting").asInt() == 0) {
             return;
