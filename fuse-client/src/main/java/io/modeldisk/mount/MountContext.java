@@ -159,6 +159,10 @@ public final class MountContext {
         return learner;
     }
 
+    FileAccess access() {
+        return access;
+    }
+
     Duration startTimeout() {
         return startTimeout;
     }

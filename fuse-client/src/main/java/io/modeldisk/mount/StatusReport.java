@@ -10,6 +10,7 @@ import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.exchange.WeightsInUse;
 import io.modeldisk.mount.file.ModelFile;
 import io.modeldisk.mount.scheduling.PullScheduler;
+import io.modeldisk.platform.metrics.Metric;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -17,7 +18,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
-/** Puts together what status.json says. Thread-safe. */
+/** Makes the text of status.json. Thread-safe. */
 final class StatusReport {
     private static final ObjectMapper MAPPER = new ObjectMapper();
     private static final ObjectWriter JSON = MAPPER.writerWithDefaultPrettyPrinter();
@@ -33,7 +34,7 @@ final class StatusReport {
         this.modelFile = modelFile;
     }
 
-    /** The report as it is now: JSON in UTF-8, also when shards do not answer. */
+    /** The report now, JSON in UTF-8. If a shard does not answer, the report has its error instead of the shards. */
     byte[] text() {
         RemoteModel model = context.remoteModel();
         ObjectNode report = MAPPER.createObjectNode();
@@ -47,7 +48,7 @@ final class StatusReport {
         try {
             return (JSON.writeValueAsString(report) + "\n").getBytes(StandardCharsets.UTF_8);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a status that JSON cannot hold: " + report, e);
+            throw new IllegalStateException("cannot write the status as JSON: " + report, e);
         }
     }
 
@@ -58,17 +59,18 @@ final class StatusReport {
             .put("exchange", context.exchange().schemeName())
             .put("learner", context.learner())
             .put("datamover", context.datamover())
+            .put("access", context.access().toString())
             .put("training", modelFile.hasLearner())
             .put("mountedAt", mountedAt.toString())
-            .put("uptimeSeconds", Duration.between(mountedAt, Instant.now()).toSeconds())
-            .put("iterations", counters.iterations())
-            .put("pushedBytes", counters.pushedBytes())
-            .put("pulledBytes", counters.pulledBytes())
-            .put("lastPushMs", counters.lastPushMs())
-            .put("lastPullMs", counters.lastPullMs())
-            .put("lastFsyncMs", counters.lastSynchronizeMs())
-            .put("pushGbPerSecond", counters.pushGbPerSecond())
-            .put("pullGbPerSecond", counters.pullGbPerSecond())
+            .put(Metric.MOUNT_UPTIME.key(), Duration.between(mountedAt, Instant.now()).toSeconds())
+            .put(Metric.ITERATIONS.key(), counters.iterations())
+            .put(Metric.MOUNT_PUSHED_BYTES.key(), counters.pushedBytes())
+            .put(Metric.MOUNT_PULLED_BYTES.key(), counters.pulledBytes())
+            .put(Metric.LAST_PUSH_MS.key(), counters.lastPushMs())
+            .put(Metric.LAST_PULL_MS.key(), counters.lastPullMs())
+            .put(Metric.LAST_FSYNC_MS.key(), counters.lastSynchronizeMs())
+            .put(Metric.PUSH_RATE.key(), counters.pushGbPerSecond())
+            .put(Metric.PULL_RATE.key(), counters.pullGbPerSecond())
             .put("lastError", counters.lastError());
         context.tuning().forEach((datamover, sizes) -> putSizes(mount.withObject("/tuning/" + datamover), sizes));
         if (context.exchange() != ExchangeScheme.DIRECT) {
@@ -84,22 +86,21 @@ final class StatusReport {
         }
     }
 
-    /** How the last iteration went, and all of them. */
+    /** The last iteration, and means of all of them. */
     private ObjectNode iteration(ExchangeCounters counters) {
         WeightsInUse weights = exchange.weightsInUse();
         ObjectNode node = MAPPER.createObjectNode()
-            .put("stallMs", counters.lastStallMs())
-            .put("totalStallMs", counters.stallMs())
-            .put("weightsAgeMs", weights.ageMs())
-            .put("meanWeightsAgeMs", counters.meanAgeMs());
+            .put(Metric.STALL_MS.key(), counters.lastStallMs())
+            .put(Metric.TOTAL_STALL_MS.key(), counters.stallMs())
+            .put(Metric.WEIGHTS_AGE_MS.key(), weights.ageMs())
+            .put(Metric.MEAN_WEIGHTS_AGE_MS.key(), counters.meanAgeMs());
         if (context.exchange() == ExchangeScheme.OVERLAP) {
-            node.put("weightsVersion", weights.version())
-                .put("bubbleMs", counters.lastBubbleMs())
-                .put("meanBubbleMs", counters.meanBubbleMs());
-            // A staleness that is not known is left out.
+            node.put(Metric.WEIGHTS_VERSION.key(), weights.version())
+                .put(Metric.BUBBLE_MS.key(), counters.lastBubbleMs())
+                .put(Metric.MEAN_BUBBLE_MS.key(), counters.meanBubbleMs());
             if (!Double.isNaN(counters.lastStaleness())) {
-                node.put("stalenessRounds", counters.lastStaleness())
-                    .put("meanStalenessRounds", counters.meanStaleness());
+                node.put(Metric.STALENESS_ROUNDS.key(), counters.lastStaleness())
+                    .put(Metric.MEAN_STALENESS_ROUNDS.key(), counters.meanStaleness());
             }
         }
         return node;
@@ -108,10 +109,10 @@ final class StatusReport {
     private ObjectNode expected(PullScheduler.Forecast forecast) {
         return MAPPER.createObjectNode()
             .put("pull", context.pull().policyName())
-            .put("computationMs", forecast.computationMs())
-            .put("pushMs", forecast.pushMs())
-            .put("pullMs", forecast.pullMs())
-            .put("marginMs", forecast.marginMs())
+            .put(Metric.EXPECTED_COMPUTATION_MS.key(), forecast.computationMs())
+            .put(Metric.EXPECTED_PUSH_MS.key(), forecast.pushMs())
+            .put(Metric.EXPECTED_PULL_MS.key(), forecast.pullMs())
+            .put(Metric.EXPECTED_MARGIN_MS.key(), forecast.marginMs())
             .put("duplex", forecast.isDuplex());
     }
 }

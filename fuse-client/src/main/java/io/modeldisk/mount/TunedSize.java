@@ -1,10 +1,10 @@
 package io.modeldisk.mount;
 
 /**
- * A size that data is cut in, or a number of requests, as status.json shows it.
+ * A request size or a queue depth, as status.json shows it.
  *
- * @param name what it is, as {@code queueDepth}
+ * @param name its name, such as {@code queueDepth}
  * @param value the value in use
- * @param origin where that comes from, in words
+ * @param origin where the value comes from, as text
  */
 public record TunedSize(String name, long value, String origin) {}

@@ -84,7 +84,8 @@ final class AccessMountTest {
     void allowOtherWithWriteBitsAdmitsOutsidersToWrite() throws Exception {
         launch(FileAccess.ofThisUser().withMode(0666).withOthers(true));
         fixture.shell.succeed(AS_OUTSIDER + WRITE.formatted("model"));
-        fixture.shell.succeed(AS_OUTSIDER + "cat \"$DIR/status.json\"");
+        assertThat(fixture.shell.succeed(AS_OUTSIDER + "cat \"$DIR/status.json\""))
+            .contains("\"access\" : \"uid=0,gid=0,mode=0666,allowOther=true\"");
     }
 
     @Test
