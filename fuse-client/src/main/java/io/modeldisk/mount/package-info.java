@@ -1,2 +1,2 @@
-/** A mounted model as one closeable object: what an embedder and the command line use. No FUSE and no iSCSI detail here. */
+/** A mounted model as one closeable object, for embedders and the command line. Contains neither FUSE nor iSCSI details. */
 package io.modeldisk.mount;

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What programs see of the files, through the kernel. */
+/** The files of a mount as programs use them, through the kernel. */
 @Tag("mount")
 @Timeout(120)
 final class FilesMountTest {
@@ -32,7 +32,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void theDirectoryListsItsFiles() throws Exception {
+    void directoryListsItsFiles() throws Exception {
         assertThat(fixture.shell.succeed("cd \"$DIR\" && stat -c '%n %A %s' * && df . | wc -l").lines())
             .containsExactly(
                 "model -rw------- " + SIZE, "status.json -r-------- 0", "trace.json -r-------- 0",
@@ -40,13 +40,13 @@ final class FilesMountTest {
     }
 
     @Test
-    void theMountTableNamesModeldisk() throws Exception {
+    void mountTableNamesModeldisk() throws Exception {
         assertThat(fixture.shell.succeed("mount | grep -F \"$DIR\"")).startsWith("modeldisk on ")
             .contains("type fuse.modeldisk (rw,nosuid,nodev");
     }
 
     @Test
-    void filesCannotBeMadeRemovedRenamedOrOwned() throws Exception {
+    void creationRemovalRenameAndChownAreRefused() throws Exception {
         for (String command : new String[]{
             "touch x", "rm -f model", "mv model x", "mkdir x", "chmod 600 model", "chown 5 model", "ln model x",
             "ln -s a b"
@@ -61,7 +61,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void ddTruncatesToNoEffect() throws Exception {
+    void ddWithTruncationKeepsTheSize() throws Exception {
         fixture.model.fill(5);
         fixture.shell.succeed("head -c 8192 /dev/zero | tr '\\0' '\\1' | dd of=\"$DIR/model\" bs=4096 status=none");
         assertThat(fixture.model.weight(0)).isEqualTo((byte) 6);
@@ -70,14 +70,14 @@ final class FilesMountTest {
     }
 
     @Test
-    void theWholeModelIsCopiedOutAndIn() throws Exception {
+    void wholeModelIsCopiedOutAndIn() throws Exception {
         fixture.shell.succeed("head -c " + SIZE + " /dev/urandom > /tmp/modeldisk-in.$$ && "
             + "cp /tmp/modeldisk-in.$$ \"$DIR/weights\" && cat \"$DIR/weights\" | cmp - /tmp/modeldisk-in.$$ && "
             + "cat \"$DIR/model\" | cmp - /tmp/modeldisk-in.$$; s=$?; rm /tmp/modeldisk-in.$$; exit $s");
     }
 
     @Test
-    void weightsTakeWritesAtAnyAlignment() throws Exception {
+    void weightsAcceptWritesOfAnyAlignment() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n"
             + "import os, random\n"
             + "random.seed(3); size=" + SIZE + "\n"
@@ -92,14 +92,14 @@ final class FilesMountTest {
     }
 
     @Test
-    void fioVerifiesWhatItWroteToWeights() throws Exception {
+    void fioReadsBackWhatItWroteToWeights() throws Exception {
         fixture.shell.succeed("command -v fio >/dev/null || exit 0; cd / && for rw in write randwrite; do "
             + "fio --name=v --filename=\"$DIR/weights\" --direct=1 --ioengine=libaio --iodepth=8 --bs=64k --rw=$rw --size=8m"
             + " --verify=crc32c --verify_fatal=1 --allow_file_create=0 >&2 || exit 1; done");
     }
 
     @Test
-    void aWritePastTheEndWritesNothingPastTheEnd() throws Exception {
+    void writeAcrossTheEndStopsAtTheEnd() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n"
             + "import os, errno\n"
             + "size=" + SIZE + "\n"
@@ -116,14 +116,14 @@ final class FilesMountTest {
     }
 
     @Test
-    void anUnalignedPushInDirectIsInvalid() throws Exception {
+    void unalignedWriteInDirectFailsWithEinval() throws Exception {
         Shell.Result result = fixture.shell.run("printf x | dd of=\"$DIR/model\" bs=1 conv=notrunc");
         assertThat(result.output()).contains("Invalid argument");
         assertThat(fixture.model.pushes).isEmpty();
     }
 
     @Test
-    void directWriteOfUnalignedMemoryIsWhole() throws Exception {
+    void directWriteFromUnalignedMemoryIsComplete() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n"
             + "import os\n"
             + "f=os.open(os.environ['DIR']+'/model', os.O_RDWR)\n"
@@ -137,7 +137,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void directWriteOfScatteredMemoryEndsWithABlockAndCanGoOn() throws Exception {
+    void directWriteFromScatteredMemoryEndsAtABlockAndContinues() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n"
             + "import os\n"
             + "f=os.open(os.environ['DIR']+'/model', os.O_RDWR); size=1024*1000; at=0\n"
@@ -173,7 +173,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void statusIsJsonForCatAndForPython() throws Exception {
+    void statusIsJsonForCatAndPython() throws Exception {
         JsonNode status = new ObjectMapper().readTree(fixture.shell.succeed("cat \"$DIR/status.json\""));
         assertThat(status.at("/mount/exchange").asText()).isEqualTo("direct");
         assertThat(status.at("/mount/learner").asText()).isEqualTo("l1");
@@ -186,7 +186,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void statusTellsTheSizesThatAreUsed() throws Exception {
+    void statusShowsTheTuningInUse() throws Exception {
         fixture.mount.close();
         fixture.mount = ModelMount.launch(fixture.context("direct")
             .tuning(Map.of("tcp", List.of(new TunedSize("queueDepth", 4, "--queue-depth")))));
@@ -202,7 +202,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void aDefectAnswersEioAndTheMountGoesOn() throws Exception {
+    void unexpectedExceptionAnswersEioAndTheMountGoesOn() throws Exception {
         fixture.model.pullBreaks(true);
         for (int i = 0; i < 10; i++) {
             assertThat(fixture.shell.run("head -c 10 \"$DIR/model\"").output()).contains("Input/output error");

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What learners in other processes live through: training, interrupts, death. */
+/** Learners in other processes: training, interrupts, death. */
 @Tag("mount")
 @Timeout(120)
 final class LearnerMountTest {
@@ -32,7 +32,7 @@ final class LearnerMountTest {
     }
 
     @Test
-    void aPythonLearnerTrainsInSync() throws Exception {
+    void pythonLearnerTrainsInSync() throws Exception {
         fixture.launch("sync");
         fixture.shell.succeed("python3 - <<'P'\n" + OPEN
             + "for i in range(5):\n"
@@ -46,7 +46,7 @@ final class LearnerMountTest {
     }
 
     @Test
-    void aShellLearnerTrainsInDirect() throws Exception {
+    void shellLearnerTrainsInDirect() throws Exception {
         fixture.launch("direct");
         fixture.shell.succeed("for i in 1 2 3; do head -c 8M /dev/zero | tr '\\0' '\\1' | "
             + "dd of=\"$DIR/model\" bs=1M iflag=fullblock conv=fsync,notrunc status=none || exit 1; done");
@@ -56,14 +56,14 @@ final class LearnerMountTest {
     }
 
     @Test
-    void aReaderIsNoLearner() throws Exception {
+    void readerDoesNotJoin() throws Exception {
         fixture.launch("sync");
         fixture.shell.succeed("cat \"$DIR/model\" > /dev/null; cat \"$DIR/weights\" >/dev/null; : > \"$DIR/weights\"");
         assertThat(fixture.model.calls).isEmpty();
     }
 
     @Test
-    void whoeverOpensNextSeesFreshWeights() throws Exception {
+    void nextOpenReadsFreshWeights() throws Exception {
         fixture.launch("sync");
         for (int i = 1; i < 20; i++) {
             fixture.model.fill(i);
@@ -72,7 +72,7 @@ final class LearnerMountTest {
     }
 
     @Test
-    void tornGradientOfAClosedLearnerIsNotTheNextOnes() throws Exception {
+    void gradientWithoutFsyncIsDroppedAtClose() throws Exception {
         fixture.launch("sync");
         String learner = "python3 -c \"" + OPEN.replace("\n", ";") + "os.pwrite(f, b'\\1'*10, %d); %s\" && ";
         fixture.shell.succeed(learner.formatted(0, "") + learner.formatted(100, "os.fsync(f)") + "true");
@@ -83,7 +83,7 @@ final class LearnerMountTest {
     }
 
     @Test
-    void aKilledLearnerLeavesAndAnotherTakesItsPlace() throws Exception {
+    void killedLearnerLeavesAndAnotherJoins() throws Exception {
         fixture.launch("sync");
         Process learner = fixture.shell.start("exec python3 -c \"" + OPEN.replace("\n", ";")
             + "os.pwrite(f, b'\\1'*10, 0); print('x', flush=True); signal.pause()\"");
@@ -96,7 +96,7 @@ final class LearnerMountTest {
     }
 
     @Test
-    void aJoinThatFailsFailsTheOpen() throws Exception {
+    void failedJoinFailsTheOpen() throws Exception {
         fixture.launch("sync");
         fixture.model.joinFails(true);
         assertThat(fixture.shell.run(": >> \"$DIR/model\"").output()).contains("Input/output error");
@@ -105,7 +105,7 @@ final class LearnerMountTest {
     }
 
     @Test
-    void anInterruptEndsAReadThatWaits() throws Exception {
+    void interruptEndsAWaitingRead() throws Exception {
         fixture.launch("direct");
         fixture.model.pullsWait(true);
         Process reader = fixture.shell.start("exec dd if=\"$DIR/model\" of=/dev/null bs=4096 count=1");
@@ -115,7 +115,7 @@ final class LearnerMountTest {
     }
 
     @Test
-    void anInterruptEndsAnFsyncThatWaitsAndTheRetryPushesNothingTwice() throws Exception {
+    void interruptEndsAWaitingFsyncAndItsRepetitionPushesNothingTwice() throws Exception {
         fixture.launch("sync");
         fixture.model.synchronizeWaits(true);
         Process learner = fixture.shell.start("exec python3 -u -c \"" + OPEN.replace("\n", ";")
@@ -133,7 +133,7 @@ final class LearnerMountTest {
     }
 
     @Test
-    void interruptsAreSeenWhileManyReadsWait() throws Exception {
+    void interruptsAreDeliveredWhileManyReadsWait() throws Exception {
         fixture.launch("direct");
         fixture.model.pullsWait(true);
         List<Process> readers = new ArrayList<>();

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How a mount begins and ends. */
+/** Mounting and unmounting. */
 @Tag("mount")
 @Timeout(120)
 final class LifecycleMountTest {
@@ -33,7 +33,7 @@ final class LifecycleMountTest {
     }
 
     @Test
-    void closeUnmountsTwiceAndItCanBeMountedAgain() throws Exception {
+    void mountCanBeRepeatedAfterClose() throws Exception {
         for (int i = 0; i < 5; i++) {
             fixture.launch(i % 2 == 0 ? "sync" : "direct");
             fixture.shell.succeed("cat \"$DIR/model\" >/dev/null");
@@ -45,7 +45,7 @@ final class LifecycleMountTest {
     }
 
     @Test
-    void closeEndsTheMountAlsoWhileAFileIsOpenAndAReadWaits() throws Exception {
+    void closeUnmountsWhileAReadWaits() throws Exception {
         fixture.launch("direct");
         fixture.model.pullsWait(true);
         Process learner = fixture.shell.start("exec 5<>\"$DIR/model\"; exec dd bs=4096 count=1 <&5 of=/dev/null");
@@ -58,7 +58,7 @@ final class LifecycleMountTest {
     }
 
     @Test
-    void anotherProcessUnmounts() throws Exception {
+    void unmountByAnotherProcessEndsTheSession() throws Exception {
         for (String command : new String[]{"umount", "fusermount3 -u"}) {
             fixture.launch("sync");
             fixture.shell.succeed(": >> \"$DIR/model\"");
@@ -79,7 +79,7 @@ final class LifecycleMountTest {
     }
 
     @Test
-    void unmountSaysWhatIsInTheWay() throws Exception {
+    void failedUnmountNamesTheReason() throws Exception {
         assertThatThrownBy(() -> ModelMount.unmount(fixture.dir)).hasMessage(fixture.dir + " is not mounted");
         assertThatThrownBy(() -> ModelMount.unmount(Path.of("/proc"))).hasMessageContaining("its type is proc");
         fixture.launch("sync");
@@ -90,7 +90,7 @@ final class LifecycleMountTest {
     }
 
     @Test
-    void whatCannotBeMountedIsSaidAndLeavesNothing() throws Exception {
+    void failedLaunchNamesTheReason() throws Exception {
         Path file = Files.createFile(fixture.base.resolve("file"));
         assertThatThrownBy(() -> ModelMount.launch(fixture.context("sync").directory(fixture.base.resolve("none"))))
             .isInstanceOf(IOException.class).hasMessageContaining("does not exist");
@@ -105,7 +105,7 @@ final class LifecycleMountTest {
     }
 
     @Test
-    void mountingTwiceIsRefusedAndTheFirstGoesOn() throws Exception {
+    void secondMountIsRefusedAndTheFirstGoesOn() throws Exception {
         fixture.launch("sync");
         assertThatThrownBy(() -> ModelMount.launch(fixture.context("sync"))).isInstanceOf(IOException.class)
             .hasMessageContaining("already a mount point of type fuse.modeldisk");

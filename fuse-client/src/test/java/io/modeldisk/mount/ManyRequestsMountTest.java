@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** More requests wait for the shards than the mount serves at once. */
+/** Mounts where more requests wait for the shards than are served at once. */
 @Tag("mount")
 @Timeout(120)
 final class ManyRequestsMountTest {

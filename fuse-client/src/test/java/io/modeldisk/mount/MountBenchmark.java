@@ -59,7 +59,7 @@ public final class MountBenchmark {
             result.at("/jobs/0/" + way + "/bw_bytes").asDouble() / (1 << 30));
     }
 
-    /** Everything succeeds at once, and nothing moves. */
+    /** A model whose every call returns at once and moves nothing. */
     private static final class NullModel implements RemoteModel {
         @Override
         public ModelFacts facts() {
@@ -69,40 +69,40 @@ public final class MountBenchmark {
         @Override
         public void pull(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
             Cancellation cancellation) {
-            // Nothing moves.
+            // Moves nothing.
         }
 
         @Override
         public void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
             Cancellation cancellation) {
-            // Nothing moves.
+            // Moves nothing.
         }
 
         @Override
         public void read(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
             Cancellation cancellation) {
-            // Nothing moves.
+            // Moves nothing.
         }
 
         @Override
         public void write(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
             Cancellation cancellation) {
-            // Nothing moves.
+            // Moves nothing.
         }
 
         @Override
         public void synchronize(Cancellation cancellation) {
-            // Nothing was pushed.
+            // There is nothing to wait for.
         }
 
         @Override
         public void join() {
-            // Nobody counts.
+            // There is no round.
         }
 
         @Override
         public void leave() {
-            // Nobody counts.
+            // There is no round.
         }
 
         @Override
@@ -117,7 +117,7 @@ public final class MountBenchmark {
 
         @Override
         public void close() {
-            // Nothing is held.
+            // There is nothing to free.
         }
     }
 }

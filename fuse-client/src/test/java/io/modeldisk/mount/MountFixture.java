@@ -9,7 +9,7 @@ import java.util.Comparator;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** A mount in a directory of its own, which is gone after the test whatever happened. */
+/** A mount in a temporary directory, which is deleted after the test even if the test fails. */
 final class MountFixture {
     final MemoryModel model;
     final Path base;
@@ -20,7 +20,7 @@ final class MountFixture {
     MountFixture(long sizeBytes) throws IOException {
         model = new MemoryModel(sizeBytes);
         base = Files.createTempDirectory("modeldisk mount").toRealPath();
-        // Other users may pass: what refuses them in a test is the mount.
+        // Other users may enter: only the mount itself refuses them.
         Files.setPosixFilePermissions(base, PosixFilePermissions.fromString("rwxr-xr-x"));
         dir = Files.createDirectory(base.resolve("m"));
         shell = new Shell(dir);

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Learners in other processes, and the overlap exchange. */
+/** Learners in other processes with the overlap exchange. */
 @Tag("mount")
 @Timeout(120)
 final class OverlapMountTest {
@@ -45,7 +45,7 @@ final class OverlapMountTest {
     }
 
     @Test
-    void aPythonLearnerTrains() throws Exception {
+    void pythonLearnerTrains() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n" + OPEN
             + "for k in range(1, 7):\n"
             + "  assert os.pread(f, 8<<20, 0)==bytes([max(0, k-2)])*(8<<20), k\n"
@@ -62,7 +62,7 @@ final class OverlapMountTest {
     }
 
     @Test
-    void extendedAttributesTellOfTheWeightsInUse() throws Exception {
+    void extendedAttributesDescribeTheWeightsInUse() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n" + OPEN
             + "import errno\n"
             + "names=['version', 'staleness', 'age_ms', 'bubble_ms', 'stall_ms']\n"
@@ -85,7 +85,7 @@ final class OverlapMountTest {
     }
 
     @Test
-    void aTooSmallBufferForAnAttributeIsAnError() throws Exception {
+    void attributeLargerThanTheBufferFailsWithErange() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n" + OPEN
             + "import ctypes, errno\n"
             + "c=ctypes.CDLL(None, use_errno=True); b=ctypes.create_string_buffer(2)\n"
@@ -95,7 +95,7 @@ final class OverlapMountTest {
     }
 
     @Test
-    void theTraceHasThePhasesOfEachIteration() throws Exception {
+    void traceHasThePhasesOfEachIteration() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n" + OPEN
             + "for k in range(5):\n  " + WRITE + "  os.fsync(f)\n"
             + "P");
@@ -111,7 +111,7 @@ final class OverlapMountTest {
     }
 
     @Test
-    void aKilledLearnersFsyncedGradientArrivesWholeAndTheUnsyncedOneNot() throws Exception {
+    void fsyncedGradientOfAKilledLearnerArrivesWholeAndTheRestIsDropped() throws Exception {
         fixture.model.pushesWait(true);
         Process learner = learner(WRITE + "os.fsync(f)\nos.pwrite(f, b'\\1'*4096, 0)\nprint('x')\nsignal.pause()\n");
         assertThat(learner.getInputStream().read()).isEqualTo('x');
@@ -123,7 +123,7 @@ final class OverlapMountTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"compute", "push", "pull", "stall"})
-    void aLearnerMayBeKilledInAnyPhaseAndAnotherTakesItsPlace(String phase) throws Exception {
+    void learnerKilledInAnyPhaseIsReplacedByAnother(String phase) throws Exception {
         fixture.model.pushesWait(phase.equals("push") || phase.equals("stall"));
         Process learner = learner(
             (phase.equals("compute") ? "" : WRITE + "os.fsync(f)\n") + (phase.equals("stall") ? WRITE : "")
@@ -146,7 +146,7 @@ final class OverlapMountTest {
     }
 
     @Test
-    void aFailedPushIsAnErrorOfTheNextFsyncAndOfCloseAndInTheStatus() throws Exception {
+    void failedPushFailsTheNextFsyncAndCloseAndShowsInTheStatus() throws Exception {
         fixture.model.failPushAfter(0);
         fixture.shell.succeed("python3 - <<'P'\n" + OPEN + WRITE + "os.fsync(f)\n" + WRITE
             + "import errno\n"
@@ -156,12 +156,12 @@ final class OverlapMountTest {
             + "except OSError as e: assert e.errno==errno.EIO, e\n"
             + "P");
         assertThat(fixture.shell.succeed("cat \"$DIR/status.json\"")).contains("shard 0 does not answer");
-        // Pieces go several at a time: those beside the one that failed have arrived, and are not pushed again.
+        // Several pieces are in flight at a time: those beside the failed one have arrived and are not pushed again.
         assertThat(fixture.model.pushes).hasSizeLessThan(8).doesNotHaveDuplicates();
     }
 
     @Test
-    void closingTheMountPushesWhatWasFsynced() throws Exception {
+    void closeOfTheMountPushesTheFsyncedGradient() throws Exception {
         Process learner = learner(WRITE + "os.fsync(f)\nprint('x')\nsignal.pause()\n");
         assertThat(learner.getInputStream().read()).isEqualTo('x');
         fixture.mount.close();

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/** Runs shell commands in a mount as another process, each within a bound. */
+/** Runs shell commands on a mount, each in bounded time. */
 final class Shell {
     private static final int BOUND_S = 60;
 
@@ -17,7 +17,7 @@ final class Shell {
         this.directory = directory;
     }
 
-    /** The end of a command. */
+    /** How a command ended. */
     record Result(int status, String output) {}
 
     /** Runs a command in bash; $DIR is the directory. */
@@ -35,7 +35,7 @@ final class Shell {
     Process start(String command) throws IOException {
         ProcessBuilder builder = new ProcessBuilder("bash", "-c", command).redirectErrorStream(true);
         builder.environment().put("DIR", directory.toString());
-        // Where the shell works must not be in the mount, which could not be unmounted then.
+        // Outside of the mount, which cannot be unmounted while a process works in it.
         return builder.directory(Path.of("/").toFile()).start();
     }
 

@@ -1,2 +1,2 @@
-/** The files of a mount: what opening, reading and writing each of them means for the model. No FUSE opcodes here. */
+/** The files of a mount: how their opens, reads and writes use the model. Contains no FUSE opcodes. */
 package io.modeldisk.mount.file;
