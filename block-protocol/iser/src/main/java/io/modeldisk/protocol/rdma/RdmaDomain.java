@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.rdma;
 
+import com.ibm.disni.verbs.IbvMr;
 import com.ibm.disni.verbs.IbvPd;
 import com.ibm.disni.verbs.RdmaCmId;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -56,24 +57,28 @@ public final class RdmaDomain {
     }
 
     /**
-     * Registers memory, or finds that it is. Slow the first time: not for the data path.
+     * Registers memory with these rights, once for all callers. Slow the first time: not for the data path.
      *
-     * @throws IOException if the device does not take it, in words
+     * @throws IOException if the device refuses it, with the reason
      */
-    public synchronized RegisteredMemory register(DataMemory memory) throws IOException {
+    public synchronized RegisteredMemory register(DataMemory memory, MemoryRights rights) throws IOException {
         for (RegisteredMemory known : registered) {
-            if (known.isOf(memory)) {
+            if (known.isOf(memory, rights)) {
                 known.use();
                 return known;
             }
         }
-        RegisteredMemory fresh = new RegisteredMemory(domain, memory);
+        RegisteredMemory fresh = new RegisteredMemory(this::registerRange, memory, rights);
         fresh.use();
         registered.add(fresh);
         return fresh;
     }
 
-    /** One of those that registered this memory is done with it; when all are, the device forgets it. */
+    private IbvMr registerRange(long address, int bytes, int accessFlags) throws IOException {
+        return domain.regMr(address, bytes, accessFlags).execute().free().getMr();
+    }
+
+    /** Ends one caller's use of a registration; the last one deregisters the memory. */
     public synchronized void release(RegisteredMemory memory) throws IOException {
         if (memory.unuse()) {
             registered.remove(memory);

@@ -1,27 +1,32 @@
 package io.modeldisk.protocol.rdma;
 
 import com.ibm.disni.verbs.IbvMr;
-import com.ibm.disni.verbs.IbvPd;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 
-/** A {@link DataMemory} that a device knows: a region for each slab, with the keys that requests name it by. Thread-safe. */
+/** A {@link DataMemory} that is registered with a device: a memory region for each slab, with its keys. Thread-safe. */
 public final class RegisteredMemory {
-    private static final int ACCESS = IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_READ
-        | IbvMr.IBV_ACCESS_REMOTE_WRITE;
+    /** Registers one range of memory with a device. */
+    @FunctionalInterface
+    interface Registrar {
+        /** Registers a range with the flags of {@code ibv_reg_mr}. */
+        IbvMr register(long address, int bytes, int accessFlags) throws IOException;
+    }
 
     private final DataMemory memory;
+    private final MemoryRights rights;
     private final IbvMr[] regions;
     private int users;
 
-    RegisteredMemory(IbvPd domain, DataMemory memory) throws IOException {
+    RegisteredMemory(Registrar registrar, DataMemory memory, MemoryRights rights) throws IOException {
         this.memory = memory;
+        this.rights = rights;
         this.regions = new IbvMr[memory.slabCount()];
         try {
             for (int i = 0; i < regions.length; i++) {
                 long start = (long) i * DataMemory.SLAB_BYTES;
                 int bytes = memory.bytesLeftInSlab(start);
-                regions[i] = domain.regMr(memory.address(start), bytes, ACCESS).execute().free().getMr();
+                regions[i] = registrar.register(memory.address(start), bytes, rights.accessFlags());
             }
         } catch (IOException e) {
             release();
@@ -30,22 +35,27 @@ public final class RegisteredMemory {
         }
     }
 
-    /** Whether this is the registration of {@code other}. */
+    /** Whether this is a registration of {@code other}. */
     public boolean isOf(DataMemory other) {
         return memory == other;
     }
 
-    /** Whether the memory is still there. */
+    /** Whether this is the registration of {@code other} with exactly these rights. */
+    boolean isOf(DataMemory other, MemoryRights otherRights) {
+        return memory == other && rights == otherRights;
+    }
+
+    /** Whether the memory has not been closed. */
     public boolean isOpen() {
         return memory.isOpen();
     }
 
-    /** What this side's requests name the byte at {@code offset} by. */
+    /** The key of the byte at {@code offset} in requests that this process posts. */
     public int localKey(long offset) {
         return regions[DataMemory.slabIndex(offset)].getLkey();
     }
 
-    /** The steering tag: what the other side's requests name the byte at {@code offset} by. */
+    /** The steering tag: the key of the byte at {@code offset} in requests of the peer. Of no use with local rights alone. */
     public int remoteKey(long offset) {
         return regions[DataMemory.slabIndex(offset)].getRkey();
     }
@@ -55,12 +65,12 @@ public final class RegisteredMemory {
         return memory.address(offset);
     }
 
-    /** One more uses it. The domain's lock is held. */
+    /** Adds a user. The domain's lock is held. */
     void use() {
         users++;
     }
 
-    /** One uses it no more; answers whether it was the last. The domain's lock is held. */
+    /** Removes a user; true if it was the last. The domain's lock is held. */
     boolean unuse() {
         return --users == 0;
     }

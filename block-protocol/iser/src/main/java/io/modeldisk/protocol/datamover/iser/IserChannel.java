@@ -5,6 +5,7 @@ import com.ibm.disni.verbs.SVCPostRecv;
 import com.ibm.disni.verbs.SVCPostSend;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.rdma.MemoryRights;
 import io.modeldisk.protocol.rdma.QueuePair;
 import io.modeldisk.protocol.rdma.RegisteredMemory;
 import io.modeldisk.protocol.rdma.Work;
@@ -31,6 +32,7 @@ final class IserChannel implements AutoCloseable {
     private static final int GROUP = 8;
 
     private final QueuePair queue;
+    private final MemoryRights dataRights;
     private final RegisteredMemory messages;
     private final IserMessage[] kept;
     private final SVCPostRecv[] receives;
@@ -48,16 +50,18 @@ final class IserChannel implements AutoCloseable {
      * Posts the receives, so before the connection is there. Owns the queue pair; closes it if this fails.
      *
      * @param keptCount how many messages without data the caller has for itself: {@link #kept}
+     * @param dataRights who may use the data of commands; messages have local rights on either side
      */
-    IserChannel(QueuePair queue, int receiveCount, int keptCount) throws IOException {
+    IserChannel(QueuePair queue, int receiveCount, int keptCount, MemoryRights dataRights) throws IOException {
         this.queue = queue;
+        this.dataRights = dataRights;
         this.kept = new IserMessage[keptCount];
         long keptOffset = (long) (receiveCount + SENDS) * IserMessage.BYTES;
         DataMemory memory = DataMemory.allocate(keptOffset + (long) keptCount * IserMessage.BYTES_WITHOUT_DATA);
         queue.releaseAtEnd(memory::close);
         queue.releaseAtEnd(this::forgetAll);
         try {
-            messages = registerNow(memory);
+            messages = registerNow(memory, MemoryRights.LOCAL);
             receives = new SVCPostRecv[receiveCount];
             for (int i = 0; i < receiveCount; i++) {
                 IserMessage message = queue.add(new IserMessage(memory, (long) i * IserMessage.BYTES, IserMessage.BYTES,
@@ -105,13 +109,13 @@ final class IserChannel implements AutoCloseable {
                 return one;
             }
         }
-        return registerNow(memory);
+        return registerNow(memory, dataRights);
     }
 
-    private RegisteredMemory registerNow(DataMemory memory) throws IOException {
+    private RegisteredMemory registerNow(DataMemory memory, MemoryRights rights) throws IOException {
         synchronized (registered) {
             forget(one -> !one.isOpen());
-            RegisteredMemory result = queue.domain().register(memory);
+            RegisteredMemory result = queue.domain().register(memory, rights);
             registered.add(result);
             known = registered.toArray(RegisteredMemory[]::new);
             return result;

@@ -14,7 +14,10 @@ import java.net.InetSocketAddress;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** A connection that an initiator asks for. */
+/**
+ * A connection that an initiator asks for. It is accepted before any login, in the protection domain that all connections of the
+ * device share. That exposes no memory: what a target registers has no remote rights ({@link IserTargetDatamover#DATA_RIGHTS}).
+ */
 final class IserIncoming implements IncomingConnection {
     /** As often as InfiniBand allows: seven times, and for ever while the other side has posted no receive. */
     private static final byte RETRIES = 7;

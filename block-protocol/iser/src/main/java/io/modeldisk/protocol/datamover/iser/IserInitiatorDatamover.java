@@ -10,6 +10,7 @@ import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Opcode;
 import io.modeldisk.protocol.pdu.RequestPdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
+import io.modeldisk.protocol.rdma.MemoryRights;
 import io.modeldisk.protocol.rdma.QueuePair;
 import io.modeldisk.protocol.rdma.RegisteredMemory;
 import io.modeldisk.protocol.rdma.WorkRequests;
@@ -21,6 +22,9 @@ import java.nio.ByteBuffer;
  * that fits travels with its command; a longer one is left to the target as a whole.
  */
 public final class IserInitiatorDatamover implements InitiatorDatamover {
+    /** The target READs and WRITEs the data of commands. */
+    static final MemoryRights DATA_RIGHTS = MemoryRights.REMOTE;
+
     private final IserChannel channel;
     private final QueuePair queue;
     private final Numbering numbering;
@@ -31,7 +35,7 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
     IserInitiatorDatamover(QueuePair queue, Numbering numbering, int queueDepth) throws IOException {
         this.queue = queue;
         this.numbering = numbering;
-        this.channel = new IserChannel(queue, receives(queueDepth), 0);
+        this.channel = new IserChannel(queue, receives(queueDepth), 0, DATA_RIGHTS);
         try {
             this.sendWithData = queue.prepare(
                 WorkRequests.send(IbvSendWR.IBV_WR_SEND, IbvSendWR.IBV_SEND_SIGNALED, 2));

@@ -135,7 +135,7 @@ public final class IserPortal implements TargetPortal {
             }
         }
         for (RdmaDomain domain : prepared) {
-            domain.register(memory);
+            domain.register(memory, IserTargetDatamover.DATA_RIGHTS);
         }
     }
 

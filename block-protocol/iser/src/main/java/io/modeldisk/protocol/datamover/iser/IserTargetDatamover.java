@@ -17,6 +17,7 @@ import io.modeldisk.protocol.pdu.Pdu;
 import io.modeldisk.protocol.pdu.ResponsePdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
 import io.modeldisk.protocol.pdu.ScsiResponsePdu;
+import io.modeldisk.protocol.rdma.MemoryRights;
 import io.modeldisk.protocol.rdma.QueuePair;
 import io.modeldisk.protocol.rdma.RegisteredMemory;
 import io.modeldisk.protocol.rdma.Work;
@@ -36,6 +37,9 @@ public final class IserTargetDatamover implements TargetDatamover {
 
     /** How many WRITEs may be under way that are not their read's last. */
     private static final int WRITES = 16;
+
+    /** The target alone posts RDMA requests, so that a peer that has not logged in can reach no memory of it. */
+    static final MemoryRights DATA_RIGHTS = MemoryRights.LOCAL;
 
     private final IserChannel channel;
     private final QueuePair queue;
@@ -65,7 +69,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         this.invalidates = invalidates;
         this.queue = queue;
         this.numbering = numbering;
-        this.channel = new IserChannel(queue, receives(slots), slots);
+        this.channel = new IserChannel(queue, receives(slots), slots, DATA_RIGHTS);
         this.transfers = new IserTransfer[slots];
         this.puts = new IserPuts(slots);
         try {
@@ -85,6 +89,10 @@ public final class IserTargetDatamover implements TargetDatamover {
             queue.close();
             throw e;
         }
+    }
+
+    IserChannel channel() {
+        return channel;
     }
 
     static int receives(int slots) {

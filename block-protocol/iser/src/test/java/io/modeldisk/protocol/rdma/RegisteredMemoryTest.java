@@ -1,0 +1,37 @@
+package io.modeldisk.protocol.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.ibm.disni.verbs.IbvMr;
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The rights that a device is asked for; needs no device. */
+final class RegisteredMemoryTest {
+    private static List<Integer> accessFlags(MemoryRights rights) throws IOException {
+        List<Integer> asked = new ArrayList<>();
+        try (DataMemory memory = DataMemory.allocate(4096)) {
+            new RegisteredMemory((address, bytes, accessFlags) -> {
+                assertThat(address).isEqualTo(memory.address(0));
+                assertThat(bytes).isEqualTo(4096);
+                asked.add(accessFlags);
+                return null;
+            }, memory, rights);
+        }
+        return asked;
+    }
+
+    @Test
+    void memoryWithLocalRightsCanBeReachedByNoPeer() throws IOException {
+        assertThat(accessFlags(MemoryRights.LOCAL)).containsExactly(IbvMr.IBV_ACCESS_LOCAL_WRITE);
+    }
+
+    @Test
+    void memoryWithRemoteRightsCanBeReadAndWrittenByThePeer() throws IOException {
+        assertThat(accessFlags(MemoryRights.REMOTE)).containsExactly(
+            IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_READ | IbvMr.IBV_ACCESS_REMOTE_WRITE);
+    }
+}
