@@ -1,12 +1,12 @@
 package io.modeldisk.doctor;
 
 import io.modeldisk.platform.linux.MemoryLimit;
+import io.modeldisk.platform.linux.SharedMemory;
 import io.modeldisk.protocol.datamover.IserProvider;
 import io.modeldisk.protocol.datamover.shm.ShmInitiatorPortal;
 import io.modeldisk.protocol.datamover.shm.SocketPath;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.initiator.Route;
-import io.modeldisk.protocol.memory.SharedMemory;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,9 +1,9 @@
 package io.modeldisk.mount.exchange;
 
-import io.modeldisk.mount.fuse.Errno;
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.mount.fuse.Transfer;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 

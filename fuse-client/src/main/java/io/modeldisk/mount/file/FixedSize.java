@@ -1,10 +1,10 @@
 package io.modeldisk.mount.file;
 
+import io.modeldisk.mount.fuse.ErrnoException;
+import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;
 import java.time.Instant;
 import java.util.concurrent.TimeUnit;
-import io.modeldisk.mount.fuse.Errno;
-import io.modeldisk.mount.fuse.ErrnoException;
 
 /** The size of a file that neither grows nor shrinks, and the time of its last change. Thread-safe. */
 final class FixedSize {

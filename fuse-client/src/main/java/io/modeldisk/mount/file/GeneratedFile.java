@@ -1,12 +1,12 @@
 package io.modeldisk.mount.file;
 
 import io.modeldisk.mount.exchange.Memories;
-import io.modeldisk.mount.fuse.Errno;
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.mount.fuse.Transfer;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.function.Supplier;

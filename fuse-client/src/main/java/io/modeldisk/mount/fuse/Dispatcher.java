@@ -1,5 +1,6 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;

@@ -1,5 +1,6 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;

@@ -1,5 +1,7 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.platform.linux.Processes;
+
 /**
  * Owner and permissions of the files of a mount. The kernel checks them at every open (mount option {@code default_permissions}).
  *
@@ -37,7 +39,7 @@ public record FileAccess(int userId, int groupId, int mode, boolean allowOther) 
 
     /** Access for the user of this process alone. */
     public static FileAccess ofThisUser() {
-        return new FileAccess(LinuxCalls.effectiveUserId(), LinuxCalls.effectiveGroupId(), DEFAULT_MODE, false);
+        return new FileAccess(Processes.effectiveUserId(), Processes.effectiveGroupId(), DEFAULT_MODE, false);
     }
 
     /** The same with another owner. */

@@ -1,5 +1,6 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.platform.linux.Errno;
 import java.util.Arrays;
 
 /** The open handles by number. Thread-safe; looking one up takes no lock and makes no object. */

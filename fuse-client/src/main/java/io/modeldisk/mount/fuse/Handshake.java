@@ -1,5 +1,6 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
 
 /** The first request of a session: agrees on a version and on what the kernel may send. */

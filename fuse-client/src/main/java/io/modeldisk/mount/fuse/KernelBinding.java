@@ -1,5 +1,9 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.platform.linux.Descriptors;
+import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.linux.Mounts;
+import io.modeldisk.platform.linux.Processes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,7 +29,7 @@ public final class KernelBinding implements FuseBinding {
         if (!Files.exists(device)) {
             return DEVICE + " is missing: load the kernel module (modprobe fuse), or give the container the device";
         }
-        if (LinuxCalls.effectiveUserId() != 0 && !UserMount.isAvailable()) {
+        if (Processes.effectiveUserId() != 0 && !UserMount.isAvailable()) {
             return "only root can mount without fusermount3: install the package fuse3";
         }
         if (!Files.isReadable(device) || !Files.isWritable(device)) {
@@ -40,7 +44,7 @@ public final class KernelBinding implements FuseBinding {
         if (!isAvailable()) {
             throw new IOException("cannot mount " + directory + ": " + unavailabilityCause());
         }
-        int userId = LinuxCalls.effectiveUserId();
+        int userId = Processes.effectiveUserId();
         if (userId != 0 && options.access().userId() != userId) {
             throw new IOException("cannot mount " + directory + " for user " + options.access().userId()
                 + ": only root can mount for another user, this is user " + userId);
@@ -53,22 +57,22 @@ public final class KernelBinding implements FuseBinding {
 
     @Override
     public void unmount(Path directory) throws IOException {
-        (LinuxCalls.effectiveUserId() == 0 ? new RootUnmounter() : new UserMount()).unmount(directory);
+        (Processes.effectiveUserId() == 0 ? new RootUnmounter() : new UserMount()).unmount(directory);
     }
 
     private FuseSession mountAsRoot(Path directory, FuseFileSystem fileSystem, FuseOptions options) throws IOException {
-        int fd = LinuxCalls.open(DEVICE, LinuxCalls.O_RDWR | LinuxCalls.O_CLOEXEC);
+        int fd = Descriptors.open(DEVICE, Descriptors.O_RDWR | Descriptors.O_CLOEXEC);
         if (fd < 0) {
             throw new IOException(
                 "cannot mount " + directory + ": " + DEVICE + " cannot be opened: " + Errno.nameOf(-fd));
         }
-        String data = "fd=" + fd + ",rootmode=40000,user_id=0,group_id=" + LinuxCalls.effectiveGroupId()
+        String data = "fd=" + fd + ",rootmode=40000,user_id=0,group_id=" + Processes.effectiveGroupId()
             + (options.access().isShared(0) ? ",allow_other" : "") + ",default_permissions,max_read="
             + Transfer.MAX_REQUEST_BYTES;
-        int mounted = LinuxCalls.mount(SOURCE, directory.toString(), FuseOptions.TYPE,
-            LinuxCalls.MS_NOSUID | LinuxCalls.MS_NODEV, data);
+        int mounted = Mounts.mount(SOURCE, directory.toString(), FuseOptions.TYPE,
+            Mounts.MS_NOSUID | Mounts.MS_NODEV, data);
         if (mounted < 0) {
-            LinuxCalls.close(fd);
+            Descriptors.close(fd);
             throw new IOException("cannot mount " + directory + ": mount(2) answered " + Errno.nameOf(-mounted)
                 + (mounted == -Errno.EPERM.number() ? ": this container lacks CAP_SYS_ADMIN" : ""));
         }
@@ -81,7 +85,7 @@ public final class KernelBinding implements FuseBinding {
             return KernelSession.serve(directory, fd, fileSystem, options, unmounter);
         } catch (IOException | RuntimeException e) {
             // The descriptor first: then nothing that unmounting asks can wait for an answer.
-            LinuxCalls.close(fd);
+            Descriptors.close(fd);
             unmounter.unmountForGood(directory);
             throw e;
         }
@@ -91,7 +95,7 @@ public final class KernelBinding implements FuseBinding {
     private static final class RootUnmounter implements Unmounter {
         @Override
         public void unmount(Path directory) throws IOException {
-            int unmounted = LinuxCalls.umount(directory.toString(), LinuxCalls.UMOUNT_NOFOLLOW);
+            int unmounted = Mounts.unmount(directory.toString(), Mounts.UMOUNT_NOFOLLOW);
             if (unmounted == -Errno.EBUSY.number()) {
                 throw new IOException(directory + " is in use: a process has a file open in it or works there"
                     + " (fuser -vm " + directory + " names it)");
@@ -103,12 +107,12 @@ public final class KernelBinding implements FuseBinding {
 
         @Override
         public void unmountForGood(Path directory) {
-            if (LinuxCalls.umount(directory.toString(), LinuxCalls.UMOUNT_NOFOLLOW) >= 0) {
+            if (Mounts.unmount(directory.toString(), Mounts.UMOUNT_NOFOLLOW) >= 0) {
                 return;
             }
             // FORCE ends the session for whoever has a file open, DETACH takes the mount out of the tree at once.
-            int unmounted = LinuxCalls.umount(directory.toString(),
-                LinuxCalls.MNT_FORCE | LinuxCalls.MNT_DETACH | LinuxCalls.UMOUNT_NOFOLLOW);
+            int unmounted = Mounts.unmount(directory.toString(),
+                Mounts.MNT_FORCE | Mounts.MNT_DETACH | Mounts.UMOUNT_NOFOLLOW);
             if (unmounted < 0) {
                 LOG.warn("cannot unmount {}: {}", directory, Errno.nameOf(-unmounted));
             }

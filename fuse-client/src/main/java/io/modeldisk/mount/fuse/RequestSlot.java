@@ -3,6 +3,8 @@ package io.modeldisk.mount.fuse;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.linux.Descriptors;
+import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -41,7 +43,7 @@ final class RequestSlot implements Transfer {
         MemorySegment out = arena.allocate(ReplyView.CAPACITY_BYTES, Long.BYTES);
         this.request = new RequestView(head, memory.slab(memoryOffset), DataMemory.offsetInSlab(memoryOffset));
         this.reply = new ReplyView(out);
-        this.state = arena.allocate(LinuxCalls.STATE);
+        this.state = Errno.newCallState(arena);
         this.inVector = arena.allocate(2 * VECTOR_ENTRY_BYTES, Long.BYTES);
         this.outVector = arena.allocate(REPLY_PARTS * VECTOR_ENTRY_BYTES, Long.BYTES);
         part(inVector, 0, head.address(), RequestView.HEAD_BYTES);
@@ -57,7 +59,7 @@ final class RequestSlot implements Transfer {
     /** Waits for the next request; minus the error number if there is none. */
     long receive() {
         fd = ownFd;
-        long length = LinuxCalls.readv(state, fd, inVector.address(), 2);
+        long length = Descriptors.readv(state, fd, inVector.address(), 2);
         received();
         requests = requests + 1;
         return length;
@@ -183,7 +185,7 @@ final class RequestSlot implements Transfer {
     }
 
     private void write(int descriptor, int totalBytes, int parts) throws IOException {
-        long written = LinuxCalls.writev(state, descriptor, outVector.address(), parts);
+        long written = Descriptors.writev(state, descriptor, outVector.address(), parts);
         // ENOENT: the request was aborted meanwhile; ENODEV: unmounted. Nobody waits for the answer.
         if (written < 0 && written != -Errno.ENOENT.number() && written != -Errno.ENODEV.number()) {
             throw new IOException(

@@ -1,5 +1,7 @@
 package io.modeldisk.mount.fuse;
 
+import io.modeldisk.platform.linux.Descriptors;
+import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -62,7 +64,7 @@ final class WorkerPool {
                 slots[i].attach(cloneDevice());
             }
         } catch (IOException e) {
-            clones.forEach(LinuxCalls::close);
+            clones.forEach(Descriptors::close);
             throw e;
         }
         for (int i = 0; i < slots.length; i++) {
@@ -78,7 +80,7 @@ final class WorkerPool {
 
     /** A queue for one thread. If this user may not open the device again, all threads share the session's queue. */
     private int cloneDevice() throws IOException {
-        int fd = LinuxCalls.open(KernelBinding.DEVICE, LinuxCalls.O_RDWR | LinuxCalls.O_CLOEXEC);
+        int fd = Descriptors.open(KernelBinding.DEVICE, Descriptors.O_RDWR | Descriptors.O_CLOEXEC);
         if (fd == -Errno.EACCES.number()) {
             return sessionFd;
         }
@@ -86,7 +88,7 @@ final class WorkerPool {
             throw new IOException(KernelBinding.DEVICE + " cannot be opened again: " + Errno.nameOf(-fd));
         }
         clones.add(fd);
-        int cloned = LinuxCalls.ioctl(fd, CLONE_DEVICE, sessionFd);
+        int cloned = Descriptors.ioctl(fd, CLONE_DEVICE, sessionFd);
         if (cloned < 0) {
             throw new IOException(KernelBinding.DEVICE + " cannot be cloned: " + Errno.nameOf(-cloned));
         }
@@ -170,8 +172,8 @@ final class WorkerPool {
             }
         }
         awaitThreads();
-        clones.forEach(LinuxCalls::close);
-        LinuxCalls.close(sessionFd);
+        clones.forEach(Descriptors::close);
+        Descriptors.close(sessionFd);
         ended.complete(null);
     }
 

@@ -1,5 +1,7 @@
 package io.modeldisk.protocol.memory;
 
+import io.modeldisk.platform.linux.MemoryLimit;
+import io.modeldisk.platform.linux.SharedMemory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -65,7 +67,10 @@ public final class DataMemory implements AutoCloseable {
         Arena arena = Arena.ofShared();
         try {
             SharedMemory.ensureAvailability();
-            SharedMemory.ensureRoom(bytes);
+            MemoryLimit limit = MemoryLimit.ofThisProcess();
+            if (!limit.allows(bytes)) {
+                throw new IOException(limit.describe());
+            }
             for (int i = 0; i < slabs.length; i++) {
                 SharedMemory.Slab slab = SharedMemory.create(slabBytes(i, bytes), arena);
                 slabs[i] = slab.segment();

@@ -1,8 +1,8 @@
 package io.modeldisk.bench.shard;
 
+import io.modeldisk.platform.linux.SharedMemory;
 import io.modeldisk.protocol.datamover.IserProvider;
 import io.modeldisk.protocol.initiator.Route;
-import io.modeldisk.protocol.memory.SharedMemory;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.util.ArrayList;

@@ -8,12 +8,12 @@ import java.io.IOException;
  * For whoever holds the lock to send.
  */
 final class OwnMemory {
-    private final FrameStream stream;
+    private final FrameWriter writer;
     private final DataMemory[] memories = new DataMemory[PeerMemory.MAX_TAGS];
     private final int[] slabs = new int[PeerMemory.MAX_TAGS];
 
-    OwnMemory(FrameStream stream) {
-        this.stream = stream;
+    OwnMemory(FrameWriter writer) {
+        this.writer = writer;
     }
 
     /**
@@ -47,7 +47,7 @@ final class OwnMemory {
         if (tag < 0) {
             throw new IllegalArgumentException("more than " + PeerMemory.MAX_TAGS + " slabs of memory in use at once");
         }
-        stream.send(Frame.REGISTER, tag, memory.descriptor(slab));
+        writer.send(Frame.REGISTER, tag, memory.descriptor(slab));
         memories[tag] = memory;
         slabs[tag] = slab;
         return tag;
@@ -57,7 +57,7 @@ final class OwnMemory {
     private void invalidateClosed() throws IOException {
         for (int tag = 0; tag < memories.length; tag++) {
             if (memories[tag] != null && !memories[tag].isOpen()) {
-                stream.send(Frame.INVALIDATE, tag, -1);
+                writer.send(Frame.INVALIDATE, tag, -1);
                 memories[tag] = null;
                 slabs[tag] = 0;
             }

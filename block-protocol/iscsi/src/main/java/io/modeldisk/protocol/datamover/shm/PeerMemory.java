@@ -1,8 +1,8 @@
 package io.modeldisk.protocol.datamover.shm;
 
+import io.modeldisk.platform.linux.SharedMemory;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.memory.SharedMemory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

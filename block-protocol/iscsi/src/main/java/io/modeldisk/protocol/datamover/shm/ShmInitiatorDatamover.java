@@ -1,5 +1,7 @@
 package io.modeldisk.protocol.datamover.shm;
 
+import io.modeldisk.platform.linux.UnixSocket;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.datamover.ProtocolException;
@@ -26,6 +28,8 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
     private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final FrameStream stream;
+    private final FrameReader in;
+    private final FrameWriter out;
     private final Numbering numbering;
     private final OwnMemory memory;
     private final Pdu pdu = new Pdu(Pdu.newHeader());
@@ -34,9 +38,11 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
     private volatile boolean held;
 
     ShmInitiatorDatamover(UnixSocket socket, String peer, Numbering numbering) {
-        this.stream = new FrameStream(socket, peer);
+        this.stream = new FrameStream(socket, peer, NanoClock.SYSTEM);
+        this.in = stream.reader();
+        this.out = stream.writer();
         this.numbering = numbering;
-        this.memory = new OwnMemory(stream);
+        this.memory = new OwnMemory(out);
     }
 
     @Override
@@ -47,7 +53,7 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
 
     @Override
     public void sendCommand(ScsiCommandPdu command, InitiatorTask task, boolean more) throws IOException {
-        stream.lock();
+        out.lock();
         try {
             int tag = Frame.NO_TAG;
             long offset = 0;
@@ -56,52 +62,52 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
                 offset = DataMemory.offsetInSlab(task.memoryOffset());
             }
             numbering.stamp(command);
-            stream.command(command, tag, offset, more);
+            out.command(command, tag, offset, more);
         } finally {
-            stream.unlock();
+            out.unlock();
         }
     }
 
     @Override
     public void flush() throws IOException {
-        stream.flush();
+        out.flush();
     }
 
     @Override
     public void sendControl(RequestPdu request, ByteBuffer data) throws IOException {
-        stream.lock();
+        out.lock();
         try {
             if (!greeted) {
-                stream.send(Frame.HELLO, Frame.NO_TAG, -1);
+                out.send(Frame.HELLO, Frame.NO_TAG, -1);
                 greeted = true;
             }
             if (data != null) {
                 request.dataSegmentBytes(data.remaining());
             }
             numbering.stamp(request);
-            stream.send(request, data, Frame.NO_TAG, 0);
+            out.send(request, data, Frame.NO_TAG, 0);
         } finally {
-            stream.unlock();
+            out.unlock();
         }
     }
 
     @Override
     public void receive(Listener listener) throws IOException {
-        stream.next();
-        switch (stream.kind()) {
+        in.next();
+        switch (in.kind()) {
             case Frame.PDU -> receivePdu(listener);
             case Frame.REFUSE -> throw new IOException(
-                "the target says: " + StandardCharsets.UTF_8.decode(stream.data()));
-            default -> throw new ProtocolException("a frame of kind " + stream.kind() + " from a target");
+                "the target says: " + StandardCharsets.UTF_8.decode(in.data()));
+            default -> throw new ProtocolException("a frame of kind " + in.kind() + " from a target");
         }
     }
 
     private void receivePdu(Listener listener) throws IOException {
-        stream.header(pdu.header());
+        in.header(pdu.header());
         if (pdu.opcode() == Opcode.DATA_IN || pdu.opcode() == Opcode.R2T) {
             throw new ProtocolException("opcode %02Xh over shared memory".formatted(pdu.opcode()));
         }
-        listener.controlNotify(pdu, stream.data());
+        listener.controlNotify(pdu, in.data());
     }
 
     /** Nothing is ever asked for: waits until the connection is closed. */
@@ -122,7 +128,7 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
 
     @Override
     public long sendingSinceNanos() {
-        return stream.sendingSinceNanos();
+        return out.sendingSinceNs();
     }
 
     @Override
@@ -141,7 +147,7 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
     @Override
     public void release() {
         close();
-        stream.dropDescriptors();
+        in.closeDescriptors();
         if (held) {
             held = false;
             stream.release();

@@ -1,8 +1,11 @@
 package io.modeldisk.protocol.datamover.shm;
 
+import io.modeldisk.platform.linux.NoListenerException;
+import io.modeldisk.platform.linux.Processes;
+import io.modeldisk.platform.linux.SharedMemory;
+import io.modeldisk.platform.linux.UnixSocket;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
-import io.modeldisk.protocol.memory.SharedMemory;
 import java.io.IOException;
 import java.nio.file.Path;
 
@@ -44,7 +47,7 @@ public record ShmInitiatorPortal(Path path) implements InitiatorPortal {
         UnixSocket socket;
         try {
             socket = UnixSocket.connect(path, timeoutMillis);
-        } catch (NobodyListensException e) {
+        } catch (NoListenerException e) {
             throw new IOException("does not answer over shared memory at " + e.getMessage()
                 + "; is `modeldisk serve --datamover shm` running on this host, as the same user?", e);
         }
@@ -59,7 +62,7 @@ public record ShmInitiatorPortal(Path path) implements InitiatorPortal {
     /** A server of somebody else, who has put his socket there, would get to see the memory. */
     private static int checkServer(UnixSocket socket) throws IOException {
         UnixSocket.Peer server = socket.peer();
-        int user = SocketCalls.effectiveUserId();
+        int user = Processes.effectiveUserId();
         if (user != 0 && server.userId() != 0 && server.userId() != user) {
             throw new IOException("the server at the socket is of user " + server.userId() + ", this is user " + user);
         }

@@ -1,9 +1,12 @@
 package io.modeldisk.protocol.datamover.shm;
 
+import io.modeldisk.platform.linux.NoListenerException;
+import io.modeldisk.platform.linux.Processes;
+import io.modeldisk.platform.linux.SharedMemory;
+import io.modeldisk.platform.linux.UnixSocket;
 import io.modeldisk.protocol.datamover.IncomingConnection;
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.datamover.TargetPortal;
-import io.modeldisk.protocol.memory.SharedMemory;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -102,7 +105,7 @@ public final class ShmPortal implements TargetPortal {
         }
         int owner = (int) Files.getAttribute(directory, "unix:uid", LinkOption.NOFOLLOW_LINKS);
         int mode = (int) Files.getAttribute(directory, "unix:mode", LinkOption.NOFOLLOW_LINKS);
-        int user = SocketCalls.effectiveUserId();
+        int user = Processes.effectiveUserId();
         if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS) || owner != user && owner != 0
             || (mode & GROUP_OR_OTHERS_WRITE) != 0) {
             throw new IOException("the socket's directory " + directory + " must be a directory of user " + user
@@ -116,7 +119,7 @@ public final class ShmPortal implements TargetPortal {
             try (UnixSocket probe = UnixSocket.connect(path, PROBE_MILLIS)) {
                 throw new IOException("socket " + path + " is in use by process " + probe.peer().processId()
                     + ", which serves the same model at the same port; --shm-directory chooses another directory");
-            } catch (NobodyListensException e) {
+            } catch (NoListenerException e) {
                 LOG.debug("the server of {} is gone; its socket is replaced", path);
             }
         }
@@ -166,7 +169,7 @@ public final class ShmPortal implements TargetPortal {
     /** The directory keeps others out; should it be opened to them, this does. */
     private static String peerText(UnixSocket accepted) throws IOException {
         UnixSocket.Peer peer = accepted.peer();
-        int user = SocketCalls.effectiveUserId();
+        int user = Processes.effectiveUserId();
         if (peer.userId() != 0 && peer.userId() != user) {
             throw new IOException("process " + peer.processId() + " of user " + peer.userId()
                 + " may not share memory with this server of user " + user);
@@ -208,7 +211,7 @@ public final class ShmPortal implements TargetPortal {
             return;
         }
         closed = true;
-        socket.shutdown(SocketCalls.SHUT_RD);
+        socket.shutdown(UnixSocket.SHUT_RD);
         socket.close();
         try {
             // Another server may have put its own there, if ours was taken away.

@@ -1,5 +1,8 @@
 package io.modeldisk.protocol.datamover.shm;
 
+import io.modeldisk.platform.linux.Descriptors;
+import io.modeldisk.platform.linux.UnixSocket;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.DataArrival;
 import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataPlace;
@@ -28,6 +31,8 @@ import java.nio.charset.StandardCharsets;
  */
 public final class ShmTargetDatamover implements TargetDatamover {
     private final FrameStream stream;
+    private final FrameReader in;
+    private final FrameWriter out;
     private final Numbering numbering;
     private final PeerMemory memory;
 
@@ -41,7 +46,9 @@ public final class ShmTargetDatamover implements TargetDatamover {
     private boolean greeted;
 
     ShmTargetDatamover(UnixSocket socket, String peer, Numbering numbering, MappingLimits limits) {
-        this.stream = new FrameStream(socket, peer);
+        this.stream = new FrameStream(socket, peer, NanoClock.SYSTEM);
+        this.in = stream.reader();
+        this.out = stream.writer();
         this.numbering = numbering;
         this.memory = new PeerMemory(limits);
     }
@@ -54,7 +61,7 @@ public final class ShmTargetDatamover implements TargetDatamover {
     @Override
     public void receiveControl(ControlListener listener) throws IOException {
         if (receivePdu()) {
-            listener.controlNotify(pdu, stream.data());
+            listener.controlNotify(pdu, in.data());
         }
     }
 
@@ -69,68 +76,68 @@ public final class ShmTargetDatamover implements TargetDatamover {
                 listener.commandNotify(command, commandMemory);
             }
             case Opcode.DATA_OUT -> throw new ProtocolException("a Data-Out PDU over shared memory");
-            default -> listener.controlNotify(pdu, stream.data());
+            default -> listener.controlNotify(pdu, in.data());
         }
     }
 
     /** Waits for the next frame and serves it; returns whether it is a PDU, which is the caller's. */
     private boolean receivePdu() throws IOException {
-        stream.next();
+        in.next();
         if (!greeted) {
             greet();
             return false;
         }
-        switch (stream.kind()) {
+        switch (in.kind()) {
             case Frame.PDU -> {
                 receiveHeader();
                 return true;
             }
             case Frame.REGISTER -> register();
-            case Frame.INVALIDATE -> memory.invalidate(stream.tag());
-            default -> throw new ProtocolException("a frame of kind " + stream.kind() + " from an initiator");
+            case Frame.INVALIDATE -> memory.invalidate(in.tag());
+            default -> throw new ProtocolException("a frame of kind " + in.kind() + " from an initiator");
         }
         return false;
     }
 
     private void greet() throws IOException {
-        if (stream.kind() != Frame.HELLO) {
-            throw new ProtocolException("a frame of kind " + stream.kind() + " instead of a greeting");
+        if (in.kind() != Frame.HELLO) {
+            throw new ProtocolException("a frame of kind " + in.kind() + " instead of a greeting");
         }
-        if (stream.version() != Frame.VERSION) {
-            refuse("here is version " + Frame.VERSION + " of the shm datamover, there is " + stream.version());
+        if (in.version() != Frame.VERSION) {
+            refuse("here is version " + Frame.VERSION + " of the shm datamover, there is " + in.version());
         }
         greeted = true;
     }
 
     private void register() throws IOException {
-        int descriptor = stream.takeDescriptor();
+        int descriptor = in.takeDescriptor();
         if (descriptor < 0) {
-            throw new ProtocolException("no descriptor came with steering tag " + stream.tag());
+            throw new ProtocolException("no descriptor came with steering tag " + in.tag());
         }
         try {
-            memory.register(stream.tag(), descriptor);
+            memory.register(in.tag(), descriptor);
         } catch (ProtocolException e) {
             throw e;
         } catch (IOException e) {
             refuse(e.getMessage());
         } finally {
-            SocketCalls.close(descriptor);
+            Descriptors.close(descriptor);
         }
     }
 
     /** Says why, and ends. */
     private void refuse(String reason) throws IOException {
-        stream.lock();
+        out.lock();
         try {
-            stream.refuse(reason.getBytes(StandardCharsets.UTF_8));
+            out.refuse(reason.getBytes(StandardCharsets.UTF_8));
         } finally {
-            stream.unlock();
+            out.unlock();
         }
         throw new IOException(reason);
     }
 
     private void receiveHeader() throws IOException {
-        stream.header(received);
+        in.header(received);
         int length = pdu.dataSegmentBytes();
         if (length > parameters.ownDataSegmentBytes()) {
             throw new ProtocolException("a data segment of " + length + " bytes, the limit is "
@@ -155,8 +162,8 @@ public final class ShmTargetDatamover implements TargetDatamover {
                 return DataError.UNWANTED;
             }
             long expected = command.expectedDataTransferBytes();
-            if (memory.covers(stream.tag(), stream.offset(), expected)) {
-                transfer.liesAt(memory.memory(), PeerMemory.address(stream.tag(), stream.offset()), expected);
+            if (memory.covers(in.tag(), in.offset(), expected)) {
+                transfer.liesAt(memory.memory(), PeerMemory.address(in.tag(), in.offset()), expected);
             } else if (expected > 0) {
                 return DataError.WRONG_MEMORY;
             }
@@ -196,13 +203,13 @@ public final class ShmTargetDatamover implements TargetDatamover {
         MemorySegment.copy(from.slab(memoryOffset), DataMemory.offsetInSlab(memoryOffset),
             place.memory().slab(to), DataMemory.offsetInSlab(to), bytes);
         if (last) {
-            stream.lock();
+            out.lock();
             try {
                 response.begin(transfer.initiatorTaskTag(), ScsiStatus.GOOD, 0).residual(residual);
                 numbering.stamp(response, true);
-                stream.answer(response);
+                out.answer(response, in.hasNext());
             } finally {
-                stream.unlock();
+                out.unlock();
             }
         }
         return true;
@@ -210,25 +217,25 @@ public final class ShmTargetDatamover implements TargetDatamover {
 
     @Override
     public void sendControl(ResponsePdu control, ByteBuffer data, boolean carriesStatus) throws IOException {
-        stream.lock();
+        out.lock();
         try {
             if (data != null) {
                 control.dataSegmentBytes(data.remaining());
             }
             numbering.stamp(control, carriesStatus);
             if (data == null && control.opcode() == Opcode.SCSI_RESPONSE) {
-                stream.answer(control);
+                out.answer(control, in.hasNext());
             } else {
-                stream.send(control, data, Frame.NO_TAG, 0);
+                out.send(control, data, Frame.NO_TAG, 0);
             }
         } finally {
-            stream.unlock();
+            out.unlock();
         }
     }
 
     @Override
     public Liveness liveness() {
-        return new Liveness(stream.receivingSinceNanos(), stream.lastReceivedNanos(), stream.sendingSinceNanos());
+        return new Liveness(in.receivingSinceNs(), in.lastReceivedNs(), out.sendingSinceNs());
     }
 
     @Override
@@ -246,7 +253,7 @@ public final class ShmTargetDatamover implements TargetDatamover {
     public void release() {
         stream.stop();
         memory.close();
-        stream.dropDescriptors();
+        in.closeDescriptors();
         stream.close();
     }
 }

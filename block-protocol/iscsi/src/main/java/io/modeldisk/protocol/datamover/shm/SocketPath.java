@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.shm;
 
+import io.modeldisk.platform.linux.Processes;
 import java.nio.file.Path;
 
 /**
@@ -17,7 +18,7 @@ public final class SocketPath {
         if (runtime != null && !runtime.isEmpty()) {
             return Path.of(runtime, FOLDER);
         }
-        int user = SocketCalls.effectiveUserId();
+        int user = Processes.effectiveUserId();
         return user == 0 ? Path.of("/run", FOLDER) : Path.of("/tmp", FOLDER + "-" + user);
     }
 

@@ -3,6 +3,8 @@ package io.modeldisk.protocol.datamover.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.platform.linux.UnixSocket;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.pdu.Pdu;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -29,8 +31,8 @@ final class FrameStreamTest {
     @BeforeEach
     void connect() throws IOException {
         UnixSocket[] sockets = UnixSocket.pair();
-        near = new FrameStream(sockets[0], "far");
-        far = new FrameStream(sockets[1], "near");
+        near = new FrameStream(sockets[0], "far", NanoClock.SYSTEM);
+        far = new FrameStream(sockets[1], "near", NanoClock.SYSTEM);
     }
 
     @AfterEach
@@ -44,25 +46,25 @@ final class FrameStreamTest {
     }
 
     private void ask(int frames) throws IOException {
-        near.lock();
+        near.writer().lock();
         for (int i = 0; i < frames; i++) {
-            near.send(pdu(i), null, Frame.NO_TAG, 0);
+            near.writer().send(pdu(i), null, Frame.NO_TAG, 0);
         }
-        near.unlock();
+        near.writer().unlock();
     }
 
     private static int tagOfNext(FrameStream stream) throws IOException {
         ByteBuffer header = Pdu.newHeader();
-        stream.next();
-        stream.header(header);
+        stream.reader().next();
+        stream.reader().header(header);
         return header.getInt(TAG_FIELD);
     }
 
     private void answerNext() throws IOException {
         int tag = tagOfNext(far);
-        far.lock();
-        far.answer(pdu(tag));
-        far.unlock();
+        far.writer().lock();
+        far.writer().answer(pdu(tag), far.reader().hasNext());
+        far.writer().unlock();
     }
 
     private void assertAnswers(int from, int to) throws IOException {
@@ -77,7 +79,7 @@ final class FrameStreamTest {
         for (int i = 0; i < FRAMES; i++) {
             answerNext();
         }
-        CompletableFuture<Void> waits = CompletableFuture.runAsync(() -> assertThatThrownBy(far::next)
+        CompletableFuture<Void> waits = CompletableFuture.runAsync(() -> assertThatThrownBy(far.reader()::next)
             .isInstanceOf(ClosedChannelException.class));
         assertAnswers(0, FRAMES);
         far.stop();
@@ -88,9 +90,9 @@ final class FrameStreamTest {
     void answerIsHeldOnlyWhileTheNextFrameIsAtHand() throws IOException {
         ask(2);
         answerNext();
-        far.lock();
-        far.send(pdu(7), null, Frame.NO_TAG, 0);
-        far.unlock();
+        far.writer().lock();
+        far.writer().send(pdu(7), null, Frame.NO_TAG, 0);
+        far.writer().unlock();
         assertAnswers(0, 1);
         assertAnswers(7, 8);
         answerNext();
@@ -102,13 +104,13 @@ final class FrameStreamTest {
         ask(2);
         assertThat(tagOfNext(far)).isZero();
         CompletableFuture.runAsync(() -> {
-            far.lock();
+            far.writer().lock();
             try {
-                far.answer(pdu(0));
+                far.writer().answer(pdu(0), far.reader().hasNext());
             } catch (IOException e) {
                 throw new IllegalStateException(e);
             } finally {
-                far.unlock();
+                far.writer().unlock();
             }
         }).get(10, TimeUnit.SECONDS);
         assertAnswers(0, 1);
@@ -182,9 +184,9 @@ final class FrameStreamTest {
     }
 
     private void command(int tag, boolean more) throws IOException {
-        near.lock();
-        near.command(pdu(tag), Frame.NO_TAG, 0, more);
-        near.unlock();
+        near.writer().lock();
+        near.writer().command(pdu(tag), Frame.NO_TAG, 0, more);
+        near.writer().unlock();
     }
 
     @Test
@@ -193,7 +195,7 @@ final class FrameStreamTest {
         command(1, true);
         CompletableFuture<Integer> first = nextTag(far);
         assertNothingCame(first);
-        near.flush();
+        near.writer().flush();
         assertThat(first.get(10, TimeUnit.SECONDS)).isZero();
         assertThat(tagOfNext(far)).isEqualTo(1);
     }
@@ -209,9 +211,9 @@ final class FrameStreamTest {
     @Test
     void commandsAreHeldInOrderWithEverythingElse() throws IOException {
         command(0, true);
-        near.lock();
-        near.send(pdu(1), null, Frame.NO_TAG, 0);
-        near.unlock();
+        near.writer().lock();
+        near.writer().send(pdu(1), null, Frame.NO_TAG, 0);
+        near.writer().unlock();
         assertThat(tagOfNext(far)).isZero();
         assertThat(tagOfNext(far)).isEqualTo(1);
     }

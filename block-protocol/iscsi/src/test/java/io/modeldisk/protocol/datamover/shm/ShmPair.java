@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.shm;
 
+import io.modeldisk.platform.linux.UnixSocket;
 import io.modeldisk.protocol.datamover.DatamoverPair;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.TargetDatamover;

@@ -3,6 +3,8 @@ package io.modeldisk.protocol.datamover.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.platform.linux.UnixSocket;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
@@ -46,10 +48,10 @@ final class ShmSafetyTest {
         descriptorsBefore = descriptors();
         UnixSocket[] pair = UnixSocket.pair();
         near = pair[0];
-        peer = new FrameStream(near, "the target");
+        peer = new FrameStream(near, "the target", NanoClock.SYSTEM);
         target = new ShmTargetDatamover(pair[1], "the initiator", engine, limits);
         engine.datamover(target);
-        peer.send(Frame.HELLO, Frame.NO_TAG, -1);
+        peer.writer().send(Frame.HELLO, Frame.NO_TAG, -1);
         target.receive(engine);
     }
 
@@ -71,14 +73,14 @@ final class ShmSafetyTest {
     }
 
     private void register(int tag) throws IOException {
-        peer.send(Frame.REGISTER, tag, memory.descriptor(0));
+        peer.writer().send(Frame.REGISTER, tag, memory.descriptor(0));
         target.receive(engine);
     }
 
     private void command(int taskTag, int bytes, int tag, long offset) throws IOException {
         ScsiCommandPdu command = new ScsiCommandPdu(Pdu.newHeader()).beginWrite(bytes);
         command.initiatorTaskTag(taskTag);
-        peer.send(command, null, tag, offset);
+        peer.writer().send(command, null, tag, offset);
         target.receive(engine);
     }
 
@@ -104,7 +106,7 @@ final class ShmSafetyTest {
     @Test
     void invalidatedTagIsNoMemoryAnyMore() throws IOException {
         register(TAG);
-        peer.send(Frame.INVALIDATE, TAG, -1);
+        peer.writer().send(Frame.INVALIDATE, TAG, -1);
         target.receive(engine);
         command(7, 4096, TAG, 0);
         assertThat(engine.failed).containsEntry(7, DataError.WRONG_MEMORY);
@@ -127,9 +129,9 @@ final class ShmSafetyTest {
         register(2);
         assertThatThrownBy(() -> register(3)).isInstanceOf(IOException.class)
             .hasMessageContaining("the limit is 131072");
-        peer.next();
-        assertThat(peer.kind()).isEqualTo(Frame.REFUSE);
-        assertThat(StandardCharsets.UTF_8.decode(peer.data()).toString()).contains("the limit is 131072");
+        peer.reader().next();
+        assertThat(peer.reader().kind()).isEqualTo(Frame.REFUSE);
+        assertThat(StandardCharsets.UTF_8.decode(peer.reader().data()).toString()).contains("the limit is 131072");
     }
 
     @Test
@@ -142,14 +144,14 @@ final class ShmSafetyTest {
 
     @Test
     void fileThatIsNoMemoryIsRefused() throws IOException {
-        peer.send(Frame.REGISTER, TAG, near.descriptor());
+        peer.writer().send(Frame.REGISTER, TAG, near.descriptor());
         assertThatThrownBy(() -> target.receive(engine)).isInstanceOf(IOException.class)
             .hasMessageContaining("no memfd");
     }
 
     @Test
     void registrationWithoutADescriptorEndsTheConnection() throws IOException {
-        peer.send(Frame.REGISTER, TAG, -1);
+        peer.writer().send(Frame.REGISTER, TAG, -1);
         assertThatThrownBy(() -> target.receive(engine)).isInstanceOf(ProtocolException.class);
     }
 
@@ -158,7 +160,7 @@ final class ShmSafetyTest {
         register(TAG);
         assertThatThrownBy(() -> {
             for (int i = 0; i < 10; i++) {
-                peer.send(Frame.PDU, Frame.NO_TAG, memory.descriptor(0));
+                peer.writer().send(Frame.PDU, Frame.NO_TAG, memory.descriptor(0));
                 target.receive(engine);
             }
         }).isInstanceOf(ProtocolException.class).hasMessageContaining("descriptors");
@@ -167,7 +169,7 @@ final class ShmSafetyTest {
     @ParameterizedTest
     @CsvSource({"0", "1", "5", "6", "-1"})
     void frameThatIsUnknownEndsTheConnection(byte kind) throws IOException {
-        peer.send(kind, Frame.NO_TAG, -1);
+        peer.writer().send(kind, Frame.NO_TAG, -1);
         assertThatThrownBy(() -> target.receive(engine)).isInstanceOf(ProtocolException.class);
     }
 
@@ -175,7 +177,7 @@ final class ShmSafetyTest {
     void dataThatComesWithACommandEndsTheConnection() throws IOException {
         ScsiCommandPdu command = new ScsiCommandPdu(Pdu.newHeader()).beginWrite(4096);
         command.dataSegmentBytes(4);
-        peer.send(command, ByteBuffer.wrap(new byte[4]), TAG, 0);
+        peer.writer().send(command, ByteBuffer.wrap(new byte[4]), TAG, 0);
         assertThatThrownBy(() -> target.receive(engine)).isInstanceOf(ProtocolException.class);
     }
 
@@ -183,7 +185,7 @@ final class ShmSafetyTest {
     void lengthBeyondTheBufferEndsTheConnection() throws IOException {
         NopOutPdu ping = new NopOutPdu(Pdu.newHeader()).beginPing(1);
         ping.dataSegmentBytes(0xFFFFFF);
-        peer.send(ping, null, Frame.NO_TAG, 0);
+        peer.writer().send(ping, null, Frame.NO_TAG, 0);
         assertThatThrownBy(() -> target.receive(engine)).isInstanceOf(ProtocolException.class);
     }
 

@@ -3,6 +3,7 @@ package io.modeldisk.protocol.datamover.tcp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.modeldisk.platform.linux.TcpSockets;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -26,8 +27,8 @@ final class LocalConnectionTest {
                 LocalConnection.turnOffPacing(near);
                 LocalConnection.turnOffPacing(far);
 
-                assertThat(LocalConnection.congestionControl(near)).isEqualTo("reno");
-                assertThat(LocalConnection.congestionControl(far)).isEqualTo("reno");
+                assertThat(TcpSockets.congestionControl(near)).isEqualTo("reno");
+                assertThat(TcpSockets.congestionControl(far)).isEqualTo("reno");
             }
         }
     }

@@ -1,0 +1,73 @@
+package io.modeldisk.platform.linux;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/** Calls on file descriptors. Each returns what the call returns, or minus the error number. Thread-safe. */
+public final class Descriptors {
+    public static final int O_RDWR = 2;
+    public static final int O_NONBLOCK = 0x800;
+    public static final int O_CLOEXEC = 0x80000;
+    static final int F_SETFL = 4;
+
+    // Vectors are passed as numbers: no object is made on the data path.
+    private static final MethodHandle READV = CLibrary.function("readv",
+        FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle WRITEV = CLibrary.function("writev",
+        FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle OPEN = CLibrary.function("open",
+        FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT), Linker.Option.firstVariadicArg(2));
+    private static final MethodHandle CLOSE = CLibrary.function("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle FCNTL = CLibrary.function("fcntl",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
+    private static final MethodHandle IOCTL = CLibrary.function("ioctl",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS), Linker.Option.firstVariadicArg(2));
+
+    private Descriptors() {}
+
+    /** Reads into {@code count} entries of struct iovec at an address. */
+    public static long readv(MemorySegment callState, int descriptor, long vectorAddress, int count) {
+        try {
+            return CLibrary.result(callState, (long) READV.invokeExact(callState, descriptor, vectorAddress, count));
+        } catch (Throwable e) {
+            throw CLibrary.failed(e);
+        }
+    }
+
+    /** Writes from {@code count} entries of struct iovec at an address. */
+    public static long writev(MemorySegment callState, int descriptor, long vectorAddress, int count) {
+        try {
+            return CLibrary.result(callState, (long) WRITEV.invokeExact(callState, descriptor, vectorAddress, count));
+        } catch (Throwable e) {
+            throw CLibrary.failed(e);
+        }
+    }
+
+    /** Opens a file that exists; the new descriptor. */
+    public static int open(String path, int flags) {
+        return (int) CLibrary.call(OPEN, path, flags);
+    }
+
+    public static int close(int descriptor) {
+        return (int) CLibrary.call(CLOSE, descriptor);
+    }
+
+    /** A command of fcntl(2) whose argument is an int. */
+    static int fcntl(int descriptor, int command, int argument) {
+        return (int) CLibrary.call(FCNTL, descriptor, command, argument);
+    }
+
+    /** A request of ioctl(2) whose argument is a pointer to an int. */
+    public static int ioctl(int descriptor, long request, int argument) {
+        try (Arena arena = Arena.ofConfined()) {
+            return (int) CLibrary.call(IOCTL, descriptor, request, arena.allocateFrom(JAVA_INT, argument));
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package io.modeldisk.platform.linux;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/** The error numbers that this project knows, as Linux numbers them on every architecture that Java runs on (errno(3)). */
+public enum Errno {
+    // @formatter:off
+    EPERM(1), ENOENT(2), EINTR(4), EIO(5), EAGAIN(11), EACCES(13), EBUSY(16), ENODEV(19), ENOTDIR(20), EISDIR(21),
+    EINVAL(22), EFBIG(27), ENOSPC(28), EPIPE(32), ERANGE(34), ENOSYS(38), ENODATA(61), EPROTO(71), EOPNOTSUPP(95),
+    EADDRINUSE(98), ECONNRESET(104), ENOTCONN(107), ECONNREFUSED(111);
+    // @formatter:on
+
+    private static final int MAX_TEXT_BYTES = 256;
+    private static final MethodHandle STRERROR = CLibrary.function("strerror",
+        FunctionDescriptor.of(ADDRESS, JAVA_INT));
+
+    private final int number;
+
+    Errno(int number) {
+        this.number = number;
+    }
+
+    /** The positive number. */
+    public int number() {
+        return number;
+    }
+
+    /** Whether a call returned minus this number. */
+    public boolean is(long result) {
+        return result == -number;
+    }
+
+    /** The name of an error number, such as {@code ENOENT}, or {@code errno N} where this list has none. */
+    public static String nameOf(long number) {
+        for (Errno errno : values()) {
+            if (errno.number == number) {
+                return errno.name();
+            }
+        }
+        return "errno " + number;
+    }
+
+    /** The text of an error number, such as {@code No such file or directory (errno 2)}. */
+    // strerror returns a string that ends with a zero byte and is not freed.
+    @SuppressWarnings("restricted")
+    public static String text(long number) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment text = (MemorySegment) STRERROR.invokeExact(CLibrary.newCallState(arena), (int) number);
+            return text.reinterpret(MAX_TEXT_BYTES).getString(0) + " (errno " + number + ")";
+        } catch (Throwable e) {
+            throw CLibrary.failed(e);
+        }
+    }
+
+    /**
+     * Checks what a call returned.
+     *
+     * @param action the start of the message, such as {@code listening on /run/a.sock}
+     * @return the result, if it is not negative
+     * @throws IOException if the call failed, with the text of the error number
+     */
+    public static long check(String action, long result) throws IOException {
+        if (result < 0) {
+            throw new IOException(action + ": " + text(-result));
+        }
+        return result;
+    }
+
+    /** Room for the error number of the calls of one thread on the data path. */
+    public static MemorySegment newCallState(Arena arena) {
+        return CLibrary.newCallState(arena);
+    }
+}

@@ -1,0 +1,82 @@
+package io.modeldisk.platform.linux;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.io.IOException;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/** The calls for memory that processes share. Loaded only where {@link SharedMemory} has found the functions. */
+final class MemoryCalls {
+    static final int MFD_CLOEXEC = 1;
+    static final int MFD_ALLOW_SEALING = 2;
+    static final int F_ADD_SEALS = 1033;
+    static final int F_GET_SEALS = 1034;
+    static final int F_SEAL_SEAL = 1;
+    static final int F_SEAL_SHRINK = 2;
+    static final int F_SEAL_GROW = 4;
+    static final int MAP_SHARED = 1;
+    static final int MAP_POPULATE = 0x8000;
+    static final long TMPFS_MAGIC = 0x01021994;
+    /** Room for a struct statx or a struct statfs: every 64-bit Linux has the fields below at the same offsets. */
+    static final int STATUS_BYTES = 256;
+    static final long STATX_SIZE = 40;
+    static final long STATX_BLOCKS = 48;
+    static final long STATFS_TYPE = 0;
+
+    private static final int PROT_READ_WRITE = 3;
+    private static final int AT_EMPTY_PATH = 0x1000;
+    private static final int STATX_SIZE_AND_BLOCKS = 0x600;
+
+    private static final MethodHandle MEMFD_CREATE = CLibrary.function("memfd_create",
+        FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
+    private static final MethodHandle FTRUNCATE = CLibrary.function("ftruncate",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle FALLOCATE = CLibrary.function("fallocate",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle MMAP = CLibrary.function("mmap",
+        FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle MUNMAP = CLibrary.function("munmap",
+        FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle STATX = CLibrary.function("statx",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS));
+    private static final MethodHandle FSTATFS = CLibrary.function("fstatfs",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS));
+
+    private MemoryCalls() {}
+
+    static int memfdCreate(String name, int flags) throws IOException {
+        return (int) Errno.check("memfd_create", CLibrary.call(MEMFD_CREATE, name, flags));
+    }
+
+    static void ftruncate(int descriptor, long bytes) throws IOException {
+        Errno.check("ftruncate", CLibrary.call(FTRUNCATE, descriptor, bytes));
+    }
+
+    static void fallocate(int descriptor, long bytes) throws IOException {
+        Errno.check("fallocate", CLibrary.call(FALLOCATE, descriptor, 0, 0L, bytes));
+    }
+
+    static int fcntl(int descriptor, int command, int argument) throws IOException {
+        return (int) Errno.check("fcntl", Descriptors.fcntl(descriptor, command, argument));
+    }
+
+    static long mmap(long bytes, int flags, int descriptor) throws IOException {
+        return Errno.check("mmap", CLibrary.call(MMAP, 0L, bytes, PROT_READ_WRITE, flags, descriptor, 0L));
+    }
+
+    static void munmap(long address, long bytes) throws IOException {
+        Errno.check("munmap", CLibrary.call(MUNMAP, address, bytes));
+    }
+
+    static void statx(int descriptor, MemorySegment status) throws IOException {
+        Errno.check("statx", CLibrary.call(STATX, descriptor, "", AT_EMPTY_PATH, STATX_SIZE_AND_BLOCKS, status));
+    }
+
+    static void fstatfs(int descriptor, MemorySegment status) throws IOException {
+        Errno.check("fstatfs", CLibrary.call(FSTATFS, descriptor, status));
+    }
+}

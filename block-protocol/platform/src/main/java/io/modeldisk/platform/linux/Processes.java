@@ -1,0 +1,62 @@
+package io.modeldisk.platform.linux;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.List;
+
+/** This process's user, and child processes that inherit descriptors, which {@link ProcessBuilder} cannot give. Thread-safe. */
+public final class Processes {
+    private static final MethodHandle GETEUID = CLibrary.function("geteuid", FunctionDescriptor.of(JAVA_INT));
+    private static final MethodHandle GETEGID = CLibrary.function("getegid", FunctionDescriptor.of(JAVA_INT));
+    // Returns its error number instead of setting errno.
+    private static final MethodHandle POSIX_SPAWNP = CLibrary.function("posix_spawnp",
+        FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS));
+    private static final MethodHandle WAITPID = CLibrary.function("waitpid",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
+
+    private Processes() {}
+
+    public static int effectiveUserId() {
+        return (int) CLibrary.call(GETEUID);
+    }
+
+    public static int effectiveGroupId() {
+        return (int) CLibrary.call(GETEGID);
+    }
+
+    /**
+     * Runs a program to its end. It inherits all descriptors that are not closed on exec.
+     *
+     * @param command the program, found on the PATH, and its arguments
+     * @param environment all variables, as {@code NAME=VALUE}
+     * @throws IOException if the program cannot be started; its exit status is not reported
+     */
+    public static void runInheriting(List<String> command, List<String> environment) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment processId = arena.allocate(JAVA_INT);
+            long error = Math.abs(CLibrary.call(POSIX_SPAWNP, processId, command.getFirst(), MemorySegment.NULL,
+                MemorySegment.NULL, strings(arena, command), strings(arena, environment)));
+            if (error != 0) {
+                throw new IOException(command.getFirst() + " cannot be started: " + Errno.nameOf(error));
+            }
+            long ended;
+            do {
+                ended = CLibrary.call(WAITPID, processId.get(JAVA_INT, 0), MemorySegment.NULL, 0);
+            } while (Errno.EINTR.is(ended));
+        }
+    }
+
+    private static MemorySegment strings(Arena arena, List<String> values) {
+        MemorySegment array = arena.allocate(ADDRESS, values.size() + 1L);
+        for (int i = 0; i < values.size(); i++) {
+            array.setAtIndex(ADDRESS, i, arena.allocateFrom(values.get(i)));
+        }
+        return array;
+    }
+}

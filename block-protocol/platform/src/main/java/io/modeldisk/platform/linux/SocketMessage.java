@@ -1,0 +1,143 @@
+package io.modeldisk.platform.linux;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+
+/**
+ * One direction of a Unix socket: a buffer whose bytes are sent or received, together with file descriptors (SCM_RIGHTS,
+ * unix(7)). Between {@link UnixSocket#enter} and {@link UnixSocket#leave} only.
+ *
+ * <p>For one thread at a time. Nothing is allocated after the start.
+ */
+public final class SocketMessage {
+    /** The most descriptors that one message can bring. */
+    public static final int MAX_DESCRIPTORS = 4;
+
+    // struct msghdr, struct iovec and struct cmsghdr, as every 64-bit Linux has them.
+    private static final int MESSAGE_BYTES = 56;
+    private static final int MESSAGE_VECTOR = 16;
+    private static final int MESSAGE_VECTOR_COUNT = 24;
+    private static final int MESSAGE_CONTROL = 32;
+    private static final int MESSAGE_CONTROL_BYTES = 40;
+    private static final int MESSAGE_FLAGS = 48;
+    private static final int VECTOR_BYTES = 16;
+    private static final int VECTOR_LENGTH = 8;
+    private static final int CONTROL_DATA = 16;
+    private static final int CONTROL_LEVEL = 8;
+    private static final int CONTROL_TYPE = 12;
+    private static final int CONTROL_BYTES = CONTROL_DATA + MAX_DESCRIPTORS * Integer.BYTES;
+
+    // Keeps the buffer's memory, to which the structures below point.
+    private final ByteBuffer bytes;
+    private final int socket;
+    private final long address;
+    private final MemorySegment callState;
+    private final MemorySegment message;
+    private final MemorySegment vector;
+    private final MemorySegment control;
+    private final MemorySegment poll;
+
+    /**
+     * Makes the structures.
+     *
+     * @param bytes a direct buffer; its position and limit do not matter
+     */
+    public SocketMessage(UnixSocket socket, ByteBuffer bytes) {
+        this.bytes = bytes;
+        this.socket = socket.descriptor();
+        this.address = MemorySegment.ofBuffer(bytes.duplicate().clear()).address();
+        Arena arena = Arena.ofAuto();
+        callState = CLibrary.newCallState(arena);
+        message = arena.allocate(MESSAGE_BYTES, Long.BYTES);
+        vector = arena.allocate(VECTOR_BYTES, Long.BYTES);
+        control = arena.allocate(CONTROL_BYTES, Long.BYTES);
+        poll = arena.allocate(SocketCalls.POLL_BYTES, Integer.BYTES);
+        message.set(JAVA_LONG, MESSAGE_VECTOR, vector.address());
+        message.set(JAVA_LONG, MESSAGE_VECTOR_COUNT, 1);
+        poll.set(JAVA_INT, 0, this.socket);
+    }
+
+    /** The buffer. */
+    public ByteBuffer bytes() {
+        return bytes;
+    }
+
+    /** Receives into the buffer; the number of bytes, 0 at the end of the stream, or minus the error number. */
+    public long receive(int from, int to) {
+        range(from, to);
+        control(CONTROL_BYTES);
+        return SocketCalls.recvmsg(callState, socket, message.address(), SocketCalls.MSG_CMSG_CLOEXEC);
+    }
+
+    /** The number of descriptors that the last {@link #receive} that succeeded brought. The caller closes them. */
+    public int descriptorCount() {
+        boolean rights = message.get(JAVA_LONG, MESSAGE_CONTROL_BYTES) >= CONTROL_DATA
+            && control.get(JAVA_INT, CONTROL_LEVEL) == SocketCalls.SOL_SOCKET
+            && control.get(JAVA_INT, CONTROL_TYPE) == SocketCalls.SCM_RIGHTS;
+        return rights ? (int) (control.get(JAVA_LONG, 0) - CONTROL_DATA) / Integer.BYTES : 0;
+    }
+
+    /** One of those descriptors. */
+    public int descriptor(int index) {
+        return control.get(JAVA_INT, CONTROL_DATA + (long) index * Integer.BYTES);
+    }
+
+    /** Whether the message had more descriptors than {@value #MAX_DESCRIPTORS}, which the kernel has closed. */
+    public boolean descriptorsLost() {
+        return (message.get(JAVA_INT, MESSAGE_FLAGS) & SocketCalls.MSG_CTRUNC) != 0;
+    }
+
+    /**
+     * Sends from the buffer.
+     *
+     * @param descriptor goes with the first byte, and stays the caller's; negative for none
+     * @return the number of bytes that were sent, or minus the error number
+     */
+    public long send(int from, int to, int descriptor) {
+        range(from, to);
+        if (descriptor < 0) {
+            control(0);
+        } else {
+            control.set(JAVA_LONG, 0, CONTROL_DATA + Integer.BYTES);
+            control.set(JAVA_INT, CONTROL_LEVEL, SocketCalls.SOL_SOCKET);
+            control.set(JAVA_INT, CONTROL_TYPE, SocketCalls.SCM_RIGHTS);
+            control.set(JAVA_INT, CONTROL_DATA, descriptor);
+            control(CONTROL_DATA + Long.BYTES);
+        }
+        return SocketCalls.sendmsg(callState, socket, message.address(), SocketCalls.MSG_NOSIGNAL);
+    }
+
+    /** Waits until something can be received, or the time is over. */
+    public void awaitReadable(int timeoutMs) throws IOException {
+        await(SocketCalls.POLLIN, timeoutMs);
+    }
+
+    /** Waits until something can be sent, or the time is over. */
+    public void awaitWritable(int timeoutMs) throws IOException {
+        await(SocketCalls.POLLOUT, timeoutMs);
+    }
+
+    private void await(short events, int timeoutMs) throws IOException {
+        poll.set(JAVA_SHORT, SocketCalls.POLL_EVENTS, events);
+        int ready = SocketCalls.poll(callState, poll.address(), 1, timeoutMs);
+        if (!Errno.EINTR.is(ready)) {
+            Errno.check("poll", ready);
+        }
+    }
+
+    private void range(int from, int to) {
+        vector.set(JAVA_LONG, 0, address + from);
+        vector.set(JAVA_LONG, VECTOR_LENGTH, to - from);
+    }
+
+    private void control(int controlBytes) {
+        message.set(JAVA_LONG, MESSAGE_CONTROL, controlBytes == 0 ? 0 : control.address());
+        message.set(JAVA_LONG, MESSAGE_CONTROL_BYTES, controlBytes);
+    }
+}

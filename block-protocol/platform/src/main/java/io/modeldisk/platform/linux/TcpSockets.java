@@ -1,0 +1,99 @@
+package io.modeldisk.platform.linux;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteOrder;
+import java.nio.channels.SocketChannel;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * The congestion control of a TCP connection (tcp(7)), for which Java has no socket option. Java does not tell a channel's
+ * descriptor either: it is found by its two addresses among the descriptors of this process. Thread-safe.
+ */
+public final class TcpSockets {
+    private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
+    private static final int IPPROTO_TCP = 6;
+    private static final int TCP_CONGESTION = 13;
+    private static final int NAME_BYTES = 16;
+
+    // struct sockaddr_in and struct sockaddr_in6
+    private static final int AF_INET = 2;
+    private static final int AF_INET6 = 10;
+    private static final int ADDRESS_BYTES = 128;
+    private static final int PORT_FIELD = 2;
+    private static final int V4_FIELD = 4;
+    private static final int V6_FIELD = 8;
+
+    private TcpSockets() {}
+
+    /**
+     * Sets the congestion control of a connection.
+     *
+     * @param name a congestion control of this kernel, such as {@code reno}
+     */
+    public static void congestionControl(SocketChannel channel, String name) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            Errno.check("TCP_CONGESTION=" + name, SocketCalls.setsockopt(descriptorOf(channel, arena), IPPROTO_TCP,
+                TCP_CONGESTION, arena.allocateFrom(name), name.length()));
+        }
+    }
+
+    /** The name of a connection's congestion control. */
+    public static String congestionControl(SocketChannel channel) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment name = arena.allocate(NAME_BYTES);
+            MemorySegment length = arena.allocateFrom(JAVA_INT, NAME_BYTES);
+            Errno.check("TCP_CONGESTION", SocketCalls.getsockopt(descriptorOf(channel, arena), IPPROTO_TCP,
+                TCP_CONGESTION, name, length));
+            return name.getString(0);
+        }
+    }
+
+    private static int descriptorOf(SocketChannel channel, Arena arena) throws IOException {
+        MemorySegment address = arena.allocate(ADDRESS_BYTES, Long.BYTES);
+        MemorySegment length = arena.allocate(JAVA_INT);
+        try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(DESCRIPTORS)) {
+            for (Path path : descriptors) {
+                int descriptor = Integer.parseInt(path.getFileName().toString());
+                length.set(JAVA_INT, 0, ADDRESS_BYTES);
+                if (SocketCalls.getsockname(descriptor, address, length) == 0
+                    && channel.getLocalAddress().equals(addressIn(address))) {
+                    length.set(JAVA_INT, 0, ADDRESS_BYTES);
+                    if (SocketCalls.getpeername(descriptor, address, length) == 0
+                        && channel.getRemoteAddress().equals(addressIn(address))) {
+                        return descriptor;
+                    }
+                }
+            }
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+        throw new IOException("no descriptor in " + DESCRIPTORS + " belongs to the connection " + channel);
+    }
+
+    /** Null if it is no address of IP. */
+    private static InetSocketAddress addressIn(MemorySegment address) throws UnknownHostException {
+        int port = Short.toUnsignedInt(address.get(JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN), PORT_FIELD));
+        return switch (address.get(JAVA_SHORT, 0)) {
+            case AF_INET -> new InetSocketAddress(hostAt(address, V4_FIELD, 4), port);
+            case AF_INET6 -> new InetSocketAddress(hostAt(address, V6_FIELD, 16), port);
+            default -> null;
+        };
+    }
+
+    private static InetAddress hostAt(MemorySegment address, int field, int bytes) throws UnknownHostException {
+        // This turns an IPv4 address in an IPv6 socket into one of IPv4, as the channel does.
+        return InetAddress.getByAddress(address.asSlice(field, bytes).toArray(JAVA_BYTE));
+    }
+}

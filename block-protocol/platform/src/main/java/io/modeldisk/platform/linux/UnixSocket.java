@@ -1,0 +1,197 @@
+package io.modeldisk.platform.linux;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.ClosedChannelException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A stream socket between processes of this host (unix(7)), not blocking. The descriptor is closed after {@link #close()}, when
+ * the last call that uses it has ended, so that no call finds another file under its number. Thread-safe.
+ */
+public final class UnixSocket implements AutoCloseable {
+    /** For {@link #shutdown}: this side receives no more. */
+    public static final int SHUT_RD = 0;
+    /** For {@link #shutdown}: this side sends no more. */
+    public static final int SHUT_WR = 1;
+
+    private static final int F_SETFD = 2;
+    private static final int PATH_BYTES = 108;
+    private static final int FAMILY_BYTES = 2;
+    private static final int CREDENTIALS_BYTES = 12;
+    private static final int TIME_BYTES = 16;
+    private static final int BACKLOG = 128;
+    private static final int BLOCKING_TYPE = SocketCalls.SOCK_STREAM | SocketCalls.SOCK_CLOEXEC;
+    private static final int TYPE = BLOCKING_TYPE | SocketCalls.SOCK_NONBLOCK;
+
+    private final int descriptor;
+    private final AtomicInteger users = new AtomicInteger(1);
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    private UnixSocket(int descriptor) {
+        this.descriptor = descriptor;
+    }
+
+    /** The process at the other end, as the kernel states it. */
+    public record Peer(int processId, int userId) {}
+
+    /**
+     * Connects. While the listener's queue is full, waits for a place in it.
+     *
+     * @param timeoutMs the longest wait, more than 0
+     * @throws NoListenerException if no process listens at the path
+     * @throws IOException if the listener does not take the connection in time
+     */
+    public static UnixSocket connect(Path path, long timeoutMs) throws IOException {
+        // Blocking until it is connected: only then does the kernel wait for a place in the queue.
+        UnixSocket socket = new UnixSocket((int) Errno.check("socket", SocketCalls.socket(BLOCKING_TYPE)));
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment time = arena.allocate(TIME_BYTES, Long.BYTES);
+            time.set(JAVA_LONG, 0, timeoutMs / 1000);
+            time.set(JAVA_LONG, Long.BYTES, TimeUnit.MILLISECONDS.toMicros(timeoutMs % 1000));
+            Errno.check("SO_SNDTIMEO", SocketCalls.setsockopt(socket.descriptor, SocketCalls.SOL_SOCKET,
+                SocketCalls.SO_SNDTIMEO, time, TIME_BYTES));
+            MemorySegment address = address(path, arena);
+            int result;
+            do {
+                result = SocketCalls.connect(socket.descriptor, address);
+            } while (Errno.EINTR.is(result));
+            if (Errno.ENOENT.is(result) || Errno.ECONNREFUSED.is(result)) {
+                throw new NoListenerException(path + ": " + Errno.text(-result));
+            }
+            if (Errno.EAGAIN.is(result)) {
+                throw new IOException("connecting to " + path + ": its listener accepted no connection within "
+                    + timeoutMs + " ms");
+            }
+            Errno.check("connecting to " + path, result);
+            Errno.check("O_NONBLOCK",
+                Descriptors.fcntl(socket.descriptor, Descriptors.F_SETFL, Descriptors.O_NONBLOCK));
+            return socket;
+        } catch (IOException | RuntimeException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    /** Listens at a path where no file is yet. */
+    public static UnixSocket listen(Path path) throws IOException {
+        UnixSocket socket = new UnixSocket((int) Errno.check("socket", SocketCalls.socket(TYPE)));
+        try (Arena arena = Arena.ofConfined()) {
+            Errno.check("listening on " + path, SocketCalls.bind(socket.descriptor, address(path, arena)));
+            Errno.check("listening on " + path, SocketCalls.listen(socket.descriptor, BACKLOG));
+            return socket;
+        } catch (IOException | RuntimeException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    /** Two sockets that are connected with each other. */
+    public static UnixSocket[] pair() throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment descriptors = arena.allocate(JAVA_INT, 2);
+            Errno.check("socketpair", SocketCalls.socketpair(TYPE, descriptors));
+            return new UnixSocket[]{new UnixSocket(descriptors.getAtIndex(JAVA_INT, 0)),
+                new UnixSocket(descriptors.getAtIndex(JAVA_INT, 1))};
+        }
+    }
+
+    /** {@code struct sockaddr_un}. */
+    private static MemorySegment address(Path path, Arena arena) throws IOException {
+        byte[] name = path.toString().getBytes(StandardCharsets.UTF_8);
+        if (name.length >= PATH_BYTES) {
+            throw new IOException("the socket's path " + path + " has " + name.length + " bytes, the limit is "
+                + (PATH_BYTES - 1) + ": choose a shorter directory");
+        }
+        MemorySegment address = arena.allocate(FAMILY_BYTES + PATH_BYTES, Long.BYTES);
+        address.set(JAVA_SHORT, 0, (short) SocketCalls.AF_UNIX);
+        MemorySegment.copy(name, 0, address, JAVA_BYTE, FAMILY_BYTES, name.length);
+        return address;
+    }
+
+    /** The next connection; null if none comes in time. */
+    public UnixSocket accept(int timeoutMs) throws IOException {
+        if (!enter()) {
+            throw new ClosedChannelException();
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment poll = arena.allocate(SocketCalls.POLL_BYTES, Integer.BYTES);
+            poll.set(JAVA_INT, 0, descriptor);
+            poll.set(JAVA_SHORT, SocketCalls.POLL_EVENTS, SocketCalls.POLLIN);
+            SocketCalls.poll(CLibrary.newCallState(arena), poll.address(), 1, timeoutMs);
+            int accepted = SocketCalls.accept(descriptor, SocketCalls.SOCK_CLOEXEC | SocketCalls.SOCK_NONBLOCK);
+            return Errno.EAGAIN.is(accepted) || Errno.EINTR.is(accepted)
+                ? null
+                : new UnixSocket((int) Errno.check("accept", accepted));
+        } finally {
+            leave();
+        }
+    }
+
+    /** The process at the other end. */
+    public Peer peer() throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment credentials = arena.allocate(CREDENTIALS_BYTES, Integer.BYTES);
+            MemorySegment length = arena.allocateFrom(JAVA_INT, CREDENTIALS_BYTES);
+            Errno.check("SO_PEERCRED", SocketCalls.getsockopt(descriptor, SocketCalls.SOL_SOCKET,
+                SocketCalls.SO_PEERCRED, credentials, length));
+            return new Peer(credentials.getAtIndex(JAVA_INT, 0), credentials.getAtIndex(JAVA_INT, 1));
+        }
+    }
+
+    /** Lets child processes inherit the descriptor, and makes it blocking for them. */
+    public void letChildrenInherit() throws IOException {
+        Errno.check("FD_CLOEXEC", Descriptors.fcntl(descriptor, F_SETFD, 0));
+        Errno.check("O_NONBLOCK", Descriptors.fcntl(descriptor, Descriptors.F_SETFL, 0));
+    }
+
+    /** The descriptor, for a call between {@link #enter} and {@link #leave}, or for a child that inherits it. */
+    public int descriptor() {
+        return descriptor;
+    }
+
+    /** Begins a use of the descriptor, which stays open until {@link #leave}; false if it is closed. */
+    public boolean enter() {
+        while (true) {
+            int now = users.get();
+            if (now == 0) {
+                return false;
+            }
+            if (users.compareAndSet(now, now + 1)) {
+                return true;
+            }
+        }
+    }
+
+    /** Ends a use of the descriptor. */
+    public void leave() {
+        if (users.decrementAndGet() == 0) {
+            Descriptors.close(descriptor);
+        }
+    }
+
+    /** Ends one direction, and wakes a thread that waits for it. */
+    public void shutdown(int how) {
+        if (enter()) {
+            SocketCalls.shutdown(descriptor, how);
+            leave();
+        }
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            leave();
+        }
+    }
+}

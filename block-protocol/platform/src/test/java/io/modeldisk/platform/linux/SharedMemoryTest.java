@@ -1,0 +1,111 @@
+package io.modeldisk.platform.linux;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+final class SharedMemoryTest {
+    private static final int BYTES = 1 << 20;
+
+    private long before;
+
+    @BeforeEach
+    void count() throws IOException {
+        before = memfds();
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws IOException {
+        assertThat(memfds()).isEqualTo(before);
+    }
+
+    /** The number of mappings and descriptors of this process that are memfds of this class. */
+    private static long memfds() throws IOException {
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+            long open = descriptors.filter(SharedMemoryTest::isMemfd).count();
+            List<String> maps = Files.readAllLines(Path.of("/proc/self/maps"));
+            return open + maps.stream().filter(line -> line.contains("memfd:modeldisk")).count();
+        }
+    }
+
+    private static boolean isMemfd(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).toString().contains("memfd:modeldisk");
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private static int memfd(int seals) throws IOException {
+        int descriptor = memfdWithoutPages(0);
+        MemoryCalls.fallocate(descriptor, BYTES);
+        MemoryCalls.fcntl(descriptor, MemoryCalls.F_ADD_SEALS, seals);
+        return descriptor;
+    }
+
+    private static int memfdWithoutPages(int seals) throws IOException {
+        int descriptor = MemoryCalls.memfdCreate("modeldisk",
+            MemoryCalls.MFD_CLOEXEC | MemoryCalls.MFD_ALLOW_SEALING);
+        MemoryCalls.ftruncate(descriptor, BYTES);
+        MemoryCalls.fcntl(descriptor, MemoryCalls.F_ADD_SEALS, seals);
+        return descriptor;
+    }
+
+    private static void assertRefused(int descriptor, long maxBytes, String reason) {
+        try (Arena arena = Arena.ofConfined()) {
+            assertThatThrownBy(() -> SharedMemory.map(descriptor, maxBytes, arena))
+                .isInstanceOf(IOException.class).hasMessageContaining(reason);
+        } finally {
+            Descriptors.close(descriptor);
+        }
+    }
+
+    @Test
+    void bothMappingsShowTheSameBytes() throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            SharedMemory.Slab slab = SharedMemory.create(3 * 4096, arena);
+            assertThat(slab.segment().mismatch(MemorySegment.ofArray(new byte[3 * 4096]))).isEqualTo(-1);
+            MemorySegment other = SharedMemory.map(slab.descriptor(), BYTES, arena);
+            assertThat(other.byteSize()).isEqualTo(3 * 4096);
+            slab.segment().set(ValueLayout.JAVA_LONG, 4096, 42);
+            assertThat(other.get(ValueLayout.JAVA_LONG, 4096)).isEqualTo(42);
+            other.set(ValueLayout.JAVA_LONG, 8192, 43);
+            assertThat(slab.segment().get(ValueLayout.JAVA_LONG, 8192)).isEqualTo(43);
+        }
+    }
+
+    @Test
+    void ownerCannotShrinkIt() throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            SharedMemory.Slab slab = SharedMemory.create(BYTES, arena);
+            assertThatThrownBy(() -> MemoryCalls.ftruncate(slab.descriptor(), 4096))
+                .isInstanceOf(IOException.class).hasMessageContaining("not permitted");
+        }
+    }
+
+    @Test
+    void memoryThatItsOwnerCouldShrinkIsRefused() throws IOException {
+        assertRefused(memfd(MemoryCalls.F_SEAL_GROW), BYTES, "F_SEAL_SHRINK");
+    }
+
+    @Test
+    void memoryWithHolesIsRefused() throws IOException {
+        assertRefused(memfdWithoutPages(MemoryCalls.F_SEAL_SHRINK), BYTES, "holes");
+    }
+
+    @Test
+    void memoryAboveTheLimitIsRefused() throws IOException {
+        assertRefused(memfd(MemoryCalls.F_SEAL_SHRINK), BYTES - 1, "size of 1048576 bytes");
+    }
+}
