@@ -43,7 +43,7 @@ final class DirectExchangeTest {
     @Test
     void anUnalignedWriteIsInvalid() {
         assertThatThrownBy(() -> exchange.write(1, 4096, transfer)).isInstanceOfSatisfying(ErrnoException.class,
-            e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL)).hasMessageContaining("multiples of 4096");
+            e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL)).hasMessageContaining("multiple of 4096");
         assertThatThrownBy(() -> exchange.write(0, 100, transfer)).isInstanceOf(ErrnoException.class);
         assertThat(model.pushes).isEmpty();
     }
