@@ -12,7 +12,7 @@ open(my $model, '+<:raw', $path) or die "$path: $!\n";
 my $size = -s $model or die "$path is empty\n";
 my $gradient = pack('f', 1.0) x ($size / 4);
 
-# Does one sysread or syswrite until all is done: each may do a part.
+# Repeats sysread or syswrite until all bytes are moved; one call may move a part.
 sub whole {
     my ($name, $some) = @_;
     sysseek($model, 0, 0) or die "seek: $!\n";

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Says how well weights read held-out digits, and how much two files of weights differ."""
+"""Prints the accuracy of weights on held-out digits, and how much two files of weights differ."""
 
 import argparse
 import json
@@ -24,7 +24,7 @@ def main():
         description="Evaluate weights: a .safetensors file, a raw file, or a mounted DIR/model. Prints JSON."
     )
     arguments.add_argument("file", metavar="FILE", help="the weights")
-    arguments.add_argument("--compare", metavar="OTHER", help="also say how much FILE differs from these weights")
+    arguments.add_argument("--compare", metavar="OTHER", help="also print how much FILE differs from these weights")
     options = arguments.parse_args()
 
     try:

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A learner: each iteration reads the weights, writes its gradient, and ends with fsync. All it knows is a file."""
+"""A learner: each iteration reads the weights, writes its gradient, and ends with fsync. It uses only a file."""
 
 import argparse
 import json
@@ -14,7 +14,7 @@ import digits
 
 
 class ModelFile:
-    """The mounted model: what is read are weights, what is written is a gradient. (Python itself retries after EINTR.)"""
+    """The mounted model: reads return weights, writes push a gradient. (Python retries after EINTR.)"""
 
     def __init__(self, path):
         self.path = path
@@ -89,7 +89,7 @@ def main():
         description="Learn to read digits. SIGTERM and SIGINT end it at once, with status 128 + the signal's number."
     )
     arguments.add_argument("--file", required=True, metavar="DIR/model", help="the mounted model")
-    arguments.add_argument("--part", type=part_of, default=(0, 1), metavar="I/N", help="which learner of how many: 1/2")
+    arguments.add_argument("--part", type=part_of, default=(0, 1), metavar="I/N", help="number of this learner and of all learners, as 1/2")
     arguments.add_argument("--iterations", type=int, default=digits.ITERATIONS, help="default: %(default)s")
     arguments.add_argument("--batch", type=int, default=digits.BATCH, help="images a mini-batch; default: %(default)s")
     arguments.add_argument("--progress", metavar="FILE", help="append a line of JSON every 10 iterations")

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The same training in one process and without modeldisk: what the learners' result is compared with."""
+"""The same training in one process without modeldisk, to compare the learners' result with."""
 
 import argparse
 import collections
@@ -32,13 +32,13 @@ def train(learners, iterations, batch, learning_rate, delay=0):
 
 def main():
     arguments = argparse.ArgumentParser(description="Train the digits model in one process, without modeldisk.")
-    arguments.add_argument("file", metavar="FILE", help="where the final weights go, raw float32")
+    arguments.add_argument("file", metavar="FILE", help="file for the final weights, raw float32")
     arguments.add_argument("--learners", type=int, default=2, help="mini-batches an iteration; default: %(default)s")
     arguments.add_argument("--iterations", type=int, default=digits.ITERATIONS, help="default: %(default)s")
     arguments.add_argument("--batch", type=int, default=digits.BATCH, help="images a mini-batch; default: %(default)s")
     arguments.add_argument("--lr", type=float, default=digits.LEARNING_RATE, help="learning rate; default: %(default)s")
     arguments.add_argument(
-        "--delay", type=int, default=0, help="of how many steps before the weights are that a gradient is of; default: %(default)s"
+        "--delay", type=int, default=0, help="age in steps of the weights that a gradient is computed on; default: %(default)s"
     )
     options = arguments.parse_args()
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What the quickstart shows: progress while the learners learn, and a table of what happened."""
+"""The output of the quickstart: progress during the training, and a table of the results."""
 
 import argparse
 import json
@@ -7,9 +7,9 @@ import pathlib
 import sys
 import time
 
-# What the quickstart promises: see `deploy/quickstart --help` and the README.
+# The expected results of the quickstart, as in the README.
 LEAST_ACCURACY = 0.95
-# Fewer learn something too, but promise nothing.
+# Fewer iterations train too, with a lower accuracy.
 ENOUGH_ITERATIONS = 400
 MOST_ACCURACY_DIFFERENCE = 0.005
 MOST_RELATIVE_DIFFERENCE = 1e-4
@@ -63,7 +63,7 @@ def size(count):
 
 
 def between(values):
-    """Returns the least and the greatest, or the one that both are."""
+    """Returns the range of the values as text, or the one value."""
     least, most = f"{min(values):.1f}", f"{max(values):.1f}"
     return least if least == most else f"{least} to {most}"
 
@@ -126,7 +126,7 @@ def main():
     watch.add_argument("--pids", required=True, help="the learners' processes")
     watch.add_argument("files", nargs="+", help="the learners' progress files")
     watch.set_defaults(run=progress)
-    show = commands.add_parser("table", help="print the table; the exit status says whether all is as promised")
+    show = commands.add_parser("table", help="print the table; the exit status is 0 if all results are as expected")
     show.add_argument("--seconds", type=float, required=True)
     show.add_argument("--evaluation", required=True)
     show.add_argument("--plain", required=True)
