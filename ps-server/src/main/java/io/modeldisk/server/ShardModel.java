@@ -36,6 +36,8 @@ public final class ShardModel implements AutoCloseable {
     private final ShardStatus status;
     private final Target target;
     private final Duration lease;
+    /** Whether learners have expired and not every block has gone on without them. Used by the caller of {@link #expire}. */
+    private boolean unsettled;
     // Guarded by this.
     private boolean stopped;
 
@@ -119,8 +121,11 @@ public final class ShardModel implements AutoCloseable {
             LOG.warn("learner {} was gone for the lease of {} ms: the rounds go on without it", learner.label(),
                 lease.toMillis());
         }
-        if (!expired.isEmpty()) {
+        if (!expired.isEmpty() || unsettled) {
+            // Until all blocks have been looked at: a block whose aggregator failed is tried again at the next call.
+            unsettled = true;
             learnersChanged();
+            unsettled = false;
         }
     }
 

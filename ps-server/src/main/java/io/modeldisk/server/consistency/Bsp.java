@@ -245,7 +245,7 @@ public final class Bsp implements Consistency {
 
     @Override
     public void learnersLeft() {
-        RuntimeException failure = null;
+        Throwable failure = null;
         for (RoundBlock block : rounds) {
             ParkedTask woken = null;
             block.block().lock();
@@ -254,7 +254,7 @@ public final class Bsp implements Consistency {
                 if (rules.isStopped(block)) {
                     woken = block.parked().detachBefore(woken);
                 }
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 // The other blocks must go on now: no later call looks at them for the learners that have left.
                 failure = e;
             } finally {
@@ -262,8 +262,11 @@ public final class Bsp implements Consistency {
                 parking.resumeAll(woken);
             }
         }
-        if (failure != null) {
-            throw failure;
+        switch (failure) {
+            case null -> {
+            }
+            case Error error -> throw error;
+            default -> throw (RuntimeException) failure;
         }
     }
 
