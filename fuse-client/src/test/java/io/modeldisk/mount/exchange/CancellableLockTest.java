@@ -1,0 +1,123 @@
+package io.modeldisk.mount.exchange;
+
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.cancellation.CancelledException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+final class CancellableLockTest {
+    private final CancellableLock lock = new CancellableLock();
+    private final List<Thread> threads = new ArrayList<>();
+
+    private CompletableFuture<Long> start(boolean exclusive, Cancellation cancellation) {
+        CompletableFuture<Long> locked = new CompletableFuture<>();
+        Thread thread = Thread.ofPlatform().daemon().start(() -> {
+            try {
+                locked.complete(exclusive ? lock.lockExclusive(cancellation) : lock.lockShared(cancellation));
+            } catch (IOException e) {
+                locked.completeExceptionally(e);
+            }
+        });
+        threads.add(thread);
+        return locked;
+    }
+
+    private void awaitAllWaiting() {
+        await("the threads wait", () -> threads.stream().allMatch(thread -> thread.getState() == Thread.State.WAITING));
+    }
+
+    private static long get(CompletableFuture<Long> locked) throws Exception {
+        return locked.get(10, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void waitingThreadsAreWokenByUnlock() throws Exception {
+        long stamp = lock.lockExclusive();
+        CompletableFuture<Long> one = start(false, Cancellation.NONE);
+        CompletableFuture<Long> two = start(false, Cancellation.NONE);
+        awaitAllWaiting();
+        lock.unlock(stamp);
+        lock.unlock(get(one));
+        lock.unlock(get(two));
+    }
+
+    @Test
+    void cancelledThreadStopsWaiting() {
+        long stamp = lock.lockExclusive();
+        Cancellation cancellation = new Cancellation();
+        CompletableFuture<Long> waits = start(true, cancellation);
+        awaitAllWaiting();
+        cancellation.cancel();
+        assertThatThrownBy(() -> get(waits)).isInstanceOf(ExecutionException.class)
+            .hasCauseInstanceOf(CancelledException.class);
+        lock.unlock(stamp);
+    }
+
+    @Test
+    void threadThatWantsItAloneGoesBeforeLaterSharers() throws Exception {
+        long shared = lock.lockShared(Cancellation.NONE);
+        CompletableFuture<Long> alone = start(true, Cancellation.NONE);
+        awaitAllWaiting();
+        CompletableFuture<Long> later = start(false, Cancellation.NONE);
+        awaitAllWaiting();
+        lock.unlock(shared);
+        long stamp = get(alone);
+        assertThat(later).isNotDone();
+        lock.unlock(stamp);
+        lock.unlock(get(later));
+    }
+
+    @Test
+    void sharersBehindACancelledThreadGoOn() throws Exception {
+        long shared = lock.lockShared(Cancellation.NONE);
+        Cancellation cancellation = new Cancellation();
+        start(true, cancellation);
+        awaitAllWaiting();
+        CompletableFuture<Long> later = start(false, Cancellation.NONE);
+        awaitAllWaiting();
+        cancellation.cancel();
+        lock.unlock(get(later));
+        lock.unlock(shared);
+    }
+
+    @Test
+    void noThreadSeesAnotherThatHasItAlone() {
+        AtomicInteger inside = new AtomicInteger();
+        List<CompletableFuture<Void>> ends = new ArrayList<>();
+        for (int thread = 0; thread < 4; thread++) {
+            boolean exclusive = thread % 2 == 0;
+            ends.add(CompletableFuture.runAsync(() -> {
+                for (int i = 0; i < 2_000; i++) {
+                    enter(exclusive, inside);
+                }
+            }, task -> Thread.ofPlatform().daemon().start(task)));
+        }
+        ends.forEach(end -> end.orTimeout(50, TimeUnit.SECONDS).join());
+    }
+
+    private void enter(boolean exclusive, AtomicInteger inside) {
+        try {
+            long stamp = exclusive ? lock.lockExclusive(Cancellation.NONE) : lock.lockShared(Cancellation.NONE);
+            int others = inside.getAndAdd(exclusive ? 1_000 : 1);
+            Thread.yield();
+            inside.addAndGet(exclusive ? -1_000 : -1);
+            lock.unlock(stamp);
+            assertThat(others).isLessThan(exclusive ? 1 : 1_000);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
