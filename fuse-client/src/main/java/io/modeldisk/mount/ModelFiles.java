@@ -11,6 +11,7 @@ import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.TraceEvents;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.List;
 
 /** The files of a mounted model, and what they use. */
@@ -24,7 +25,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
 
     ModelFiles(MountContext context) throws IOException {
         this.weights = new WeightsFile(context.remoteModel(), context.clock());
-        this.trace = ExchangeSettings.systemTrace();
+        this.trace = new IterationTrace(context.clock(), Instant.now());
         this.exchange = context.exchange().create(context.remoteModel(), new ExchangeSettings(context.pull(), trace));
         this.model = new ModelFile(context.remoteModel(), exchange, context.clock());
         StatusReport report = new StatusReport(context, exchange, model);

@@ -2,8 +2,8 @@ package io.modeldisk.mount;
 
 import io.modeldisk.mount.exchange.Memories;
 import io.modeldisk.mount.fuse.Transfer;
-import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.platform.cancellation.Cancellation;
 import java.lang.foreign.ValueLayout;
 
 /** A request without a kernel. */
@@ -12,7 +12,17 @@ public final class FakeTransfer implements Transfer, AutoCloseable {
     public byte[] answer = {};
 
     private final DataMemory memory = DataMemory.allocate(MEMORY_BYTES);
-    private final Cancellation cancellation = new Cancellation();
+    private final Cancellation cancellation;
+
+    /** A request that the test may cancel. */
+    public FakeTransfer() {
+        this(new Cancellation());
+    }
+
+    /** A request with this cancellation. */
+    public FakeTransfer(Cancellation cancellation) {
+        this.cancellation = cancellation;
+    }
 
     /** Fills the start of the memory. */
     public FakeTransfer with(int value, int lengthBytes) {

@@ -6,30 +6,43 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.mount.exchange.LogicalBlocks;
 import io.modeldisk.mount.exchange.Memories;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
-/** A model in memory; a push adds to its bytes. Fails and waits when a test says so, and notes what was called. */
+/** A model in memory; a push adds to its bytes. Fails and waits on demand, and records the calls. */
 public final class MemoryModel implements RemoteModel {
-    /** What was pushed, in order, as {@code offset+length}. */
+    /** The pushes, in order, as {@code offset+length}. */
     public final List<String> pushes = new CopyOnWriteArrayList<>();
-    /** joins, leaves and synchronizes, in order. */
+    /** The joins, leaves and synchronizes, in order. */
     public final List<String> calls = new CopyOnWriteArrayList<>();
     /** How many calls wait now. */
     public final AtomicInteger waiting = new AtomicInteger();
-    /** How many pulls there were. */
+    /** How many pulls have begun. */
     public final AtomicInteger pulls = new AtomicInteger();
+    /** How many times the status was read. */
+    public final AtomicInteger statusReads = new AtomicInteger();
+    /** How many times the counters were read. */
+    public final AtomicInteger counterReads = new AtomicInteger();
 
     private final ModelFacts facts;
     private final DataMemory bytes;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final Cancellation.Waiter wake = Cancellation.signalling(lock, changed);
     private volatile int pushesBeforeFailure = Integer.MAX_VALUE;
     private volatile int pullsBeforeFailure = Integer.MAX_VALUE;
     private volatile boolean pushesWait;
@@ -38,6 +51,8 @@ public final class MemoryModel implements RemoteModel {
     private volatile boolean statusFails;
     private volatile boolean joinFails;
     private volatile boolean pullBreaks;
+    private NanoClock clock = NanoClock.SYSTEM;
+    private volatile long pullNs;
 
     /** A model of zeros. */
     public MemoryModel(long sizeBytes) {
@@ -58,19 +73,28 @@ public final class MemoryModel implements RemoteModel {
     /** Pushes wait until they are cancelled, or this is called again. */
     public void pushesWait(boolean value) {
         pushesWait = value;
+        wake.wake();
     }
 
     /** Pulls wait until they are cancelled, or this is called again. */
     public void pullsWait(boolean value) {
         pullsWait = value;
+        wake.wake();
     }
 
     /** Synchronize waits until it is cancelled, or this is called again. */
     public void synchronizeWaits(boolean value) {
         synchronizeWaits = value;
+        wake.wake();
     }
 
-    /** Status fails. */
+    /** Each pull takes this long. */
+    public void pullsTake(Duration duration, NanoClock ofThisClock) {
+        clock = ofThisClock;
+        pullNs = duration.toNanos();
+    }
+
+    /** Reading status and counters fails. */
     public void statusFails(boolean value) {
         statusFails = value;
     }
@@ -80,7 +104,7 @@ public final class MemoryModel implements RemoteModel {
         joinFails = value;
     }
 
-    /** Pulls throw what nobody foresaw. */
+    /** Pulls throw an unexpected exception. */
     public void pullBreaks(boolean value) {
         pullBreaks = value;
     }
@@ -107,8 +131,10 @@ public final class MemoryModel implements RemoteModel {
         if (pullBreaks) {
             throw new IllegalStateException("a defect");
         }
-        while (pullsWait) {
-            pause(cancellation);
+        awaitWhile(() -> pullsWait, cancellation);
+        if (pullNs > 0) {
+            long endNs = clock.nanoTime() + pullNs;
+            awaitWhile(() -> clock.nanoTime() - endNs < 0, endNs, cancellation);
         }
         if (pullsBeforeFailure-- == 0) {
             pullsBeforeFailure = Integer.MAX_VALUE;
@@ -121,9 +147,7 @@ public final class MemoryModel implements RemoteModel {
     @Override
     public void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException {
-        while (pushesWait) {
-            pause(cancellation);
-        }
+        awaitWhile(() -> pushesWait, cancellation);
         add(offset, memory, memoryOffset, lengthBytes);
     }
 
@@ -159,9 +183,7 @@ public final class MemoryModel implements RemoteModel {
 
     @Override
     public void synchronize(Cancellation cancellation) throws IOException {
-        while (synchronizeWaits) {
-            pause(cancellation);
-        }
+        awaitWhile(() -> synchronizeWaits, cancellation);
         calls.add("synchronize");
     }
 
@@ -180,6 +202,7 @@ public final class MemoryModel implements RemoteModel {
 
     @Override
     public JsonNode status() throws IOException {
+        statusReads.incrementAndGet();
         if (statusFails) {
             throw new IOException("shard 0 does not answer");
         }
@@ -190,10 +213,11 @@ public final class MemoryModel implements RemoteModel {
 
     @Override
     public ShardCounters counters() throws IOException {
+        counterReads.incrementAndGet();
         if (statusFails) {
             throw new IOException("shard 0 does not answer");
         }
-        return new ShardCounters(7, 7, 7, 1, true, false);
+        return new ShardCounters(7, 7, 0, 1, true, false);
     }
 
     @Override
@@ -201,12 +225,35 @@ public final class MemoryModel implements RemoteModel {
         bytes.close();
     }
 
-    private void pause(Cancellation cancellation) throws IOException {
+    private void awaitWhile(BooleanSupplier condition, Cancellation cancellation) throws IOException {
+        awaitWhile(condition, Long.MAX_VALUE, cancellation);
+    }
+
+    private void awaitWhile(BooleanSupplier condition, long deadlineNs, Cancellation cancellation) throws IOException {
+        if (!condition.getAsBoolean()) {
+            return;
+        }
+        cancellation.register(wake);
         waiting.incrementAndGet();
-        LockSupport.parkNanos(1_000_000);
-        waiting.decrementAndGet();
-        if (cancellation.isCancelled()) {
-            throw new IOException("the wait was cancelled");
+        lock.lock();
+        try {
+            while (condition.getAsBoolean()) {
+                if (cancellation.isCancelled()) {
+                    throw new CancelledException("the wait was cancelled");
+                }
+                if (deadlineNs == Long.MAX_VALUE) {
+                    changed.await();
+                } else {
+                    clock.awaitUntil(changed, deadlineNs);
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted");
+        } finally {
+            lock.unlock();
+            waiting.decrementAndGet();
+            cancellation.unregister(wake);
         }
     }
 

@@ -66,7 +66,7 @@ final class OverlapMountTest {
         fixture.shell.succeed("python3 - <<'P'\n" + OPEN
             + "import errno\n"
             + "names=['version', 'staleness', 'age_ms', 'bubble_ms', 'stall_ms']\n"
-            + "assert os.listxattr(f)==['user.modeldisk.'+n for n in names[2:]], os.listxattr(f)\n"
+            + "os.pread(f, 1, 0)\n"
             + "assert float(os.getxattr(f, 'user.modeldisk.age_ms'))>0\n"
             + "assert float(os.getxattr(f, 'user.modeldisk.bubble_ms'))>=0\n"
             + "for k in range(3): os.fsync(f)\n"

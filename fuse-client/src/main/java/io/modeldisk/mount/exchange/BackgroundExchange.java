@@ -1,155 +1,191 @@
 package io.modeldisk.mount.exchange;
 
-import io.modeldisk.mount.scheduling.PullPolicy;
-import io.modeldisk.mount.scheduling.PullScheduler;
+import io.modeldisk.mount.exchange.ExchangeProgress.Cut;
+import io.modeldisk.mount.exchange.ExchangeProgress.Pull;
+import io.modeldisk.mount.exchange.ExchangeProgress.Push;
+import io.modeldisk.mount.exchange.ExchangeProgress.Step;
+import io.modeldisk.mount.exchange.ExchangeProgress.StepKind;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Exchanges one buffer set with the shards at a time, beside the learner: some threads push its gradient, another pulls its
- * weights when the {@link PullScheduler} says so. A block is pulled after its own gradient was pushed, also where push and pull
- * go on at once, so that what is pulled is the same in full duplex as it is one after the other.
+ * Exchanges one buffer set at a time with the shards, on threads of its own: pushes its gradient, then pulls its weights when the
+ * {@link Pacing} says so. The threads are alike: each takes the next step from {@link ExchangeProgress} and does it outside the
+ * lock.
  *
- * <p>Thread-safe. A set that was given to {@link #start} belongs to the exchange until {@link #awaitEnd} has returned.
+ * <p>The set of a {@link Job} is lent: it belongs to the exchange until {@link #awaitEnd} has returned. Thread-safe.
  */
 final class BackgroundExchange implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(BackgroundExchange.class);
-    private static final long CANCELLATION_POLL_NS = TimeUnit.MILLISECONDS.toNanos(5);
-    // While one piece comes to its end, the next is already on its way; what a pull beside it waits for is behind no more.
-    private static final int PUSHERS = 2;
-    private static final long CLOSE_TIMEOUT_MS = 3_000;
+    // Two for the push, two for the pull.
+    private static final int WORKERS = 4;
+    private static final long CANCEL_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(3);
+
+    /**
+     * What to exchange.
+     *
+     * @param set the set, which the caller has lent
+     * @param iteration the number of the iteration whose gradient it is; 0 if the weights are only pulled
+     * @param versionInUse the version of the weights that the learner uses meanwhile
+     * @param copy a second set that was lent, to receive the same weights; or null
+     */
+    record Job(BufferSet set, long iteration, long versionInUse, BufferSet copy) {
+        static Job exchange(BufferSet set, long iteration, long versionInUse) {
+            return new Job(set, iteration, versionInUse, null);
+        }
+
+        static Job pull(BufferSet set, BufferSet copy) {
+            return new Job(set, 0, VersionProbe.UNKNOWN, copy);
+        }
+
+        boolean pushes() {
+            return iteration > 0;
+        }
+
+        private void giveBack() {
+            set.giveBack();
+            if (copy != null) {
+                copy.giveBack();
+            }
+        }
+    }
 
     private final RemoteModel model;
     private final long bytes;
-    private final PushProgress progress;
-    private final PullPolicy policy;
-    private final PullScheduler scheduler;
+    private final Pacing pacing;
     private final ExchangeCounters counters;
     private final IterationTrace trace;
-    private final VersionProbe probe;
-    private final StalenessWatch staleness;
-    private final boolean laterIsFresher;
-    private final Thread puller = Thread.ofPlatform().name("modeldisk-pull").daemon().unstarted(this::pullAlways);
+    private final NanoClock clock;
     private final Cancellation pushCancellation = new Cancellation();
     private final Cancellation pullCancellation = new Cancellation();
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
+    // Workers wait for the next step, callers for the end of a push or of the exchange.
+    private final Condition work = lock.newCondition();
+    private final Condition ended = lock.newCondition();
+    private final Cancellation.Waiter wakeCallers = Cancellation.signalling(lock, ended);
 
     // Guarded by the lock.
-    private BufferSet set;
-    private long iteration;
-    private long exchanges;
+    private final ExchangeProgress progress;
+    private Job job;
     private long startedNs;
     private long pushEndedNs;
-    private boolean pushToDo;
-    private boolean pullToDo;
+    private long pullStartedNs;
+    private int pulling;
+    private long pullingSinceNs;
+    private long pullingNs;
     private boolean learnerWaits;
     private boolean pullCancelled;
-    private boolean started;
-    private boolean closed;
     private IOException failure;
     private boolean failureTaken;
+    private boolean workersStarted;
+    private boolean closed;
 
-    BackgroundExchange(RemoteModel model, PullPolicy policy, PullScheduler scheduler, ExchangeCounters counters,
-        IterationTrace trace) {
+    BackgroundExchange(RemoteModel model, Pacing pacing, ExchangeCounters counters, IterationTrace trace) {
         this.model = model;
         this.bytes = LogicalBlocks.up(model.facts().sizeBytes());
-        this.progress = new PushProgress(bytes);
-        this.policy = policy;
-        this.scheduler = scheduler;
+        this.progress = new ExchangeProgress(bytes);
+        this.pacing = pacing;
         this.counters = counters;
         this.trace = trace;
-        this.probe = new VersionProbe(model);
-        this.staleness = new StalenessWatch(probe, counters, trace);
-        // In bsp the weights after a round are the same whenever they are pulled.
-        this.laterIsFresher = !model.facts().consistency().equals("bsp");
+        this.clock = trace.clock();
     }
 
     /**
-     * Begins to exchange a set. No exchange may be going on.
+     * Begins an exchange.
      *
-     * @param number the iteration whose gradient it is
-     * @param inUse the version of the weights that the learner uses meanwhile
+     * @throws IllegalStateException if another has not ended, or this is closed
      */
-    void start(BufferSet next, long number, long inUse) {
+    void start(Job next) {
         lock.lock();
         try {
-            if (set != null || closed) {
-                throw new IllegalStateException(closed ? "the exchange is closed" : "an exchange is going on");
+            if (!progress.hasEnded() || closed) {
+                throw new IllegalStateException(closed ? "the exchange is closed" : "another exchange has not ended");
             }
-            if (!started) {
-                started = true;
-                for (int i = 0; i < PUSHERS; i++) {
-                    Thread.ofPlatform().name("modeldisk-push-" + i).daemon().start(this::pushAlways);
-                }
-                puller.start();
-            }
-            set = next;
-            iteration = number;
-            exchanges++;
-            startedNs = trace.nowNs();
-            progress.begin(PUSHERS, pullMayBeBeside() ? PushProgress.Cut.FINE : PushProgress.Cut.COARSE);
-            pushToDo = true;
-            pullToDo = true;
+            startWorkers();
+            job = next;
+            progress.begin(next.pushes(), next.copy() != null, pacing.mayPullBesidePush() ? Cut.FINE : Cut.COARSE);
+            startedNs = clock.nanoTime();
+            pushEndedNs = startedNs;
+            pulling = 0;
+            pullingNs = 0;
             learnerWaits = false;
             pullCancelled = false;
             pushCancellation.reset();
             pullCancellation.reset();
             failure = null;
             failureTaken = false;
-            changed.signalAll();
-            staleness.begin(inUse);
+            work.signalAll();
         } finally {
             lock.unlock();
         }
     }
 
-    private boolean pullMayBeBeside() {
-        return switch (policy) {
-            case BESIDE_PUSH -> true;
-            case AFTER_PUSH -> false;
-            case ADAPTIVE -> scheduler.forecast().isDuplex();
-        };
+    private void startWorkers() {
+        if (!workersStarted) {
+            workersStarted = true;
+            for (int i = 0; i < WORKERS; i++) {
+                Thread.ofPlatform().name("modeldisk-exchange-" + i).daemon().start(this::work);
+            }
+        }
     }
 
-    /** Waits until the exchange, if there is one, has ended: its pull no longer waits for anything but data. */
+    /**
+     * Waits until the exchange, if there is one, has ended. Its pull does not wait for a later time any more.
+     *
+     * @throws CancelledException if it was cancelled; the exchange goes on
+     */
     void awaitEnd(Cancellation cancellation) throws InterruptedIOException {
-        lock.lock();
-        try {
-            learnerWaits = true;
-            changed.signalAll();
-            while (pushToDo || pullToDo) {
-                await(cancellation);
-            }
-            set = null;
-        } finally {
-            learnerWaits = false;
-            lock.unlock();
-        }
+        await(cancellation, progress::hasEnded, true);
     }
 
-    /** Waits until the gradient is with the shards, or has failed to get there. */
+    /**
+     * Waits until the shards have the gradient, or the push has failed.
+     *
+     * @throws CancelledException if it was cancelled; the exchange goes on
+     */
     void awaitPushed(Cancellation cancellation) throws InterruptedIOException {
+        await(cancellation, () -> progress.push() == Push.ENDED, false);
+    }
+
+    private void await(Cancellation cancellation, BooleanSupplier condition, boolean hurry)
+        throws InterruptedIOException {
+        cancellation.register(wakeCallers);
         lock.lock();
         try {
-            while (pushToDo) {
-                await(cancellation);
+            while (!condition.getAsBoolean()) {
+                if (cancellation.isCancelled()) {
+                    throw new CancelledException("interrupted while waiting for an exchange with the shards");
+                }
+                if (hurry && !learnerWaits) {
+                    learnerWaits = true;
+                    work.signalAll();
+                }
+                ended.await();
             }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException(
+                "the thread was interrupted while it waited for an exchange with the shards");
         } finally {
+            learnerWaits &= !hurry;
             lock.unlock();
+            cancellation.unregister(wakeCallers);
         }
     }
 
-    /** Takes the reason for which the last exchange failed; null if it did not, or if the reason was taken before. */
+    /** The failure of the last exchange, once; null if it succeeded, or if the failure was taken before. */
     IOException takeFailure() {
         lock.lock();
         try {
@@ -161,7 +197,7 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** The reason for which the last exchange failed, also when it was taken; null if it did not. */
+    /** The failure of the last exchange; null if it succeeded. */
     IOException failure() {
         lock.lock();
         try {
@@ -171,49 +207,60 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Ends the bubble and the pull, the push goes on. */
+    /** Ends the pull; the push goes on. */
     void cancelPull() {
         lock.lock();
         try {
             pullCancelled = true;
-            progress.stop();
+            progress.stopPull();
             pullCancellation.cancel();
-            changed.signalAll();
+            exchangeStopped();
         } finally {
             lock.unlock();
         }
+    }
+
+    private void cancelPush() {
+        lock.lock();
+        try {
+            progress.stop();
+            pushCancellation.cancel();
+            exchangeStopped();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Gives the set back if no step was under way. Caller holds the lock. */
+    private void exchangeStopped() {
+        if (job != null && progress.hasEnded()) {
+            job.giveBack();
+        }
+        work.signalAll();
+        ended.signalAll();
     }
 
     /**
-     * Waits for the push to end, and then for all; what takes longer than this is cancelled.
+     * Cancels the pull, waits for the push, and cancels it when the time is over.
      *
-     * @return whether nothing is going on any more: nobody uses the set's memory
+     * @return false if the exchange has not ended all the same: the memory of its sets may still be used
      */
-    boolean end(long timeoutMs) {
+    boolean end(long pushTimeoutNs) {
         cancelPull();
-        if (!awaitIdle(timeoutMs)) {
-            pushCancellation.cancel();
-            if (!awaitIdle(CLOSE_TIMEOUT_MS)) {
-                return false;
-            }
-        }
-        lock.lock();
-        try {
-            set = null;
+        if (awaitEndUntil(clock.nanoTime() + pushTimeoutNs)) {
             return true;
-        } finally {
-            lock.unlock();
         }
+        cancelPush();
+        return awaitEndUntil(clock.nanoTime() + CANCEL_TIMEOUT_NS);
     }
 
-    private boolean awaitIdle(long timeoutMs) {
-        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+    private boolean awaitEndUntil(long deadlineNs) {
         lock.lock();
         try {
-            while ((pushToDo || pullToDo) && System.nanoTime() - deadlineNs < 0) {
-                changed.awaitNanos(CANCELLATION_POLL_NS);
+            while (!progress.hasEnded() && clock.nanoTime() - deadlineNs < 0) {
+                clock.awaitUntil(ended, deadlineNs);
             }
-            return !pushToDo && !pullToDo;
+            return progress.hasEnded();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
@@ -222,236 +269,184 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Ends whatever goes on; false if it would not end, and the memory may still be in use. */
-    boolean end() {
-        pushCancellation.cancel();
-        return end(0);
-    }
-
+    /** Cancels the exchange and ends the threads. Bounded; the sets of an exchange that does not end stay lent. */
     @Override
     public void close() {
         lock.lock();
         try {
             closed = true;
-            changed.signalAll();
+            work.signalAll();
         } finally {
             lock.unlock();
         }
-        end();
-        staleness.close();
+        end(0);
     }
 
-    private void pushAlways() {
-        long done = 0;
-        while (awaitPush(done)) {
-            done++;
-            IOException failed = null;
-            try {
-                for (long at = progress.take(); at >= 0; at = progress.take()) {
-                    piecePushed(at, set.push(model, at, progress.end(at), pushCancellation));
+    private void work() {
+        Step step = new Step();
+        try {
+            while (awaitStep(step)) {
+                long movedBytes = 0;
+                IOException failed = null;
+                try {
+                    movedBytes = perform(step);
+                } catch (IOException e) {
+                    failed = e;
+                } catch (RuntimeException | Error e) {
+                    LOG.error("an exchange failed because of an error in modeldisk: {}", e.toString(), e);
+                    failed = new IOException("an error in modeldisk: " + e, e);
                 }
-            } catch (IOException e) {
-                failed = e;
-            } catch (RuntimeException | Error e) {
-                failed = defect(e);
+                stepEnded(step, movedBytes, failed);
             }
-            leavePush(failed);
+        } catch (InterruptedException | RuntimeException | Error e) {
+            LOG.error("thread {} ends because of an error in modeldisk; exchanges with the shards may stop",
+                Thread.currentThread()
+                    .getName(),
+                e);
         }
     }
 
-    /** Waits for an exchange after so many; false if there will be none. */
-    private boolean awaitPush(long done) {
+    /** Waits for a step; false when there will be none. */
+    private boolean awaitStep(Step step) throws InterruptedException {
         lock.lock();
         try {
-            while (exchanges == done && !closed) {
-                changed.await();
-            }
-            return exchanges > done;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void piecePushed(long at, long pushed) {
-        lock.lock();
-        try {
-            if (progress.pushed(at, pushed)) {
-                pushEndedNs = trace.nowNs();
-            }
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** The last pusher waits until all is aggregated. */
-    private void leavePush(IOException failed) {
-        lock.lock();
-        try {
-            fail(failed, "push");
-            if (failed != null) {
-                progress.stop();
-            }
-        } finally {
-            lock.unlock();
-        }
-        boolean last = progress.leave(failed != null);
-        if (last) {
-            IOException unsynchronized = null;
-            try {
-                set.synchronize(model, pushCancellation);
-            } catch (IOException e) {
-                unsynchronized = e;
-            } catch (RuntimeException | Error e) {
-                unsynchronized = defect(e);
-            }
-            pushEnded(unsynchronized);
-        }
-    }
-
-    private void pushEnded(IOException failed) {
-        lock.lock();
-        try {
-            if (progress.pushedBytes() > 0) {
-                // What is waited for after the last byte is other learners, not the network.
-                long endNs = progress.isComplete() ? pushEndedNs : trace.nowNs();
-                counters.pushed(progress.pushedBytes(), endNs - startedNs);
-                scheduler.pushed(endNs - startedNs);
-                trace.add(Phase.PUSH, iteration, startedNs, endNs);
-            }
-            fail(failed, "push");
-            pushToDo = false;
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void pullAlways() {
-        while (awaitPull()) {
-            IOException failed = null;
-            try {
-                if (awaitPullStart()) {
-                    pull();
-                }
-            } catch (IOException e) {
-                failed = e;
-            } catch (RuntimeException | Error e) {
-                failed = defect(e);
-            }
-            pullEnded(failed);
-        }
-    }
-
-    /** Waits for the time to pull; false if the pull is not to be. */
-    private boolean awaitPullStart() throws IOException {
-        lock.lock();
-        try {
-            while (!progress.isStopped()) {
-                long delayNs = pullDelayNs();
+            while (true) {
+                long delayNs = progress.pull() == Pull.WAITING ? pullDelayNs() : Pacing.NEVER;
                 if (delayNs <= 0) {
-                    long nowNs = trace.nowNs();
-                    boolean pushed = progress.isComplete();
-                    counters.bubble(pushed ? nowNs - pushEndedNs : 0);
-                    if (pushed) {
-                        trace.add(Phase.BUBBLE, iteration, pushEndedNs, nowNs);
-                    }
+                    progress.pullIsDue();
+                }
+                if (progress.next(step)) {
+                    stepBegins(step);
                     return true;
                 }
-                changed.awaitNanos(delayNs);
+                if (closed && progress.hasEnded()) {
+                    return false;
+                }
+                if (delayNs > 0 && delayNs < Pacing.NEVER) {
+                    clock.awaitUntil(work, clock.nanoTime() + delayNs);
+                } else {
+                    work.await();
+                }
             }
-            return false;
-        } catch (InterruptedException e) {
-            throw interrupted();
         } finally {
             lock.unlock();
         }
     }
 
-    /** How long the pull is to wait if nothing happens meanwhile. Caller holds the lock. */
     private long pullDelayNs() {
-        boolean pushed = progress.isComplete();
-        return switch (policy) {
-            case BESIDE_PUSH -> 0;
-            case AFTER_PUSH -> pushed ? 0 : Long.MAX_VALUE;
-            case ADAPTIVE -> learnerWaits || pushed && !laterIsFresher ? 0 : scheduler.delayNs();
-        };
+        return job.pushes() ? pacing.pullDelayNs(progress.push(), learnerWaits) : 0;
     }
 
-    private void pull() throws IOException {
-        long startNs = trace.nowNs();
-        // Beside a push there is no time to ask.
-        set.pullBegins(startNs, (progress.isComplete() ? probe.sample(startNs) : probe.latest()).version());
-        WeightsPull pull = new WeightsPull(model, set.weights(), bytes, progress, pullCancellation, trace::nowNs);
-        if (pull.run()) {
-            set.pullEnds();
-            long endNs = trace.nowNs();
-            counters.pulled(bytes, endNs - startNs);
-            scheduler.pulled(pull.busyNs());
-            trace.add(Phase.PULL, iteration, startNs, endNs);
+    private void stepBegins(Step step) {
+        switch (step.kind) {
+            case BEGIN_PULL -> pullStartedNs = clock.nanoTime();
+            case PULL -> {
+                if (pulling++ == 0) {
+                    pullingSinceNs = clock.nanoTime();
+                }
+            }
+            default -> {
+            }
         }
     }
 
-    private boolean awaitPull() {
+    private long perform(Step step) throws IOException {
+        BufferSet set = job.set();
+        switch (step.kind) {
+            case PUSH -> {
+                return set.push(model, step.from, step.end, pushCancellation);
+            }
+            case SYNCHRONIZE -> set.synchronize(model, pushCancellation);
+            case BEGIN_PULL -> beginPull();
+            case PULL -> model.pull(step.from, set.weights(), step.from, step.end - step.from, pullCancellation);
+            case COPY -> job.copy().copyWeights(set);
+            case OBSERVE -> pacing.weightsInUse(job.versionInUse());
+        }
+        return 0;
+    }
+
+    private void beginPull() {
+        boolean pushed;
+        long bubbleSinceNs;
         lock.lock();
         try {
-            while (!pullToDo && !closed) {
-                changed.await();
+            pushed = progress.isPushed();
+            bubbleSinceNs = pushed ? pushEndedNs : pullStartedNs;
+        } finally {
+            lock.unlock();
+        }
+        if (job.pushes()) {
+            pacing.pullBegins(job.iteration(), bubbleSinceNs, pullStartedNs);
+        }
+        job.set().pullBegins(pullStartedNs, pacing.versionBeforePull(pushed));
+    }
+
+    private void stepEnded(Step step, long movedBytes, IOException failed) {
+        lock.lock();
+        try {
+            Push pushBefore = progress.push();
+            Pull pullBefore = progress.pull();
+            boolean pushedBefore = progress.isPushed();
+            progress.ended(step, movedBytes, failed != null);
+            if (failed != null) {
+                stepFailed(step, failed);
             }
-            return pullToDo;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
+            if (progress.isPushed() && !pushedBefore) {
+                pushEndedNs = clock.nanoTime();
+            }
+            if (step.kind == StepKind.PULL && --pulling == 0) {
+                pullingNs += clock.nanoTime() - pullingSinceNs;
+            }
+            boolean pushChanged = progress.push() != pushBefore;
+            boolean pullChanged = progress.pull() != pullBefore;
+            if (pushChanged && progress.push() == Push.ENDED) {
+                pushEnded();
+            }
+            if (pullChanged && pullBefore == Pull.MOVING && failed == null) {
+                pullSucceeded();
+            }
+            if (pushChanged || pullChanged) {
+                if (progress.hasEnded()) {
+                    job.giveBack();
+                }
+                ended.signalAll();
+            }
+            if (pushChanged || pullChanged || progress.pull() == Pull.MOVING) {
+                work.signalAll();
+            }
         } finally {
             lock.unlock();
         }
     }
 
-    private void pullEnded(IOException failed) {
-        lock.lock();
-        try {
-            if (!pullCancelled) {
-                fail(failed, "pull");
-            }
-            pullToDo = false;
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Keeps the first reason. Caller holds the lock. */
-    private void fail(IOException failed, String what) {
-        if (failed != null && failure == null) {
+    /** Keeps the first failure. The pull is of no use any more. Caller holds the lock. */
+    private void stepFailed(Step step, IOException failed) {
+        boolean isPush = step.kind == StepKind.PUSH || step.kind == StepKind.SYNCHRONIZE;
+        if (step.kind != StepKind.OBSERVE && failure == null && (isPush || !pullCancelled)) {
             failure = failed;
             counters.failed(failed);
-            LOG.warn("the {} of iteration {} failed, the next fsync will say so: {}", what, iteration,
+            LOG.warn("the {} {} failed: {}", isPush ? "push" : "pull",
+                job.pushes() ? "of iteration " + job.iteration() : "at open",
                 failed.getMessage());
-            changed.signalAll();
+            pullCancellation.cancel();
         }
     }
 
-    private void await(Cancellation cancellation) throws InterruptedIOException {
-        if (cancellation.isCancelled()) {
-            throw new InterruptedIOException("interrupted while waiting for an exchange with the shards");
-        }
-        try {
-            changed.awaitNanos(CANCELLATION_POLL_NS);
-        } catch (InterruptedException e) {
-            throw interrupted();
+    private void pushEnded() {
+        if (progress.pushedBytes() > 0) {
+            // After the last byte the push waits for other learners, not for the network.
+            long endNs = progress.isPushed() ? pushEndedNs : clock.nanoTime();
+            counters.pushed(progress.pushedBytes(), endNs - startedNs);
+            pacing.pushed(endNs - startedNs);
+            trace.add(Phase.PUSH, job.iteration(), startedNs, endNs);
         }
     }
 
-    private static IOException defect(Throwable e) {
-        LOG.error("an exchange failed because of an error in modeldisk: {}", e.toString(), e);
-        return new IOException("an error in modeldisk: " + e, e);
-    }
-
-    private static InterruptedIOException interrupted() {
-        Thread.currentThread().interrupt();
-        return new InterruptedIOException("the thread was interrupted");
+    private void pullSucceeded() {
+        long nowNs = clock.nanoTime();
+        job.set().pullEnds();
+        counters.pulled(bytes, nowNs - pullStartedNs);
+        pacing.pulled(pullingNs);
+        trace.add(Phase.PULL, job.iteration(), pullStartedNs, nowNs);
     }
 }

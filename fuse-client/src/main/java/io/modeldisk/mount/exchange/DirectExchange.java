@@ -4,38 +4,41 @@ import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.mount.fuse.Transfer;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 
-/** Each read pulls and each write pushes, at once: no local copy, and no memory but the request's own. */
+/** Each read pulls and each write pushes, in the memory of the request: there is no local copy. */
 final class DirectExchange implements Exchange {
     private final RemoteModel model;
     private final long sizeBytes;
+    private final NanoClock clock;
     private final ExchangeCounters counters = new ExchangeCounters();
     private volatile boolean pushed;
 
-    DirectExchange(RemoteModel model) {
+    DirectExchange(RemoteModel model, ExchangeSettings settings) {
         this.model = model;
+        this.clock = settings.trace().clock();
         this.sizeBytes = model.facts().sizeBytes();
     }
 
     @Override
     public void prepare(boolean learner, Cancellation cancellation) {
-        // Nothing is kept here that could be old.
+        // There is no local copy.
     }
 
     @Override
     public void read(long offset, int lengthBytes, Transfer transfer) throws IOException {
         long start = LogicalBlocks.down(offset);
         long bytes = LogicalBlocks.up(offset + lengthBytes) - start;
-        long startedNs = System.nanoTime();
+        long startedNs = clock.nanoTime();
         try {
             model.pull(start, transfer.memory(), transfer.memoryOffset(), bytes, transfer.cancellation());
         } catch (IOException e) {
             counters.failed(e);
             throw e;
         }
-        counters.pulled(bytes, System.nanoTime() - startedNs);
+        counters.pulled(bytes, clock.nanoTime() - startedNs);
         transfer.reply(transfer.memory(), transfer.memoryOffset() + offset - start, lengthBytes);
     }
 
@@ -59,20 +62,20 @@ final class DirectExchange implements Exchange {
         if (bytes > lengthBytes) {
             Memories.zero(transfer.memory(), transfer.memoryOffset() + lengthBytes, bytes - lengthBytes);
         }
-        long startedNs = System.nanoTime();
+        long startedNs = clock.nanoTime();
         try {
             model.push(offset, transfer.memory(), transfer.memoryOffset(), bytes, transfer.cancellation());
         } catch (IOException e) {
             counters.failed(e);
             throw e;
         }
-        counters.pushed(bytes, System.nanoTime() - startedNs);
+        counters.pushed(bytes, clock.nanoTime() - startedNs);
         pushed = true;
     }
 
     @Override
     public void synchronize(Cancellation cancellation) throws IOException {
-        long startedNs = System.nanoTime();
+        long startedNs = clock.nanoTime();
         boolean ends = pushed;
         pushed = false;
         try {
@@ -82,17 +85,17 @@ final class DirectExchange implements Exchange {
             counters.failed(e);
             throw e;
         }
-        counters.synchronizedIn(System.nanoTime() - startedNs, ends);
+        counters.synchronizedIn(clock.nanoTime() - startedNs, ends);
     }
 
     @Override
     public void refresh(Cancellation cancellation) {
-        // Every read is fresh.
+        // Every read pulls.
     }
 
     @Override
     public void flush(Cancellation cancellation) {
-        // A write has returned only when the shards had it.
+        // A write has returned only when the shards had its gradient.
     }
 
     @Override
@@ -112,6 +115,6 @@ final class DirectExchange implements Exchange {
 
     @Override
     public void close() {
-        // Nothing is held.
+        // It holds no memory.
     }
 }

@@ -3,7 +3,10 @@ package io.modeldisk.mount.exchange;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** Which logical blocks of the gradient have been written: a bit each. Marking is thread-safe, all else for one thread alone. */
+/**
+ * Which logical blocks of the gradient have been written: one bit each, 64 in a word. Marking is thread-safe. Threads that clear
+ * must work on different words, while nobody marks.
+ */
 final class DirtyBlocks {
     private static final int BLOCK_BYTES = LogicalBlock.BYTES;
 
@@ -36,7 +39,7 @@ final class DirtyBlocks {
         }
     }
 
-    /** The offset of the first dirty logical block at or after this offset; -1 if there is none. */
+    /** The offset of the first dirty logical block at or after this offset, or -1. */
     long nextDirty(long offset) {
         long block = next(offset / BLOCK_BYTES, 0);
         return block < blocks ? block * BLOCK_BYTES : -1;

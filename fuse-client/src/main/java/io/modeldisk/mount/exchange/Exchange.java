@@ -7,19 +7,20 @@ import java.io.IOException;
 import java.util.Optional;
 
 /**
- * When weights and gradients move between a learner and the shards. Thread-safe: requests run concurrently. Offsets are in bytes
- * of the model; ranges lie within its size: the file has cut them.
+ * Moves weights and gradients between a learner and the shards. Offsets are in bytes of the model; the caller has cut ranges to
+ * its size. Thread-safe: requests run concurrently.
  */
 public interface Exchange extends AutoCloseable {
     /**
-     * Makes reads fresh and the gradient clean; called before the first handle of any kind, and before the first handle of a
-     * learner, not for each handle.
+     * Starts to pull the weights, for which the first read waits, and allocates the buffers. Called before the first open file
+     * of any kind, and before the first that is writable.
      *
      * @param learner whether writes will follow
+     * @throws IOException if there is not enough memory, or it was cancelled
      */
     void prepare(boolean learner, Cancellation cancellation) throws IOException;
 
-    /** Answers a read with weights; returns when they are no longer needed. */
+    /** Answers a read with weights; returns when they are no longer used. */
     void read(long offset, int lengthBytes, Transfer transfer) throws IOException;
 
     /**
@@ -33,34 +34,37 @@ public interface Exchange extends AutoCloseable {
     /** Takes the gradient at the start of the transfer's memory, all of it or none; a range of {@link #writable}. */
     void write(long offset, int lengthBytes, Transfer transfer) throws IOException;
 
-    /** Ends the learner's iteration: fsync. */
+    /**
+     * Ends the learner's iteration: fsync. After an interrupt the exchange with the shards goes on, and the same call,
+     * repeated, waits for it.
+     */
     void synchronize(Cancellation cancellation) throws IOException;
 
-    /** Makes reads fresh, for a handle that cannot write: its fsync. */
+    /** Pulls the weights again, unless there is a learner, whose own fsync does: fsync of a file that is open for reading. */
     void refresh(Cancellation cancellation) throws IOException;
 
     /**
-     * A learner has closed a descriptor: waits until what it has fsynced is with the shards.
+     * A learner has closed a descriptor: waits until the shards have the gradient of its last fsync.
      *
-     * @throws IOException if it cannot get there: what close(2) answers
+     * @throws IOException if they do not get it: the answer to close(2)
      */
     void flush(Cancellation cancellation) throws IOException;
 
-    /** The learner is gone: what it wrote and did not fsync is dropped, never pushed. */
+    /** The learner has closed the model or died: gradient that it wrote and did not fsync is dropped, never pushed. */
     void abandon();
 
-    /** Of when the weights are that a read returns now. */
+    /** Version and age of the weights that a read returns now. */
     WeightsInUse weightsInUse();
 
-    /** What it expects of the next iteration; empty if it expects nothing. */
+    /** The forecast of the next iteration; empty if the scheme makes none. */
     default Optional<PullScheduler.Forecast> forecast() {
         return Optional.empty();
     }
 
-    /** What has moved so far. */
+    /** How much has moved, and how long that took. */
     ExchangeCounters counters();
 
-    /** Gives its memory back. Nobody uses it any more. */
+    /** Frees its memory. No other call may be under way or follow. */
     @Override
     void close();
 }

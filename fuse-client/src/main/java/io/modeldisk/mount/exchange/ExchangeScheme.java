@@ -8,11 +8,13 @@ import java.util.stream.Collectors;
 
 /** The exchange schemes by name. */
 public enum ExchangeScheme {
-    /** Reads and writes go to the shards at once. */
-    DIRECT(0, (model, _) -> new DirectExchange(model)),
-    /** Local buffers; fsync pushes, pulls and returns. */
+    /** Each read pulls and each write pushes. */
+    DIRECT(0, DirectExchange::new),
+    /** One set of local buffers; fsync pushes, pulls and returns. */
     SYNC(2, SyncExchange::new),
-    /** Two sets of local buffers; fsync switches them and returns, the other set is exchanged meanwhile. */
+    /**
+     * Two sets of local buffers; fsync switches them and returns, and one is exchanged while the learner computes on the other.
+     */
     OVERLAP(4, OverlapExchange::new);
 
     private final int localCopies;
@@ -24,9 +26,9 @@ public enum ExchangeScheme {
     }
 
     /**
-     * The scheme with this name, as {@code sync}.
+     * The scheme with this name, such as {@code sync}.
      *
-     * @throws IllegalArgumentException with the names there are
+     * @throws IllegalArgumentException if no scheme has it; the message lists the names
      */
     public static ExchangeScheme named(String name) {
         for (ExchangeScheme scheme : values()) {
@@ -38,12 +40,12 @@ public enum ExchangeScheme {
             + Arrays.stream(values()).map(ExchangeScheme::schemeName).collect(Collectors.joining(", ")));
     }
 
-    /** The name that users write. */
+    /** The name in options. */
     public String schemeName() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** How much memory the buffers of a model of this size take once a learner is there. */
+    /** The memory that the buffers take for a model of this size while it has a learner. */
     public long bufferBytes(long modelBytes) {
         return localCopies * LogicalBlocks.up(modelBytes);
     }

@@ -2,13 +2,14 @@ package io.modeldisk.mount.exchange;
 
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.mount.trace.IterationTrace;
-import java.util.concurrent.TimeUnit;
+import io.modeldisk.platform.time.NanoClock;
+import java.time.Instant;
 
 /**
- * How an exchange goes about it.
+ * The settings of an exchange.
  *
- * @param pull when the overlap exchange pulls; the others do not ask
- * @param trace where its phases are noted, and whose clock it uses
+ * @param pull when the overlap exchange pulls; the other schemes ignore it
+ * @param trace where the phases are recorded; its clock is the clock of the exchange
  */
 public record ExchangeSettings(PullPolicy pull, IterationTrace trace) {
     /** Adaptive pulls, on the system's clock. */
@@ -18,7 +19,6 @@ public record ExchangeSettings(PullPolicy pull, IterationTrace trace) {
 
     /** An empty trace on the system's clock. */
     public static IterationTrace systemTrace() {
-        return new IterationTrace(System::nanoTime,
-            TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis()));
+        return new IterationTrace(NanoClock.SYSTEM, Instant.now());
     }
 }

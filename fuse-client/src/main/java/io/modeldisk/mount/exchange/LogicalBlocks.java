@@ -2,7 +2,7 @@ package io.modeldisk.mount.exchange;
 
 import io.modeldisk.protocol.scsi.LogicalBlock;
 
-/** Arithmetic of logical blocks: what {@link io.modeldisk.protocol.striping.RemoteModel} moves are whole ones. */
+/** Rounds offsets to logical blocks: {@link io.modeldisk.protocol.striping.RemoteModel} moves whole ones. */
 public final class LogicalBlocks {
     private static final long MASK = LogicalBlock.BYTES - 1;
 
@@ -18,7 +18,7 @@ public final class LogicalBlocks {
         return (offset + MASK) & ~MASK;
     }
 
-    /** Whether a logical block starts here. */
+    /** Whether a logical block starts at this offset. */
     public static boolean isAligned(long offset) {
         return (offset & MASK) == 0;
     }

@@ -4,7 +4,7 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Copies and zeroes ranges that may cross slabs, without making objects for a range within one. */
+/** Copies and zeroes ranges that may cross slabs. Allocates nothing for a range within one slab. */
 public final class Memories {
     private Memories() {}
 
@@ -22,13 +22,13 @@ public final class Memories {
         }
     }
 
-    /** Copies bytes of the heap. */
+    /** Copies from an array; the target lies within one slab. */
     public static void copy(byte[] from, int fromOffset, DataMemory to, long toOffset, int lengthBytes) {
         MemorySegment.copy(from, fromOffset, to.slab(toOffset), ValueLayout.JAVA_BYTE,
             DataMemory.offsetInSlab(toOffset), lengthBytes);
     }
 
-    /** Makes a range zero. */
+    /** Sets a range to zero. */
     public static void zero(DataMemory memory, long offset, long lengthBytes) {
         long done = 0;
         while (done < lengthBytes) {

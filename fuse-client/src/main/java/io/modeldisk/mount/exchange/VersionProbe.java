@@ -1,39 +1,41 @@
 package io.modeldisk.mount.exchange;
 
-import com.fasterxml.jackson.databind.JsonNode;
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** Asks the shards for the version of the model now and then, to know how stale weights are. Thread-safe. */
+/** Asks the shards for the model's version: one round trip for a page of fixed size. Thread-safe. */
 public final class VersionProbe {
-    /** The version where no shard has told one. */
+    /** The version when a shard has not answered. */
     public static final long UNKNOWN = -1;
 
     private static final Logger LOG = LogManager.getLogger(VersionProbe.class);
-    // The question costs a shard a look at each block: iterations that are quicker than this share an answer.
-    private static final long INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final long RECENT_NS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final Sample NOTHING = new Sample(UNKNOWN, 1, 0);
 
     private final RemoteModel model;
-    private volatile Sample last = new Sample(UNKNOWN, 1);
-    private long lastNs;
-    private boolean asked;
+    private final NanoClock clock;
+    private volatile Sample latest = NOTHING;
 
     /** A probe of this model. */
-    public VersionProbe(RemoteModel model) {
+    public VersionProbe(RemoteModel model, NanoClock clock) {
         this.model = model;
+        this.clock = clock;
     }
 
     /**
-     * What the shards said.
+     * The shards' answer.
      *
-     * @param version how many updates each block has had at least, or {@link #UNKNOWN}
-     * @param updatesPerRound how many of them make a round: in bsp one, else one from each learner
+     * @param version the updates that every block has had at least, or {@link #UNKNOWN}
+     * @param updatesPerRound how many updates make a round: 1 in bsp, otherwise one for each learner
+     * @param askedNs when it was asked
      */
-    public record Sample(long version, int updatesPerRound) {
-        /** How many rounds weights of this version lag behind; not a number if either is not known. */
+    public record Sample(long version, int updatesPerRound, long askedNs) {
+        /** How many rounds weights of an older version lag behind; NaN if either version is unknown. */
         public double roundsSince(long olderVersion) {
             return version == UNKNOWN || olderVersion == UNKNOWN
                 ? Double.NaN
@@ -41,39 +43,33 @@ public final class VersionProbe {
         }
     }
 
-    /** The version now, or of a moment ago. A shard that does not answer makes it unknown, and nothing else. */
-    synchronized Sample sample(long nowNs) {
-        if (!asked || nowNs - lastNs >= INTERVAL_NS) {
-            last = ask();
-            lastNs = nowNs;
-            asked = true;
-        }
-        return last;
+    /**
+     * An answer of the last {@value #RECENT_NS} ns, so that a learner with quicker iterations does not wait for one each time.
+     */
+    Sample recent() {
+        Sample last = latest;
+        return last.version() == UNKNOWN || clock.nanoTime() - last.askedNs() >= RECENT_NS ? ask() : last;
     }
 
-    /** What was answered last: the model has this version at least. Does not wait. */
+    /** The last answer: the model has this version at least. Does not wait. */
     Sample latest() {
-        return last;
+        return latest;
     }
 
-    /** The version now, asked for. */
+    /** The version now. It is {@link #UNKNOWN} if a shard does not answer. */
     public Sample ask() {
+        long askedNs = clock.nanoTime();
         try {
-            return read(model.status());
+            ShardCounters counters = model.counters();
+            boolean wholeRounds = model.facts().consistencyMode().appliesWholeRounds();
+            Sample answer = new Sample(counters.minVersion(), wholeRounds ? 1 : Math.max(1, counters.learners()),
+                askedNs);
+            latest = answer;
+            return answer;
         } catch (IOException e) {
-            LOG.debug("the version of the model is not known: {}", e.getMessage());
-            return new Sample(UNKNOWN, 1);
+            LOG.debug("the model's version is unknown: {}", e.getMessage());
+            latest = NOTHING;
+            return NOTHING;
         }
-    }
-
-    private Sample read(JsonNode shards) {
-        long version = Long.MAX_VALUE;
-        int learners = 1;
-        for (JsonNode shard : shards) {
-            version = Math.min(version, shard.path("version").path("min").asLong(UNKNOWN));
-            learners = Math.max(learners, shard.path("learners").size());
-        }
-        boolean inRounds = model.facts().consistency().equals("bsp");
-        return new Sample(version == Long.MAX_VALUE ? UNKNOWN : version, inRounds ? 1 : learners);
     }
 }

@@ -1,16 +1,16 @@
 package io.modeldisk.mount.exchange;
 
 /**
- * Of when the weights are that a learner reads now.
+ * Version and age of the weights that are read now.
  *
- * @param version how many updates each block had had at least when it was pulled, or {@link VersionProbe#UNKNOWN}
- * @param ageMs how long ago the pull began; 0 if each read pulls
+ * @param version the updates that every block had had at least when it was pulled, or {@link VersionProbe#UNKNOWN}
+ * @param ageMs the time since their pull began; 0 if each read pulls, and before the first pull
  */
 public record WeightsInUse(long version, double ageMs) {
-    /** Each read pulls. */
+    /** Each read pulls the latest weights. */
     static final WeightsInUse LATEST = new WeightsInUse(VersionProbe.UNKNOWN, 0);
 
-    /** Whether each read pulls, so that they are never older than that. */
+    /** Whether each read pulls the latest weights. */
     public boolean isLatest() {
         return this == LATEST;
     }

@@ -50,7 +50,7 @@ public final class ModelFile implements MountedFile {
         this.clock = clock;
         this.exchange = exchange;
         this.size = new FixedSize(name(), model.facts().sizeBytes(), clock);
-        this.attributes = new ModelAttributes(exchange, new VersionProbe(model));
+        this.attributes = new ModelAttributes(exchange, new VersionProbe(model, clock));
     }
 
     @Override

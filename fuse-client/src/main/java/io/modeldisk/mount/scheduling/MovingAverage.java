@@ -1,9 +1,9 @@
 package io.modeldisk.mount.scheduling;
 
 /**
- * An exponential moving average and the mean absolute deviation from it, both over a window of <i>n</i> samples: each sample
- * weighs 2 / (n + 1), so that after 2.5 n further ones less than 1 % of it is left. The first samples weigh as in a plain mean.
- * Until there are some, the deviation is taken for half of the mean, as RFC 6298 takes it for a round-trip time. Not thread-safe.
+ * An exponential moving average and the mean absolute deviation from it, both over a window of <i>n</i> samples. Each sample
+ * weighs 2 / (n + 1); after 2.5 n further samples, less than 1 % of it is left. The first samples weigh as in an arithmetic mean.
+ * After the first sample the deviation is half of it, as RFC 6298 has it for a round-trip time. Not thread-safe.
  */
 final class MovingAverage {
     private final double leastWeight;
@@ -11,12 +11,12 @@ final class MovingAverage {
     private double mean;
     private double deviation;
 
-    /** An average over this many samples, from 1. */
+    /** An average over this many samples, at least 1. */
     MovingAverage(int window) {
         this.leastWeight = 2.0 / (window + 1);
     }
 
-    /** Counts one more sample. */
+    /** Adds a sample. */
     void add(double sample) {
         samples++;
         if (samples == 1) {
@@ -38,7 +38,7 @@ final class MovingAverage {
         return mean;
     }
 
-    /** How far samples are from it, on average; 0 before the first sample. */
+    /** The mean absolute deviation from the average; 0 before the first sample. */
     double deviation() {
         return deviation;
     }

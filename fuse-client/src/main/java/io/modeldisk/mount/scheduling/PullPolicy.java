@@ -4,19 +4,19 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** When the weights of the next iteration are pulled, by name. */
+/** When the overlap exchange pulls the weights of the next iteration. */
 public enum PullPolicy {
-    /** So that the pull ends just when the computation does: after a bubble, or beside the push if there is no time for one. */
+    /** The pull ends together with the computation: it starts after a bubble, or beside the push if time is short. */
     ADAPTIVE,
-    /** As soon as the push has ended, always. */
+    /** The pull starts when the push has ended. */
     AFTER_PUSH,
-    /** While the push goes on, always: full duplex. */
+    /** The pull runs beside the push: full duplex. */
     BESIDE_PUSH;
 
     /**
-     * The policy with this name, as {@code after-push}.
+     * The policy with this name, such as {@code after-push}.
      *
-     * @throws IllegalArgumentException with the names there are
+     * @throws IllegalArgumentException if no policy has it; the message lists the names
      */
     public static PullPolicy named(String name) {
         for (PullPolicy policy : values()) {
@@ -28,7 +28,7 @@ public enum PullPolicy {
             + Arrays.stream(values()).map(PullPolicy::policyName).collect(Collectors.joining(", ")));
     }
 
-    /** The name that users write. */
+    /** The name in options. */
     public String policyName() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

@@ -1,22 +1,22 @@
 package io.modeldisk.mount.scheduling;
 
+import io.modeldisk.platform.time.NanoClock;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 
 /**
- * Predicts when a pull must start so that it ends just when the computation does (iRDMA, section IV.B). Weights that are pulled
- * later are fresher; weights that are pulled too late are waited for.
+ * Predicts when a pull must start to end together with the computation (iRDMA, section IV.B). A later pull brings fresher
+ * weights; if it is too late, the learner waits for it.
  *
- * <p>The start is the expected end of the computation, less the expected latency of the pull, less a margin. What is expected is
- * an exponential moving average over {@value #WINDOW} iterations. The margin is {@value #CAUTION} times the mean absolute
- * deviations of both, and {@value #GUARD_TEXT}: it grows with jitter, and after a burst it keeps the pull early until the
- * burst is forgotten. Before anything is known, and when computing is shorter than communicating, the pull starts at once, beside
- * the push.
+ * <p>The pull starts at the expected end of the computation, minus the expected duration of the pull, minus a margin. Expected
+ * values are exponential moving averages over {@value #WINDOW} iterations. The margin is {@value #CAUTION} times the mean
+ * absolute deviations of computation and pull, plus {@value #GUARD_TEXT}. It grows with jitter; after a burst it keeps the pull
+ * early until the average has forgotten the burst. The pull starts at once, beside the push, before the first measurements and
+ * when the communication takes longer than the computation.
  *
  * <p>Times are in nanoseconds of the clock. Thread-safe.
  */
 public final class PullScheduler {
-    /** Over how many iterations averages go. */
+    /** The number of iterations that an average spans. */
     public static final int WINDOW = 10;
 
     static final int CAUTION = 3;
@@ -24,34 +24,34 @@ public final class PullScheduler {
     static final long GUARD_NS = TimeUnit.MICROSECONDS.toNanos(200);
     static final String GUARD_TEXT = "1 % of the computation and 0.2 ms";
 
-    private final LongSupplier nanoClock;
+    private final NanoClock clock;
     private final MovingAverage computation = new MovingAverage(WINDOW);
     private final MovingAverage push = new MovingAverage(WINDOW);
     private final MovingAverage pull = new MovingAverage(WINDOW);
     private long computingSinceNs;
     private boolean computing;
 
-    /** A scheduler that knows nothing yet. */
-    public PullScheduler(LongSupplier nanoClock) {
-        this.nanoClock = nanoClock;
-        this.computingSinceNs = nanoClock.getAsLong();
+    /** A scheduler without measurements. */
+    public PullScheduler(NanoClock clock) {
+        this.clock = clock;
+        this.computingSinceNs = clock.nanoTime();
     }
 
     /** The computation of an iteration begins. */
     public synchronized void computationBegins() {
-        computingSinceNs = nanoClock.getAsLong();
+        computingSinceNs = clock.nanoTime();
         computing = true;
     }
 
-    /** The computation has ended, whatever is waited for next. Does nothing if none had begun. */
+    /** The computation has ended. Does nothing if none had begun. */
     public synchronized void computationEnds() {
         if (computing) {
             computing = false;
-            computation.add(nanoClock.getAsLong() - computingSinceNs);
+            computation.add(clock.nanoTime() - computingSinceNs);
         }
     }
 
-    /** The learner is gone: what it was computing does not count. */
+    /** The learner has gone: its last computation does not count. */
     public synchronized void computationIsAbandoned() {
         computing = false;
     }
@@ -61,21 +61,21 @@ public final class PullScheduler {
         push.add(durationNs);
     }
 
-    /** A pull took this long, without what it waited for. */
+    /** A pull took this long, without the time that it waited for the push. */
     public synchronized void pulled(long durationNs) {
         pull.add(durationNs);
     }
 
-    /** How long from now until the pull should start; 0 or less: now. */
+    /** The time until the pull should start; 0 or less: it should start now. */
     public synchronized long delayNs() {
         if (computation.isEmpty() || pull.isEmpty()) {
             return 0;
         }
         double end = computingSinceNs + computation.mean();
-        return (long) (end - pull.mean() - margin() - nanoClock.getAsLong());
+        return (long) (end - pull.mean() - margin() - clock.nanoTime());
     }
 
-    /** What is known and expected now. */
+    /** The forecast of the next iteration. */
     public synchronized Forecast forecast() {
         return new Forecast(ms(computation.mean()), ms(push.mean()), ms(pull.mean()), ms(margin()));
     }
@@ -89,15 +89,15 @@ public final class PullScheduler {
     }
 
     /**
-     * What the scheduler expects, in milliseconds; 0 where nothing has been measured.
+     * The expected durations, in milliseconds; 0 before the first measurement.
      *
      * @param computationMs the next computation
      * @param pushMs the next push
      * @param pullMs the next pull
-     * @param marginMs how much earlier the pull is to end
+     * @param marginMs how much earlier than the computation the pull should end
      */
     public record Forecast(double computationMs, double pushMs, double pullMs, double marginMs) {
-        /** Whether the pull goes beside the push, for there is no time to do one after the other. */
+        /** Whether the pull runs beside the push, because there is not enough time to run them one after the other. */
         public boolean isDuplex() {
             return pushMs + pullMs + marginMs > computationMs;
         }

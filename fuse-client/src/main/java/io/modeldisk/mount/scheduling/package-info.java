@@ -1,2 +1,2 @@
-/** When to pull: predictions from what was measured. Pure arithmetic on an injected clock; no thread, no model, no file here. */
+/** Predicts when to pull, from measurements. Arithmetic on an injected clock: no threads, models or files here. */
 package io.modeldisk.mount.scheduling;

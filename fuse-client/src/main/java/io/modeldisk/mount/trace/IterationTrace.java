@@ -1,41 +1,47 @@
 package io.modeldisk.mount.trace;
 
+import io.modeldisk.platform.time.NanoClock;
+import java.time.Instant;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 
 /**
  * The phases of the last iterations, at most {@value #CAPACITY} of them; older ones are overwritten. Adding one allocates
  * nothing. Thread-safe.
  */
 public final class IterationTrace {
-    /** How many phases are kept: five an iteration. */
+    /** How many phases are kept; an iteration has up to five. */
     public static final int CAPACITY = 20_000;
 
     private final Phase[] phases = new Phase[CAPACITY];
     private final long[] iterations = new long[CAPACITY];
     private final long[] startsNs = new long[CAPACITY];
     private final long[] endsNs = new long[CAPACITY];
-    private final LongSupplier nanoClock;
+    private final NanoClock clock;
     private final long epochNs;
     private long added;
 
     /**
      * An empty trace.
      *
-     * @param nanoClock the clock of all times that are added
-     * @param epochMicros the time now, in microseconds since 1970: what aligns the traces of several learners
+     * @param clock the clock of all times that are added
+     * @param now the time of day now, which aligns the traces of several learners
      */
-    public IterationTrace(LongSupplier nanoClock, long epochMicros) {
-        this.nanoClock = nanoClock;
-        this.epochNs = TimeUnit.MICROSECONDS.toNanos(epochMicros) - nanoClock.getAsLong();
+    public IterationTrace(NanoClock clock, Instant now) {
+        this.clock = clock;
+        this.epochNs = TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano() - clock.nanoTime();
+    }
+
+    /** The clock of all times that are added. */
+    public NanoClock clock() {
+        return clock;
     }
 
     /** The time now, for {@link #add}. */
     public long nowNs() {
-        return nanoClock.getAsLong();
+        return clock.nanoTime();
     }
 
-    /** Adds a phase of an iteration; one that took no time is left out. */
+    /** Adds a phase of an iteration, unless it took no time. */
     public synchronized void add(Phase phase, long iteration, long startNs, long endNs) {
         if (endNs <= startNs) {
             return;
@@ -47,7 +53,7 @@ public final class IterationTrace {
         endsNs[at] = endNs;
     }
 
-    /** Shows what is kept, in the order in which it was added, with times in nanoseconds since 1970. */
+    /** Visits the phases in the order in which they were added, with times in nanoseconds since 1970. */
     public synchronized void forEach(Visitor visitor) {
         for (long i = Math.max(0, added - CAPACITY); i < added; i++) {
             int at = (int) (i % CAPACITY);
@@ -60,7 +66,7 @@ public final class IterationTrace {
         return Math.max(0, added - CAPACITY);
     }
 
-    /** Is shown phases. */
+    /** Visits phases. */
     @FunctionalInterface
     public interface Visitor {
         /** One phase. */

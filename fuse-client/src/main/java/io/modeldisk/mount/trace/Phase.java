@@ -2,20 +2,20 @@ package io.modeldisk.mount.trace;
 
 import java.util.Locale;
 
-/** What an iteration consists of. */
+/** The phases of an iteration. */
 public enum Phase {
     /** The learner computes, from one fsync to the next. */
     COMPUTE,
     /** The learner waits in fsync. */
     STALL,
-    /** The gradient goes to the shards. */
+    /** The gradient is pushed. */
     PUSH,
-    /** Nothing moves, so that the weights are pulled as late as they can be. */
+    /** The pull is delayed, so that the weights are fresh when they are used. */
     BUBBLE,
-    /** The weights come from the shards. */
+    /** The weights are pulled. */
     PULL;
 
-    /** The name in a trace, as {@code bubble}. */
+    /** The name in a trace, such as {@code bubble}. */
     public String phaseName() {
         return name().toLowerCase(Locale.ROOT);
     }

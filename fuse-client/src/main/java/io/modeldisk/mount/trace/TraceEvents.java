@@ -8,8 +8,8 @@ import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 
 /**
- * A trace in the trace-event format (JSON object format, complete events), which Perfetto and chrome://tracing open: one process
- * a learner, with the lanes {@code learner}, {@code push} and {@code pull}. Thread-safe.
+ * A trace in the trace-event format (JSON object format, complete events), which Perfetto and chrome://tracing open. Each learner
+ * is a process with the lanes {@code learner}, {@code push} and {@code pull}. Thread-safe.
  *
  * @param trace the phases
  * @param learner the learner's name
@@ -19,7 +19,7 @@ import java.math.BigDecimal;
 public record TraceEvents(IterationTrace trace, String learner, String model, String exchange) {
     private static final String[] LANES = {"learner", "push", "pull"};
 
-    /** The trace as it is now, in UTF-8. */
+    /** The current trace as JSON in UTF-8. */
     public byte[] toJson() {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         try (JsonGenerator json = new JsonFactory().createGenerator(out)) {
@@ -40,7 +40,7 @@ public record TraceEvents(IterationTrace trace, String learner, String model, St
             json.writeEndArray();
             json.writeEndObject();
         } catch (IOException e) {
-            throw new UncheckedIOException("memory that cannot be written to", e);
+            throw new UncheckedIOException("writing JSON to memory failed", e);
         }
         return out.toByteArray();
     }
@@ -64,7 +64,7 @@ public record TraceEvents(IterationTrace trace, String learner, String model, St
             json.writeStringField("name", phase.phaseName());
             json.writeNumberField("pid", 1);
             json.writeNumberField("tid", lane(phase));
-            // In microseconds, with all digits.
+            // Microseconds, with three decimals.
             json.writeNumberField("ts", BigDecimal.valueOf(startNs, 3));
             json.writeNumberField("dur", BigDecimal.valueOf(endNs - startNs, 3));
             json.writeObjectFieldStart("args");
@@ -73,7 +73,7 @@ public record TraceEvents(IterationTrace trace, String learner, String model, St
             json.writeEndObject();
             json.writeRaw('\n');
         } catch (IOException e) {
-            throw new UncheckedIOException("memory that cannot be written to", e);
+            throw new UncheckedIOException("writing JSON to memory failed", e);
         }
     }
 

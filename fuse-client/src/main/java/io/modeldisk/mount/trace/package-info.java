@@ -1,2 +1,2 @@
-/** What happened when: the phases of the last iterations, and how they are written down. */
+/** The phases of the last iterations: recorded, and written as trace events. */
 package io.modeldisk.mount.trace;

@@ -27,21 +27,21 @@ final class DirectExchangeTest {
     }
 
     @Test
-    void aWritePushesAtOnce() throws IOException {
+    void writePushesAtOnce() throws IOException {
         exchange.write(8192, 4096, transfer.with(3, 4096));
         assertThat(model.weight(8192)).isEqualTo((byte) 3);
         assertThat(model.weight(12288)).isZero();
     }
 
     @Test
-    void anUnalignedReadGivesJustItsBytes() throws IOException {
+    void unalignedReadReturnsItsBytesOnly() throws IOException {
         exchange.write(4096, 4096, transfer.with(3, 4096));
         exchange.read(4095, 3, transfer);
         assertThat(transfer.answer).containsExactly(0, 3, 3);
     }
 
     @Test
-    void anUnalignedWriteIsInvalid() {
+    void unalignedWriteFailsWithEinval() {
         assertThatThrownBy(() -> exchange.write(1, 4096, transfer)).isInstanceOfSatisfying(ErrnoException.class,
             e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL)).hasMessageContaining("multiple of 4096");
         assertThatThrownBy(() -> exchange.write(0, 100, transfer)).isInstanceOf(ErrnoException.class);
@@ -49,7 +49,7 @@ final class DirectExchangeTest {
     }
 
     @Test
-    void aWriteToTheEndIsPaddedWithZeros() throws IOException {
+    void writeToTheEndOfTheModelIsPaddedWithZeros() throws IOException {
         exchange.write(1 << 20, 20, transfer.with(3, 20));
         assertThat(model.weight((1 << 20) + 19)).isEqualTo((byte) 3);
         assertThat(model.weight((1 << 20) + 20)).isZero();
@@ -62,7 +62,7 @@ final class DirectExchangeTest {
     }
 
     @Test
-    void anUnknownSchemeNamesThoseThereAre() {
+    void unknownSchemeIsRefusedWithTheKnownNames() {
         assertThatThrownBy(() -> ExchangeScheme.named("fast"))
             .hasMessage("exchange=fast must be one of direct, sync, overlap");
     }

@@ -7,8 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.modeldisk.mount.FakeTransfer;
 import io.modeldisk.mount.MemoryModel;
 import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.test.ManualClock;
 import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -32,9 +37,13 @@ final class OverlapExchangeTest {
     private Exchange exchange;
 
     private void open(PullPolicy policy) throws IOException {
+        open(policy, NanoClock.SYSTEM);
+    }
+
+    private void open(PullPolicy policy, NanoClock clock) throws IOException {
         model.fill(FIRST);
         exchange = ExchangeScheme.named("overlap").create(model,
-            new ExchangeSettings(policy, ExchangeSettings.systemTrace()));
+            new ExchangeSettings(policy, new IterationTrace(clock, Instant.EPOCH)));
         exchange.prepare(true, Cancellation.NONE);
     }
 
@@ -62,10 +71,9 @@ final class OverlapExchangeTest {
         return transfer.answer[0];
     }
 
-    /** Waits until the model was pulled this often: once by the open, once in the background after it, once by each fsync. */
+    /** Waits until this many pulls of the whole model have ended: one for the open, one for each fsync. */
     private void awaitPulls(int count) {
-        await(count + " pulls of the whole model end",
-            () -> exchange.counters().pulledBytes() == count * LogicalBlocks.up(SIZE));
+        await(count + " pulls", () -> exchange.counters().pulledBytes() == count * LogicalBlocks.up(SIZE));
     }
 
     @ParameterizedTest
@@ -97,7 +105,7 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void fsyncDoesNotWaitForItsOwnExchange() throws IOException {
+    void fsyncReturnsBeforeItsOwnExchangeEnds() throws IOException {
         open();
         write(0);
         model.pushesWait(true);
@@ -109,11 +117,11 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void fsyncWaitsForTheExchangeBeforeAndLosesNothingWhenItIsInterrupted() throws Exception {
+    void interruptedFsyncLeavesTheLastExchangeRunningAndTheNextSwitches() throws Exception {
         open();
         write(0);
         fsync();
-        awaitPulls(3);
+        awaitPulls(2);
         model.pushesWait(true);
         write(BLOCK);
         fsync();
@@ -121,7 +129,7 @@ final class OverlapExchangeTest {
         Cancellation cancellation = new Cancellation();
         CompletableFuture<Void> waits = CompletableFuture.runAsync(() -> assertThatThrownBy(
             () -> exchange.synchronize(cancellation)).hasMessageContaining("interrupted"));
-        await("the fsync waits", () -> model.waiting.get() > 0);
+        await("a call waits", () -> model.waiting.get() > 0);
         assertThat(waits).isNotDone();
         cancellation.cancel();
         waits.get(10, TimeUnit.SECONDS);
@@ -134,14 +142,14 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void aFailedPushIsReportedByTheNextFsyncAndMadeUpForByTheOneAfter() throws IOException {
+    void failedPushIsReportedByTheNextFsyncAndRepeatedByTheOneAfter() throws IOException {
         open();
         write(0);
         write(2 * BLOCK);
         model.failPushAfter(1);
         fsync();
         write(BLOCK);
-        assertThatThrownBy(this::fsync).hasMessageContaining("the iteration before").hasMessageContaining("shard 0");
+        assertThatThrownBy(this::fsync).hasMessageContaining("the last iteration").hasMessageContaining("shard 0");
         assertThat(exchange.counters().lastError()).contains("shard 0");
         // No switch: the gradient that was being written is still there, and the weights are the same.
         assertThat(read(0)).isEqualTo(FIRST);
@@ -152,10 +160,10 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void aFailedPullIsReportedAndItsMixtureNeverSeen() throws IOException {
+    void failedPullIsReportedAndItsMixtureIsNeverRead() throws IOException {
         open();
         fsync();
-        awaitPulls(3);
+        awaitPulls(2);
         model.fill(9);
         model.failPullAfter(0);
         fsync();
@@ -168,12 +176,12 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void closeReportsThatTheLastGradientIsNotWithTheShards() throws IOException {
+    void closeReportsThatTheLastGradientWasNotPushed() throws IOException {
         open();
         write(0);
         model.failPushAfter(0);
         fsync();
-        assertThatThrownBy(() -> exchange.flush(Cancellation.NONE)).hasMessageContaining("not with the shards");
+        assertThatThrownBy(() -> exchange.flush(Cancellation.NONE)).hasMessageContaining("do not have the gradient");
         exchange.abandon();
         assertThat(exchange.counters().lastError()).contains("4096 bytes of the gradient of iteration 1 are lost")
             .contains("shard 0");
@@ -181,7 +189,7 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void aLearnerThatIsGoneHasPushedAllThatItFsyncedAndNothingElse() throws Exception {
+    void gradientAfterTheLastFsyncIsDroppedWhenItsLearnerCloses() throws Exception {
         open();
         for (int block = 0; block < 20; block++) {
             write(2 * block * BLOCK);
@@ -190,7 +198,7 @@ final class OverlapExchangeTest {
         fsync();
         write(BLOCK);
         CompletableFuture<Void> gone = CompletableFuture.runAsync(exchange::abandon);
-        await("a push waits", () -> model.waiting.get() > 0);
+        await("a call waits", () -> model.waiting.get() > 0);
         model.pushesWait(false);
         gone.get(10, TimeUnit.SECONDS);
         assertThat(model.pushes).hasSize(20).doesNotContain(BLOCK + "+4096");
@@ -198,12 +206,12 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void aLearnerThatIsGoneWhileItPullsLeavesNoWeightsOfItsOwnBehind() throws Exception {
+    void learnerThatOpensAfterAnotherClosedDuringAPullReadsFreshWeights() throws Exception {
         open();
-        awaitPulls(2);
+        awaitPulls(1);
         model.pullsWait(true);
         fsync();
-        await("a pull waits", () -> model.waiting.get() > 0);
+        await("a call waits", () -> model.waiting.get() > 0);
         exchange.abandon();
         model.pullsWait(false);
         model.fill(7);
@@ -214,12 +222,17 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void aPushThatNeverEndsIsGivenUpAndSaid() throws IOException {
-        open();
+    void pushThatNeverEndsIsCancelledAndReportedWhenItsLearnerCloses() throws Exception {
+        ManualClock clock = new ManualClock();
+        open(PullPolicy.AFTER_PUSH, clock);
         write(0);
         model.pushesWait(true);
         fsync();
-        exchange.abandon();
+        CompletableFuture<Void> abandon = CompletableFuture.runAsync(exchange::abandon);
+        await("the push and the close wait", () -> model.waiting.get() > 0 && clock.waitingThreads() > 0);
+        assertThat(abandon).isNotDone();
+        clock.advance(Duration.ofNanos(BufferedExchange.DRAIN_TIMEOUT_NS));
+        abandon.get(10, TimeUnit.SECONDS);
         assertThat(exchange.counters().lastError()).contains("4096 bytes");
         model.pushesWait(false);
         exchange.prepare(true, Cancellation.NONE);
@@ -229,8 +242,55 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void aReaderDoesNotChangeTheWeightsOfALearner() throws IOException {
+    void iterationsReadTheCountersAndNeverTheStatusPage() throws IOException {
         open();
+        for (int k = 1; k <= 4; k++) {
+            write(0);
+            fsync();
+        }
+        awaitPulls(5);
+        await("the staleness is known", () -> !Double.isNaN(exchange.counters().lastStaleness()));
+        assertThat(exchange.weightsInUse().version()).isEqualTo(7);
+        assertThat(model.counterReads.get()).isPositive();
+        assertThat(model.statusReads).hasValue(0);
+    }
+
+    @Test
+    void adaptivePullWaitsForItsTimeUnlessTheLearnerWaits() throws Exception {
+        ManualClock clock = new ManualClock();
+        open(PullPolicy.ADAPTIVE, clock);
+        for (int k = 1; k <= 12; k++) {
+            long pulledBytes = k * LogicalBlocks.up(SIZE);
+            await("the exchange ends, or its pull waits",
+                () -> clock.waitingThreads() > 0 || exchange.counters().pulledBytes() == pulledBytes);
+            clock.advance(Duration.ofSeconds(1));
+            fsync();
+        }
+        await("a bubble begins", () -> clock.waitingThreads() > 0);
+        clock.advance(Duration.ofMillis(500));
+        awaitPulls(12);
+        clock.advance(Duration.ofMillis(450));
+        awaitPulls(13);
+        assertThat(exchange.counters().lastBubbleMs()).isEqualTo(950);
+        clock.advance(Duration.ofMillis(50));
+        fsync();
+        await("a bubble begins", () -> clock.waitingThreads() > 0);
+        fsync();
+        assertThat(exchange.counters().lastBubbleMs()).isZero();
+    }
+
+    @Test
+    void openPullsOnceForBothSets() throws IOException {
+        open();
+        fsync();
+        assertThat(read(0)).isEqualTo(FIRST);
+        assertThat(model.pulls.get()).isLessThanOrEqualTo(2);
+    }
+
+    @Test
+    void readersFsyncDoesNotChangeTheWeightsOfALearner() throws IOException {
+        open();
+        awaitPulls(1);
         model.fill(8);
         exchange.refresh(Cancellation.NONE);
         assertThat(read(0)).isEqualTo(FIRST);
@@ -240,7 +300,7 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void noReaderSeesWeightsThatAreHalfPulled() throws IOException {
+    void readAfterAFailedPullPullsAgain() throws IOException {
         open();
         exchange.abandon();
         model.fill(9);
@@ -251,17 +311,24 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void theWeightsInUseGetOlder() throws IOException {
-        open();
-        double age = exchange.weightsInUse().ageMs();
-        assertThat(exchange.weightsInUse().ageMs()).isGreaterThan(age);
+    void ageOfTheWeightsGrowsUntilTheyAreSwitched() throws IOException {
+        ManualClock clock = new ManualClock();
+        open(PullPolicy.AFTER_PUSH, clock);
+        awaitPulls(1);
+        clock.advance(Duration.ofMillis(30));
+        assertThat(exchange.weightsInUse().ageMs()).isEqualTo(30);
         fsync();
-        assertThat(exchange.counters().meanAgeMs()).isPositive();
+        awaitPulls(2);
+        assertThat(exchange.weightsInUse().ageMs()).isEqualTo(30);
+        clock.advance(Duration.ofMillis(5));
+        fsync();
+        assertThat(exchange.weightsInUse().ageMs()).isEqualTo(5);
+        assertThat(exchange.counters().meanAgeMs()).isEqualTo((30 + 5) / 2.0);
     }
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void whateverFailsEachFsyncedGradientCountsOnce(long seed) throws IOException {
+    void eachGradientCountsOnceWhateverFails(long seed) throws IOException {
         open(PullPolicy.values()[(int) (seed % 3)]);
         Random random = new Random(seed);
         int[] expected = new int[SIZE / BLOCK];

@@ -1,13 +1,17 @@
 package io.modeldisk.mount.exchange;
 
-import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.mount.FakeTransfer;
 import io.modeldisk.mount.MemoryModel;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.test.Await;
+import io.modeldisk.test.ManualClock;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -38,7 +42,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void readsAreFreshFromTheStart() throws IOException {
+    void firstReadReturnsTheWeightsAtOpen() throws IOException {
         exchange.read(100, 3, transfer);
         assertThat(transfer.answer).containsOnly(5).hasSize(3);
     }
@@ -50,13 +54,13 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void fsyncPushesEachDirtyRunOnceAndPullsTheResult() throws IOException {
+    void fsyncPushesEachDirtyRangeOnceAndPullsTheResult() throws IOException {
         exchange.write(0, BLOCK, transfer.with(1, BLOCK));
         exchange.write(BLOCK, BLOCK, transfer.with(1, BLOCK));
         exchange.write(1 << 20, BLOCK, transfer.with(2, BLOCK));
         exchange.synchronize(Cancellation.NONE);
 
-        assertThat(model.pushes).containsExactly("0+8192", (1 << 20) + "+4096");
+        assertThat(model.pushes).containsExactlyInAnyOrder("0+8192", (1 << 20) + "+4096");
         assertThat(model.calls).containsExactly("synchronize");
         exchange.read(1 << 20, 1, transfer);
         assertThat(transfer.answer).containsExactly(7);
@@ -65,7 +69,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void untouchedBytesOfAPartlyWrittenBlockArePushedAsZero() throws IOException {
+    void bytesNotWrittenOfADirtyBlockArePushedAsZero() throws IOException {
         exchange.write(BLOCK + 10, 4, transfer.with(3, 4));
         exchange.synchronize(Cancellation.NONE);
 
@@ -76,7 +80,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void theGradientIsCleanAfterFsync() throws IOException {
+    void gradientIsZeroAfterFsync() throws IOException {
         exchange.write(10, 4, transfer.with(3, 4));
         exchange.synchronize(Cancellation.NONE);
         exchange.write(20, 4, transfer.with(3, 4));
@@ -87,7 +91,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void fsyncWithoutAGradientOnlyPulls() throws IOException {
+    void fsyncWithoutGradientOnlyPulls() throws IOException {
         model.fill(9);
         exchange.synchronize(Cancellation.NONE);
 
@@ -99,7 +103,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void tornGradientIsNeverPushed() throws IOException {
+    void gradientWithoutFsyncIsDroppedWhenItsLearnerCloses() throws IOException {
         exchange.write(0, BLOCK, transfer.with(1, BLOCK));
         exchange.abandon();
         exchange.prepare(true, Cancellation.NONE);
@@ -112,7 +116,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void whatWasPushedBeforeAFailureIsNotPushedAgain() throws IOException {
+    void fsyncAfterAFailedPushPushesTheRestOnly() throws IOException {
         exchange.write(0, BLOCK, transfer.with(1, BLOCK));
         exchange.write(2 * BLOCK, BLOCK, transfer.with(1, BLOCK));
         exchange.write(4 * BLOCK, BLOCK, transfer.with(1, BLOCK));
@@ -127,12 +131,10 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void aFailedPullIsMadeUpForByTheNextFsync() throws IOException {
+    void fsyncRepeatedAfterAnInterruptPushesOnce() throws IOException {
         exchange.write(0, BLOCK, transfer.with(1, BLOCK));
         model.pullsWait(true);
-        Cancellation cancelled = new Cancellation();
-        cancelled.cancel();
-        assertThatThrownBy(() -> exchange.synchronize(cancelled)).isInstanceOf(IOException.class);
+        interruptedFsync();
         model.pullsWait(false);
         exchange.synchronize(Cancellation.NONE);
 
@@ -142,37 +144,189 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void noReadSeesWeightsThatAreHalfPulled() throws IOException {
+    void readAfterAFailedPullPullsAgain() throws IOException {
+        awaitPulls(1);
+        model.fill(9);
+        model.failPullAfter(0);
+        assertThatThrownBy(() -> exchange.synchronize(Cancellation.NONE)).hasMessageContaining("shard 0");
+        exchange.read(0, 1, transfer);
+        assertThat(transfer.answer).containsExactly(9);
+        exchange.read(SIZE - 1, 1, transfer);
+        assertThat(transfer.answer).containsExactly(9);
+    }
+
+    @Test
+    void readAfterAFailedPushReturnsTheWeightsOfBefore() throws IOException {
+        awaitPulls(1);
+        exchange.write(0, BLOCK, transfer.with(1, BLOCK));
+        model.failPushAfter(0);
+        assertThatThrownBy(() -> exchange.synchronize(Cancellation.NONE)).hasMessageContaining("shard 0");
+        model.fill(9);
+        exchange.read(0, 1, transfer);
+        assertThat(transfer.answer).containsExactly(5);
+    }
+
+    /** Waits until this many pulls have ended: one for the open, one for each fsync. */
+    private void awaitPulls(int count) {
+        Await.await(count + " pulls", () -> exchange.counters().pulledBytes() == count * LogicalBlocks.up(SIZE));
+    }
+
+    @Test
+    void openDoesNotWaitForThePullAndTheFirstReadDoes() throws Exception {
+        exchange.abandon();
         model.pullsWait(true);
+        exchange.prepare(true, Cancellation.NONE);
+        model.fill(6);
+        CompletableFuture<Void> read = CompletableFuture.runAsync(() -> readFirstByte());
+        Await.await("the pull waits", () -> model.waiting.get() == 1);
+        assertThat(read).isNotDone();
+        model.pullsWait(false);
+        read.get(10, TimeUnit.SECONDS);
+        assertThat(transfer.answer).containsExactly(6);
+    }
+
+    private void readFirstByte() {
+        try {
+            exchange.read(0, 1, transfer);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void fsyncInterruptedEvery20MsEndsWithAPullOf100Ms() throws Exception {
+        awaitPulls(1);
+        ManualClock clock = new ManualClock();
+        model.pullsTake(Duration.ofMillis(100), clock);
+        exchange.write(0, BLOCK, transfer.with(1, BLOCK));
+        for (int interrupts = 1; interrupts <= 4; interrupts++) {
+            interruptAfter20Ms(clock, cancellation -> exchange.synchronize(cancellation));
+        }
+        CompletableFuture<Void> last = start(Cancellation.NONE, cancellation -> exchange.synchronize(cancellation));
+        clock.advance(Duration.ofMillis(20));
+        last.get(10, TimeUnit.SECONDS);
+        assertThat(model.pushes).containsExactly("0+4096");
+        assertThat(model.pulls).hasValue(2);
+        assertThat(exchange.counters().iterations()).isEqualTo(1);
+        readFirstByte();
+        assertThat(transfer.answer).containsExactly(6);
+    }
+
+    @Test
+    void readInterruptedEvery20MsEndsWithAPullOf100Ms() throws Exception {
+        exchange.abandon();
+        ManualClock clock = new ManualClock();
+        model.pullsTake(Duration.ofMillis(100), clock);
+        model.pulls.set(0);
+        exchange.prepare(false, Cancellation.NONE);
+        for (int interrupts = 1; interrupts <= 4; interrupts++) {
+            interruptAfter20Ms(clock, cancellation -> {
+                FakeTransfer reader = new FakeTransfer(cancellation);
+                exchange.read(0, 1, reader);
+            });
+        }
+        CompletableFuture<Void> last = CompletableFuture.runAsync(() -> readFirstByte());
+        clock.advance(Duration.ofMillis(20));
+        last.get(10, TimeUnit.SECONDS);
+        assertThat(model.pulls).hasValue(1);
+    }
+
+    /** A call that waits for the shards, is interrupted 20 ms later, and fails. */
+    private void interruptAfter20Ms(ManualClock clock, Request request) throws Exception {
+        Cancellation cancellation = new Cancellation();
+        CompletableFuture<Void> call = start(cancellation, request);
+        Await.await("the pull waits", () -> model.waiting.get() == 1);
+        clock.advance(Duration.ofMillis(20));
+        cancellation.cancel();
+        assertThatThrownBy(() -> call.get(10, TimeUnit.SECONDS)).hasMessageContaining("interrupted");
+    }
+
+    private static CompletableFuture<Void> start(Cancellation cancellation, Request request) {
+        return CompletableFuture.runAsync(() -> {
+            try {
+                request.run(cancellation);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+    }
+
+    private interface Request {
+        void run(Cancellation cancellation) throws IOException;
+    }
+
+    @Test
+    void gradientWrittenAfterAnInterruptedFsyncIsPushedByTheNext() throws IOException {
+        exchange.write(0, BLOCK, transfer.with(1, BLOCK));
+        model.pullsWait(true);
+        interruptedFsync();
+        model.pullsWait(false);
+        exchange.write(BLOCK, BLOCK, transfer.with(1, BLOCK));
+        exchange.synchronize(Cancellation.NONE);
+        assertThat(model.pushes).containsExactly("0+4096", "4096+4096");
+        exchange.read(BLOCK, 1, transfer);
+        assertThat(transfer.answer).containsExactly(6);
+    }
+
+    @Test
+    void fsyncAfterAReadPullsAgainAlsoIfTheLastWasInterrupted() throws IOException {
+        awaitPulls(1);
+        model.pullsWait(true);
+        interruptedFsync();
+        model.pullsWait(false);
+        exchange.read(0, 1, transfer);
+        model.fill(9);
+        exchange.synchronize(Cancellation.NONE);
+        exchange.read(0, 1, transfer);
+        assertThat(transfer.answer).containsExactly(9);
+    }
+
+    private void interruptedFsync() {
         Cancellation cancelled = new Cancellation();
         cancelled.cancel();
-        assertThatThrownBy(() -> exchange.synchronize(cancelled)).isInstanceOf(IOException.class);
-        transfer.cancellation().cancel();
-        assertThatThrownBy(() -> exchange.read(0, 1, transfer)).isInstanceOf(IOException.class);
-        transfer.cancellation().reset();
-        model.pullsWait(false);
+        assertThatThrownBy(() -> exchange.synchronize(cancelled)).isInstanceOf(CancelledException.class);
+    }
+
+    @Test
+    void learnerThatIsKilledInFsyncHasPushedItsWholeGradient() throws Exception {
+        exchange.write(0, BLOCK, transfer.with(1, BLOCK));
+        exchange.write(2 << 20, BLOCK, transfer.with(1, BLOCK));
+        model.pushesWait(true);
+        interruptedFsync();
+        CompletableFuture<Void> abandon = CompletableFuture.runAsync(exchange::abandon);
+        Await.await("pushes wait", () -> model.waiting.get() > 0);
+        model.pushesWait(false);
+        abandon.get(10, TimeUnit.SECONDS);
+        assertThat(model.pushes).containsExactlyInAnyOrder("0+4096", (2 << 20) + "+4096");
+    }
+
+    @Test
+    void readersFsyncDoesNotChangeTheWeightsOfALearner() throws IOException {
+        awaitPulls(1);
         model.fill(9);
+        exchange.refresh(Cancellation.NONE);
+        exchange.read(0, 1, transfer);
+        assertThat(transfer.answer).containsExactly(5);
+        exchange.abandon();
+        exchange.refresh(Cancellation.NONE);
         exchange.read(0, 1, transfer);
         assertThat(transfer.answer).containsExactly(9);
     }
 
     @Test
-    void aCancelledReadDoesNotWaitForTheFsyncOfAnother() throws Exception {
+    void cancelledReadDoesNotWaitForTheFsyncOfAnotherThread() throws Exception {
         model.synchronizeWaits(true);
         exchange.write(0, BLOCK, transfer.with(1, BLOCK));
-        Cancellation cancellation = new Cancellation();
-        CompletableFuture<Void> fsync = CompletableFuture.runAsync(() -> {
-            assertThatThrownBy(() -> exchange.synchronize(cancellation)).isInstanceOf(IOException.class);
-        });
-        await("the fsync waits", () -> model.waiting.get() > 0);
+        CompletableFuture<Void> fsync = start(Cancellation.NONE, cancellation -> exchange.synchronize(cancellation));
+        Await.await("the fsync waits", () -> model.waiting.get() > 0);
         transfer.cancellation().cancel();
         assertThatThrownBy(() -> exchange.read(0, 1, transfer)).hasMessageContaining("interrupted");
-        cancellation.cancel();
+        model.synchronizeWaits(false);
         fsync.get(10, TimeUnit.SECONDS);
     }
 
     @Test
-    void theTailBlockGoesWhole() throws IOException {
+    void lastLogicalBlockIsPushedWhole() throws IOException {
         exchange.write(SIZE - 4, 4, transfer.with(1, 4));
         exchange.synchronize(Cancellation.NONE);
         assertThat(model.pushes).containsExactly(3 * (1 << 20) + "+4096");

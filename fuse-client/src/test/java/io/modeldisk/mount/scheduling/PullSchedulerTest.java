@@ -2,17 +2,18 @@ package io.modeldisk.mount.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.modeldisk.test.ManualClock;
 import java.util.Random;
 import java.util.function.IntToLongFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Simulated traces: no wall clock, and the same numbers in every run. */
+/** Simulated learners: no real time, and the same numbers in every run. */
 final class PullSchedulerTest {
     private static final long MS = 1_000_000;
     private static final int ITERATIONS = 2_000;
-    /** After this many iterations the scheduler knows what to expect. */
+    /** After this many iterations the averages have settled. */
     private static final int WARM = 60;
 
     private static final IntToLongFunction COMPUTATION = constant(30);
@@ -23,7 +24,7 @@ final class PullSchedulerTest {
         return i -> ms * MS;
     }
 
-    /** Normally distributed around a mean, by this part of it. */
+    /** Normally distributed; the standard deviation is this part of the mean. */
     private static IntToLongFunction jittery(long seed, double ms, double part) {
         double[] values = new Random(seed).doubles(ITERATIONS).toArray();
         Random random = new Random(seed);
@@ -42,14 +43,14 @@ final class PullSchedulerTest {
     }
 
     @Test
-    void beforeAnythingIsKnownThePullStartsAtOnce() {
-        PullScheduler scheduler = new PullScheduler(() -> 5);
+    void pullStartsAtOnceBeforeTheFirstMeasurement() {
+        PullScheduler scheduler = new PullScheduler(new ManualClock());
         scheduler.computationBegins();
         assertThat(scheduler.delayNs()).isZero();
     }
 
     @Test
-    void steadyThePullEndsJustBeforeTheComputationAndNothingStalls() {
+    void pullOfASteadyLearnerEndsJustBeforeItsComputation() {
         SimulatedLearner learner = adaptive(COMPUTATION, PULL);
         assertThat(learner.stallPart(0)).isZero();
         // The pull itself, 1 % of the computation, 0.2 ms, and a rest of the first deviation.
@@ -59,7 +60,7 @@ final class PullSchedulerTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5})
-    void jitteryItStallsForLessThanHalfAPercentAndWeightsAreFresher(long seed) {
+    void jitteryLearnerStallsLessThanHalfAPercentAndHasFresherWeights(long seed) {
         IntToLongFunction computation = jittery(seed, 30, 0.05);
         IntToLongFunction pull = jittery(seed + 100, 5, 0.1);
         SimulatedLearner learner = adaptive(computation, pull);
@@ -70,7 +71,7 @@ final class PullSchedulerTest {
     }
 
     @Test
-    void moreJitterMakesThePullEarlier() {
+    void pullStartsEarlierWithMoreJitter() {
         double last = 0;
         for (double part : new double[]{0, 0.02, 0.05, 0.1}) {
             double age = adaptive(jittery(7, 30, part), PULL).meanAgeNs(WARM);
@@ -81,7 +82,7 @@ final class PullSchedulerTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {-0.01, 0.01})
-    void driftingItFollowsWithoutAStall(double msAnIteration) {
+    void learnerWithDriftDoesNotStall(double msAnIteration) {
         IntToLongFunction computation = i -> (long) ((40 + msAnIteration * i) * MS);
         SimulatedLearner learner = adaptive(computation, PULL);
         assertThat(learner.stallPart(WARM)).isZero();
@@ -89,7 +90,7 @@ final class PullSchedulerTest {
     }
 
     @Test
-    void aSuddenlyQuickerLearnerStallsForAFewIterationsOnly() {
+    void learnerThatBecomesQuickerStallsForOneWindowAtMost() {
         SimulatedLearner learner = adaptive(i -> (i < 1_000 ? 40 : 25) * MS, PULL);
         assertThat(learner.stallPart(1_000 + PullScheduler.WINDOW)).isZero();
         // An iteration never waits for longer than a pull.
@@ -98,7 +99,7 @@ final class PullSchedulerTest {
 
     @ParameterizedTest
     @ValueSource(longs = {2, 10, 100})
-    void aBurstStallsNothingAndIsForgottenAfterFiveWindows(long times) {
+    void longComputationCausesNoStallAndIsForgottenAfterFiveWindows(long times) {
         SimulatedLearner learner = adaptive(i -> (i == 1_000 ? times * 30 : 30) * MS, PULL);
         assertThat(learner.stallPart(WARM)).isZero();
         assertThat(learner.ageNs(1_001)).isGreaterThan(learner.ageNs(999));
@@ -106,7 +107,7 @@ final class PullSchedulerTest {
     }
 
     @Test
-    void burstsOfTheNetworkStallOnlyTheirOwnIteration() {
+    void slowPullStallsItsOwnIterationOnly() {
         IntToLongFunction pull = i -> (i % 100 == 50 ? 60 : 5) * MS;
         SimulatedLearner learner = adaptive(COMPUTATION, pull);
         // Even a pull at once would wait for a pull that is longer than the computation: 38 ms in 100 iterations.
@@ -116,7 +117,7 @@ final class PullSchedulerTest {
     }
 
     @Test
-    void aShardThatBecomesSlowMakesThePullEarlier() {
+    void pullStartsEarlierWhenAShardBecomesSlow() {
         IntToLongFunction pull = i -> (i < 1_000 ? 5 : 15) * MS;
         SimulatedLearner learner = adaptive(COMPUTATION, pull);
         assertThat(learner.stallPart(1_000 + PullScheduler.WINDOW)).isZero();
@@ -124,7 +125,7 @@ final class PullSchedulerTest {
     }
 
     @Test
-    void whenCommunicatingIsLongerThanComputingThereIsNoBubble() {
+    void pullRunsBesideThePushWhenCommunicationTakesLongerThanComputation() {
         PullScheduler scheduler = SimulatedLearner.run(true, ITERATIONS, constant(10), PUSH, PULL).scheduler();
         assertThat(scheduler.forecast().isDuplex()).isTrue();
         scheduler.computationBegins();
@@ -136,7 +137,7 @@ final class PullSchedulerTest {
     }
 
     @Test
-    void anAbandonedComputationDoesNotCount() {
+    void abandonedComputationIsNotMeasured() {
         PullScheduler scheduler = SimulatedLearner.run(true, 100, COMPUTATION, PUSH, PULL).scheduler();
         double before = scheduler.forecast().computationMs();
         scheduler.computationBegins();
@@ -146,7 +147,7 @@ final class PullSchedulerTest {
     }
 
     @Test
-    void aSampleHasLessThanOnePercentOfItsWeightAfterTwoAndAHalfWindows() {
+    void sampleKeepsLessThanOnePercentOfItsWeightAfterTwoAndAHalfWindows() {
         MovingAverage average = new MovingAverage(PullScheduler.WINDOW);
         for (int i = 0; i < 100; i++) {
             average.add(0);

@@ -1,20 +1,22 @@
 package io.modeldisk.mount.scheduling;
 
+import io.modeldisk.test.ManualClock;
+import java.time.Duration;
 import java.util.function.IntToLongFunction;
 import java.util.stream.LongStream;
 
 /**
- * A learner and its exchange on a clock that only this moves: each iteration computes while the set of the one before is pushed,
- * the bubble slept and the weights pulled; then the learner waits for the pull, if it has not ended.
+ * A learner and its exchange on a simulated clock. In each iteration the learner computes while the gradient of the last
+ * iteration is pushed and, after the bubble, the weights are pulled; then it waits for the pull if that has not ended.
  */
 final class SimulatedLearner {
-    private final PullScheduler scheduler = new PullScheduler(() -> this.nowNs);
+    private final ManualClock clock = new ManualClock();
+    private final PullScheduler scheduler = new PullScheduler(clock);
     private final boolean adaptive;
     private final int iterations;
     private final long[] stallsNs;
     private final long[] agesNs;
     private final long[] durationsNs;
-    private long nowNs = 1_000_000_007L;
 
     private SimulatedLearner(boolean adaptive, int iterations) {
         this.adaptive = adaptive;
@@ -24,7 +26,7 @@ final class SimulatedLearner {
         this.durationsNs = new long[iterations];
     }
 
-    /** Runs iterations whose computation, push and pull take so long, by iteration, in nanoseconds. */
+    /** Runs iterations. The functions give the durations of the computation, push and pull of an iteration, in nanoseconds. */
     static SimulatedLearner run(boolean adaptive, int iterations, IntToLongFunction computation, IntToLongFunction push,
         IntToLongFunction pull) {
         SimulatedLearner learner = new SimulatedLearner(adaptive, iterations);
@@ -35,42 +37,47 @@ final class SimulatedLearner {
     }
 
     private void iterate(int i, long computationNs, long pushNs, long pullNs) {
-        long beginNs = nowNs;
+        long beginNs = clock.nanoTime();
         scheduler.computationBegins();
-        nowNs = beginNs + pushNs;
+        setTime(beginNs + pushNs);
         scheduler.pushed(pushNs);
         // Without full duplex: a pull begins after the push at the earliest, and when the learner waits at the latest.
         long computedNs = beginNs + computationNs;
         long delayNs = adaptive ? Math.max(0, scheduler.delayNs()) : 0;
-        long pullStartNs = Math.max(nowNs, Math.min(nowNs + delayNs, computedNs));
+        long pullStartNs = Math.max(beginNs + pushNs, Math.min(beginNs + pushNs + delayNs, computedNs));
         long pulledNs = pullStartNs + pullNs;
         if (pulledNs < computedNs) {
-            nowNs = pulledNs;
+            setTime(pulledNs);
             scheduler.pulled(pullNs);
-            nowNs = computedNs;
+            setTime(computedNs);
             scheduler.computationEnds();
         } else {
-            nowNs = computedNs;
+            setTime(computedNs);
             scheduler.computationEnds();
-            nowNs = pulledNs;
+            setTime(pulledNs);
             scheduler.pulled(pullNs);
         }
+        long nowNs = clock.nanoTime();
         stallsNs[i] = nowNs - computedNs;
         agesNs[i] = nowNs - pullStartNs;
         durationsNs[i] = nowNs - beginNs;
+    }
+
+    private void setTime(long timeNs) {
+        clock.advance(Duration.ofNanos(timeNs - clock.nanoTime()));
     }
 
     PullScheduler scheduler() {
         return scheduler;
     }
 
-    /** How much longer iterations from this one on took than computing alone, as a part of it. */
+    /** The stalls of the iterations from this one on, divided by their computations. */
     double stallPart(int from) {
         long stalls = sum(stallsNs, from);
         return (double) stalls / (sum(durationsNs, from) - stalls);
     }
 
-    /** How old weights were when they were first used, from this iteration on. */
+    /** The mean age of the weights when they were first used, from this iteration on. */
     double meanAgeNs(int from) {
         return (double) sum(agesNs, from) / (iterations - from);
     }

@@ -21,6 +21,7 @@ final class InitiatorPath {
         model.join();
         if (exchange instanceof LocalExchange local) {
             local.prepare(true, Cancellation.NONE);
+            local.awaitWeights(Cancellation.NONE);
             return new Local(model, local, trace);
         }
         exchange.close();

@@ -1,0 +1,258 @@
+package io.modeldisk.mount.exchange;
+
+import java.util.Arrays;
+
+/**
+ * How far one exchange is, and which step comes next. The push and the pull are cut into pieces; a piece is pulled after its own
+ * gradient was pushed, also while the push goes on, so that the weights are the same as if the push had ended before the pull.
+ *
+ * <pre>
+ * push:  MOVING ── all pieces pushed ──> SYNCHRONIZING ── aggregated, or failed ──> ENDED
+ *           └───── a piece failed ──> STOPPING ── no piece under way ─────────────────^
+ *
+ * pull:  WAITING ── its time has come ──> BEGINNING ──> MOVING ── all pieces pulled ──> COPYING ──> ENDED
+ *           │                                 └───────────┴── stopped ──> STOPPING ── none under way ──^
+ *           └── stopped ───────────────────────────────────────────────────────────────────────────────^
+ * </pre>
+ *
+ * <p>The pull is stopped when a step of the push or of the pull fails, and when the exchange is cancelled. COPYING lasts no time
+ * for a job without a copy. Not thread-safe: {@link BackgroundExchange} guards it with its lock.
+ */
+final class ExchangeProgress {
+    /** The states of the push. */
+    enum Push {
+        MOVING, STOPPING, SYNCHRONIZING, ENDED
+    }
+
+    /** The states of the pull. */
+    enum Pull {
+        WAITING, BEGINNING, MOVING, COPYING, STOPPING, ENDED
+    }
+
+    /** What a worker does outside the lock. */
+    enum StepKind {
+        PUSH, SYNCHRONIZE, BEGIN_PULL, PULL, COPY, OBSERVE
+    }
+
+    /** One step; each worker has one and uses it again. The range is that of a piece, in bytes. */
+    static final class Step {
+        StepKind kind;
+        long from;
+        long end;
+
+        private void set(StepKind newKind, long newFrom, long newEnd) {
+            kind = newKind;
+            from = newFrom;
+            end = newEnd;
+        }
+    }
+
+    /** How a push is cut. */
+    enum Cut {
+        /** For a pull beside the push, which follows one piece behind. */
+        FINE(64, 256 << 10),
+        /** For a push alone: each piece keeps many requests in flight. */
+        COARSE(32, 1 << 20);
+
+        private static final long MAX_PIECE_BYTES = 64 << 20;
+
+        private final int pieces;
+        private final long minPieceBytes;
+
+        Cut(int pieces, long minPieceBytes) {
+            this.pieces = pieces;
+            this.minPieceBytes = minPieceBytes;
+        }
+
+        private long pieceBytes(long bytes) {
+            long part = (bytes / pieces + minPieceBytes - 1) / minPieceBytes * minPieceBytes;
+            return Math.clamp(part, minPieceBytes, MAX_PIECE_BYTES);
+        }
+    }
+
+    // While one piece waits for its last answers, the requests of the next are already in flight.
+    private static final int MAX_CONCURRENT = 2;
+    private static final long PULL_PIECE_BYTES = 8 << 20;
+
+    private final long bytes;
+    private final boolean[] pushed;
+
+    private Push push = Push.ENDED;
+    private long pushPieceBytes;
+    private long nextPush;
+    private long pushedTo;
+    private long pushedBytes;
+    private int pushesUnderWay;
+
+    private Pull pull = Pull.ENDED;
+    private long pullPieceBytes;
+    private long nextPull;
+    private int pullsUnderWay;
+    private boolean copies;
+    private boolean observes;
+    private boolean observing;
+
+    /** An exchange of a model of this size, which has ended. */
+    ExchangeProgress(long bytes) {
+        this.bytes = bytes;
+        long smallest = Cut.FINE.pieceBytes(bytes);
+        this.pushed = new boolean[Math.toIntExact((bytes + smallest - 1) / smallest)];
+    }
+
+    /**
+     * Begins an exchange.
+     *
+     * @param pushes whether a gradient is pushed before the weights are pulled
+     * @param copying whether the weights are copied after the pull
+     */
+    void begin(boolean pushes, boolean copying, Cut cut) {
+        push = pushes ? Push.MOVING : Push.ENDED;
+        pushPieceBytes = cut.pieceBytes(bytes);
+        Arrays.fill(pushed, false);
+        nextPush = 0;
+        pushedTo = pushes ? 0 : bytes;
+        pushedBytes = 0;
+        pull = Pull.WAITING;
+        nextPull = 0;
+        copies = copying;
+        // An observation that a shard has not answered yet is not joined by another.
+        observes = pushes && !observing;
+    }
+
+    Push push() {
+        return push;
+    }
+
+    Pull pull() {
+        return pull;
+    }
+
+    boolean hasEnded() {
+        return push == Push.ENDED && pull == Pull.ENDED;
+    }
+
+    /** Whether the shards have every byte of the gradient. */
+    boolean isPushed() {
+        return pushedTo == bytes;
+    }
+
+    /** How many bytes of gradient the shards have taken. */
+    long pushedBytes() {
+        return pushedBytes;
+    }
+
+    /** The pull may begin now. */
+    void pullIsDue() {
+        if (pull == Pull.WAITING) {
+            pull = Pull.BEGINNING;
+        }
+    }
+
+    /** Takes the next step; false if there is none now. */
+    boolean next(Step step) {
+        if (push == Push.MOVING && pushesUnderWay < MAX_CONCURRENT && nextPush < bytes) {
+            step.set(StepKind.PUSH, nextPush, Math.min(bytes, nextPush + pushPieceBytes));
+            nextPush = step.end;
+            pushesUnderWay++;
+            return true;
+        }
+        if (push == Push.SYNCHRONIZING && pushesUnderWay == 0) {
+            step.set(StepKind.SYNCHRONIZE, 0, bytes);
+            pushesUnderWay++;
+            return true;
+        }
+        return nextOfPull(step) || nextObservation(step);
+    }
+
+    private boolean nextOfPull(Step step) {
+        if (pull == Pull.BEGINNING && pullsUnderWay == 0) {
+            step.set(StepKind.BEGIN_PULL, 0, bytes);
+        } else if (pull == Pull.MOVING && pullsUnderWay < MAX_CONCURRENT && nextPull < pushedTo) {
+            step.set(StepKind.PULL, nextPull, Math.min(pushedTo, nextPull + pullPieceBytes));
+            nextPull = step.end;
+        } else if (pull == Pull.COPYING && pullsUnderWay == 0) {
+            step.set(StepKind.COPY, 0, bytes);
+        } else {
+            return false;
+        }
+        pullsUnderWay++;
+        return true;
+    }
+
+    private boolean nextObservation(Step step) {
+        if (!observes) {
+            return false;
+        }
+        observes = false;
+        observing = true;
+        step.set(StepKind.OBSERVE, 0, 0);
+        return true;
+    }
+
+    /** A step has ended; {@code movedBytes} of its range were pushed. */
+    void ended(Step step, long movedBytes, boolean failed) {
+        switch (step.kind) {
+            case PUSH -> pushPieceEnded(step, movedBytes, failed);
+            case SYNCHRONIZE -> {
+                pushesUnderWay--;
+                push = Push.ENDED;
+                if (failed) {
+                    stopPull();
+                }
+            }
+            case BEGIN_PULL, PULL, COPY -> pullStepEnded(step, failed);
+            case OBSERVE -> observing = false;
+        }
+    }
+
+    private void pushPieceEnded(Step step, long movedBytes, boolean failed) {
+        pushesUnderWay--;
+        if (failed) {
+            push = Push.STOPPING;
+            stopPull();
+        } else {
+            pushedBytes += movedBytes;
+            pushed[(int) (step.from / pushPieceBytes)] = true;
+            while (pushedTo < bytes && pushed[(int) (pushedTo / pushPieceBytes)]) {
+                pushedTo = Math.min(bytes, pushedTo + pushPieceBytes);
+            }
+        }
+        if (push == Push.STOPPING && pushesUnderWay == 0) {
+            push = Push.ENDED;
+        } else if (push == Push.MOVING && isPushed()) {
+            push = Push.SYNCHRONIZING;
+        }
+    }
+
+    private void pullStepEnded(Step step, boolean failed) {
+        pullsUnderWay--;
+        if (failed && pull != Pull.STOPPING) {
+            stopPull();
+        } else if (pull == Pull.STOPPING) {
+            pull = pullsUnderWay == 0 ? Pull.ENDED : Pull.STOPPING;
+        } else if (step.kind == StepKind.BEGIN_PULL) {
+            // After the push one call pulls everything.
+            pullPieceBytes = isPushed() ? bytes : PULL_PIECE_BYTES;
+            pull = Pull.MOVING;
+        } else if (step.kind == StepKind.COPY) {
+            pull = Pull.ENDED;
+        } else if (nextPull == bytes && pullsUnderWay == 0) {
+            pull = copies ? Pull.COPYING : Pull.ENDED;
+        }
+    }
+
+    /** No further piece is pulled. */
+    void stopPull() {
+        if (pull != Pull.ENDED) {
+            pull = pullsUnderWay == 0 ? Pull.ENDED : Pull.STOPPING;
+        }
+    }
+
+    /** No further piece is pushed or pulled. */
+    void stop() {
+        stopPull();
+        if (push == Push.MOVING) {
+            push = pushesUnderWay == 0 ? Push.ENDED : Push.STOPPING;
+        }
+    }
+}

@@ -1,0 +1,201 @@
+package io.modeldisk.mount.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.mount.exchange.ExchangeProgress.Cut;
+import io.modeldisk.mount.exchange.ExchangeProgress.Pull;
+import io.modeldisk.mount.exchange.ExchangeProgress.Push;
+import io.modeldisk.mount.exchange.ExchangeProgress.Step;
+import io.modeldisk.mount.exchange.ExchangeProgress.StepKind;
+import org.junit.jupiter.api.Test;
+
+final class ExchangeProgressTest {
+    private static final long PIECE = 256 << 10;
+    private static final long BYTES = 3 * PIECE - 4096;
+
+    private final ExchangeProgress progress = new ExchangeProgress(BYTES);
+
+    private Step take() {
+        Step step = new Step();
+        assertThat(progress.next(step)).as("a step is due").isTrue();
+        return step;
+    }
+
+    private Step take(StepKind kind) {
+        Step step = take();
+        assertThat(step.kind).isEqualTo(kind);
+        return step;
+    }
+
+    private void noneIsDue() {
+        assertThat(progress.next(new Step())).isFalse();
+    }
+
+    private void end(Step step) {
+        progress.ended(step, step.kind == StepKind.PUSH ? step.end - step.from : 0, false);
+    }
+
+    private void fail(Step step) {
+        progress.ended(step, 0, true);
+    }
+
+    private void begin(Cut cut) {
+        progress.begin(true, false, cut);
+    }
+
+    private Step[] takeTwoPieces() {
+        return new Step[]{take(StepKind.PUSH), take(StepKind.PUSH)};
+    }
+
+    private void observe() {
+        end(take(StepKind.OBSERVE));
+    }
+
+    private void pushAll() {
+        Step[] two = takeTwoPieces();
+        observe();
+        end(two[0]);
+        Step third = take(StepKind.PUSH);
+        end(two[1]);
+        end(third);
+    }
+
+    @Test
+    void atMostTwoPiecesArePushedAtATimeAndTheLastIsShorter() {
+        begin(Cut.FINE);
+        Step[] two = takeTwoPieces();
+        observe();
+        noneIsDue();
+        assertThat(two[0].from).isZero();
+        assertThat(two[1].from).isEqualTo(PIECE);
+        end(two[1]);
+        Step third = take(StepKind.PUSH);
+        assertThat(third.from).isEqualTo(2 * PIECE);
+        assertThat(third.end).isEqualTo(BYTES);
+    }
+
+    @Test
+    void pushWithoutPullBesideItIsCutIntoLargerPieces() {
+        begin(Cut.COARSE);
+        assertThat(take(StepKind.PUSH).end).isEqualTo(BYTES);
+    }
+
+    @Test
+    void pushIsSynchronizedAfterItsLastPieceAndEndsThen() {
+        begin(Cut.FINE);
+        pushAll();
+        assertThat(progress.push()).isEqualTo(Push.SYNCHRONIZING);
+        assertThat(progress.isPushed()).isTrue();
+        assertThat(progress.pushedBytes()).isEqualTo(BYTES);
+        Step synchronize = take(StepKind.SYNCHRONIZE);
+        noneIsDue();
+        end(synchronize);
+        assertThat(progress.push()).isEqualTo(Push.ENDED);
+        assertThat(progress.hasEnded()).isFalse();
+    }
+
+    @Test
+    void pieceIsPulledAfterAllPiecesUpToItWerePushed() {
+        begin(Cut.FINE);
+        Step[] two = takeTwoPieces();
+        observe();
+        progress.pullIsDue();
+        end(take(StepKind.BEGIN_PULL));
+        end(two[1]);
+        take(StepKind.PUSH);
+        noneIsDue();
+        end(two[0]);
+        Step pull = take(StepKind.PULL);
+        assertThat(pull.from).isZero();
+        assertThat(pull.end).isEqualTo(2 * PIECE);
+        noneIsDue();
+    }
+
+    @Test
+    void pullThatBeginsAfterThePushIsOnePiece() {
+        begin(Cut.FINE);
+        pushAll();
+        end(take(StepKind.SYNCHRONIZE));
+        progress.pullIsDue();
+        end(take(StepKind.BEGIN_PULL));
+        Step pull = take(StepKind.PULL);
+        assertThat(pull.end).isEqualTo(BYTES);
+        end(pull);
+        assertThat(progress.hasEnded()).isTrue();
+    }
+
+    @Test
+    void copyFollowsThePull() {
+        progress.begin(false, true, Cut.COARSE);
+        progress.pullIsDue();
+        end(take(StepKind.BEGIN_PULL));
+        end(take(StepKind.PULL));
+        assertThat(progress.pull()).isEqualTo(Pull.COPYING);
+        end(take(StepKind.COPY));
+        assertThat(progress.hasEnded()).isTrue();
+        noneIsDue();
+    }
+
+    @Test
+    void pushThatFailsEndsWhenNoPieceIsUnderWayAndIsNotSynchronized() {
+        begin(Cut.FINE);
+        Step[] two = takeTwoPieces();
+        observe();
+        fail(two[0]);
+        noneIsDue();
+        assertThat(progress.push()).isEqualTo(Push.STOPPING);
+        assertThat(progress.pull()).isEqualTo(Pull.ENDED);
+        end(two[1]);
+        assertThat(progress.hasEnded()).isTrue();
+        assertThat(progress.isPushed()).isFalse();
+    }
+
+    @Test
+    void pullThatFailsLeavesThePushRunning() {
+        begin(Cut.FINE);
+        Step[] two = takeTwoPieces();
+        observe();
+        progress.pullIsDue();
+        fail(take(StepKind.BEGIN_PULL));
+        assertThat(progress.pull()).isEqualTo(Pull.ENDED);
+        end(two[0]);
+        Step third = take(StepKind.PUSH);
+        end(two[1]);
+        end(third);
+        end(take(StepKind.SYNCHRONIZE));
+        assertThat(progress.hasEnded()).isTrue();
+    }
+
+    @Test
+    void stoppedPullEndsWithItsLastStepUnderWay() {
+        progress.begin(false, true, Cut.COARSE);
+        progress.pullIsDue();
+        end(take(StepKind.BEGIN_PULL));
+        Step pull = take(StepKind.PULL);
+        progress.stopPull();
+        assertThat(progress.pull()).isEqualTo(Pull.STOPPING);
+        end(pull);
+        assertThat(progress.hasEnded()).isTrue();
+    }
+
+    @Test
+    void stopEndsAnExchangeWithoutStepsUnderWayAtOnce() {
+        begin(Cut.FINE);
+        progress.stop();
+        assertThat(progress.hasEnded()).isTrue();
+    }
+
+    @Test
+    void versionIsNotObservedAgainWhileAnObservationIsUnanswered() {
+        begin(Cut.FINE);
+        Step[] two = takeTwoPieces();
+        Step unanswered = take(StepKind.OBSERVE);
+        fail(two[0]);
+        fail(two[1]);
+        progress.begin(true, false, Cut.FINE);
+        takeTwoPieces();
+        noneIsDue();
+        end(unanswered);
+        noneIsDue();
+    }
+}
