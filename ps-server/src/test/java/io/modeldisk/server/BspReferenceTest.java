@@ -7,6 +7,7 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.striping.StripedModelContext;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
@@ -70,7 +71,7 @@ class BspReferenceTest {
         List<float[]> seen = new ArrayList<>();
         Data data = new Data(learner);
         try (StripedModel model = StripedModel.connect(
-            new StripedModel.Context(new ModelAddress(shards, "m")).learner("learner" + learner));
+            new StripedModelContext(new ModelAddress(shards, "m")).learner("learner" + learner));
             DataMemory gradient = DataMemory.allocate(SIZE);
             DataMemory weights = DataMemory.allocate(SIZE)) {
             for (int round = 1; round <= ROUNDS; round++) {

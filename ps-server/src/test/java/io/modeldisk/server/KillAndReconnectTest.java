@@ -9,6 +9,7 @@ import io.modeldisk.platform.cancellation.CancelledException;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.striping.StripedModelContext;
 import io.modeldisk.test.NetworkPath.State;
 import io.modeldisk.test.NetworkPath;
 import java.io.IOException;
@@ -70,8 +71,9 @@ class KillAndReconnectTest {
     }
 
     private StripedModel connect(List<InetSocketAddress> shards, String learner) throws IOException {
-        return StripedModel.connect(new StripedModel.Context(new ModelAddress(shards, "m")).learner(learner)
-            .commandTimeoutMillis(20_000).reconnectTimeoutMillis(20_000).waitTimeoutMillis(60_000));
+        return StripedModel.connect(new StripedModelContext(new ModelAddress(shards, "m")).learner(learner)
+            .commandTimeout(Duration.ofSeconds(20)).reconnectTimeout(Duration.ofSeconds(20))
+            .waitTimeout(Duration.ofSeconds(60)));
     }
 
     private StripedModel connectDirectly(String learner) throws IOException {

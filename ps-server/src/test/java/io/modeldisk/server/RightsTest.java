@@ -9,6 +9,7 @@ import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.striping.StripedModelContext;
 import io.modeldisk.server.fake.SumAggregator;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -41,7 +42,7 @@ class RightsTest {
     }
 
     private StripedModel connect(String user, String secret) throws IOException {
-        return StripedModel.connect(new StripedModel.Context(
+        return StripedModel.connect(new StripedModelContext(
             ModelAddress.parse("modeldisk://127.0.0.1:" + server.localAddress().getPort() + "/m"))
             .secrets(ChapSecrets.parse("self " + user + " " + secret, "test")));
     }

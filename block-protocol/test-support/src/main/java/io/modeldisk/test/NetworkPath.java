@@ -29,6 +29,7 @@ public final class NetworkPath implements Closeable {
     private final AtomicInteger breaksLeft;
     private final ServerSocket listener = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger connections = new AtomicInteger();
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     // Guarded by the lock.
@@ -74,6 +75,11 @@ public final class NetworkPath implements Closeable {
         return listener.getLocalPort();
     }
 
+    /** How many connections clients have made so far. */
+    public int connections() {
+        return connections.get();
+    }
+
     /** Injects a fault, or ends it. */
     public void state(State next) {
         lock.lock();
@@ -92,6 +98,7 @@ public final class NetworkPath implements Closeable {
         try {
             while (!listener.isClosed()) {
                 Socket client = listener.accept();
+                connections.incrementAndGet();
                 long toServerBytes = bytesUntilBreak();
                 long toClientBytes = bytesUntilBreak();
                 sockets.add(client);

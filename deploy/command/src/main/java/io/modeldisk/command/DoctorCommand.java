@@ -4,8 +4,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.doctor.Doctor;
-import io.modeldisk.doctor.Finding;
 import io.modeldisk.doctor.Finding.Area;
+import io.modeldisk.doctor.Finding;
 import io.modeldisk.doctor.Report;
 import io.modeldisk.protocol.engine.TargetServer;
 import io.modeldisk.protocol.initiator.Route;
@@ -47,7 +47,7 @@ final class DoctorCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        List<Route.Wish> wishes = datamovers.stream().distinct().map(Route.Wish::named).toList();
+        List<Route.Preference> wishes = datamovers.stream().distinct().map(Route.Preference::named).toList();
         Report report = Doctor.ofThisMachine().examine(
             listen.stream().map(portal -> ModelAddress.parsePortal(portal, TargetServer.Context.DEFAULT_PORT)).toList(),
             address == null ? null : ModelAddress.parse(address), wishes);

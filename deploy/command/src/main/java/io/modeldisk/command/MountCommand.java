@@ -10,6 +10,7 @@ import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.striping.StripedModelContext;
 import io.modeldisk.tuning.Tuning;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -122,12 +123,12 @@ final class MountCommand implements Callable<Integer> {
         ModelAddress model = ModelAddress.parse(address);
         String label = learner == null ? LearnerLabel.ofThisHost() : learner;
         Tuning sizes = tuning.read(requestSize, queueDepth);
-        StripedModel.Context connection = new StripedModel.Context(model).learner(label)
+        StripedModelContext connection = new StripedModelContext(model).learner(label)
             .secrets(secrets.read())
-            .waitTimeoutMillis(waitTimeout.toMillis())
-            .reconnectTimeoutMillis(reconnectTimeout.toMillis())
+            .waitTimeout(waitTimeout)
+            .reconnectTimeout(reconnectTimeout)
             .digest(digests)
-            .datamover(Route.Wish.named(datamover))
+            .datamover(Route.Preference.named(datamover))
             .socketDirectory(sockets.directory())
             .sizes(sizes::of);
         MountContext context = new MountContext()

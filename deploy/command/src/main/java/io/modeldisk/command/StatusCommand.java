@@ -8,6 +8,7 @@ import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.striping.StripedModelContext;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,7 +43,7 @@ final class StatusCommand implements Callable<Integer> {
         }
         ModelAddress model = ModelAddress.parse(address);
         String label = LearnerLabel.unique("status");
-        try (StripedModel remote = StripedModel.connect(new StripedModel.Context(model).learner(label)
+        try (StripedModel remote = StripedModel.connect(new StripedModelContext(model).learner(label)
             .secrets(secrets.read()))) {
             JsonNode shards = remote.status();
             if (json) {

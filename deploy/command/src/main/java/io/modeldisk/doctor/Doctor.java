@@ -32,13 +32,13 @@ public final class Doctor {
     }
 
     /** What mounts over these datamovers need; {@code auto} needs only tcp. */
-    public static Set<Area> needs(List<Route.Wish> datamovers) {
+    public static Set<Area> needs(List<Route.Preference> datamovers) {
         Set<Area> needed = EnumSet.of(Area.JAVA, Area.FUSE);
         datamovers.forEach(datamover -> needed.add(areaOf(datamover)));
         return needed;
     }
 
-    private static Area areaOf(Route.Wish datamover) {
+    private static Area areaOf(Route.Preference datamover) {
         return switch (datamover) {
             case AUTO, TCP -> Area.TCP;
             case SHM -> Area.SHM;
@@ -53,7 +53,7 @@ public final class Doctor {
      * @param model the model whose shards are to be reached; null for none
      * @param datamovers the datamovers to reach the shards over
      */
-    public Report examine(List<InetSocketAddress> listen, ModelAddress model, List<Route.Wish> datamovers) {
+    public Report examine(List<InetSocketAddress> listen, ModelAddress model, List<Route.Preference> datamovers) {
         java();
         fuse();
         for (InetSocketAddress address : listen) {
@@ -64,7 +64,7 @@ public final class Doctor {
         new LimitsCheck(machine, report).run();
         if (model != null) {
             for (InetSocketAddress shard : model.shards()) {
-                for (Route.Wish datamover : datamovers) {
+                for (Route.Preference datamover : datamovers) {
                     reach(datamover, shard, model.model());
                 }
             }
@@ -159,7 +159,7 @@ public final class Doctor {
         }
     }
 
-    private void reach(Route.Wish datamover, InetSocketAddress shard, String model) {
+    private void reach(Route.Preference datamover, InetSocketAddress shard, String model) {
         String name = "shard " + TargetAddress.text(shard) + " over " + datamover;
         String obstacle = machine.shardObstacle(datamover, shard, model);
         if (obstacle == null) {

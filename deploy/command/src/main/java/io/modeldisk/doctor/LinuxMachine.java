@@ -147,7 +147,7 @@ final class LinuxMachine implements Machine {
     }
 
     @Override
-    public String shardObstacle(Route.Wish datamover, InetSocketAddress address, String model) {
+    public String shardObstacle(Route.Preference datamover, InetSocketAddress address, String model) {
         return switch (datamover) {
             case AUTO, TCP -> tcpObstacle(address);
             case SHM -> new ShmInitiatorPortal(SocketPath.of(SocketPath.defaultDirectory(),

@@ -52,5 +52,5 @@ interface Machine {
     String listenObstacle(InetSocketAddress address);
 
     /** Why a shard cannot be reached over a datamover; null if it can. */
-    String shardObstacle(Route.Wish datamover, InetSocketAddress address, String model);
+    String shardObstacle(Route.Preference datamover, InetSocketAddress address, String model);
 }

@@ -3,7 +3,7 @@ package io.modeldisk.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.protocol.striping.ModelAddress;
-import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.striping.StripedModelContext;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,7 +25,7 @@ final class LearnerLabelTest {
         String label = LearnerLabel.unique(host, 4_194_304, new Random(1));
 
         // Refuses a label that is longer than 48 characters, or has a character that no label may have.
-        new StripedModel.Context(ModelAddress.parse("modeldisk://127.0.0.1:1/m")).learner(label);
+        new StripedModelContext(ModelAddress.parse("modeldisk://127.0.0.1:1/m")).learner(label);
         assertThat(label).contains("-4194304-");
     }
 }

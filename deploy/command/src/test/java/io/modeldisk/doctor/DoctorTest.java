@@ -17,11 +17,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 final class DoctorTest {
     private static final InetSocketAddress PORT = new InetSocketAddress("127.0.0.1", 3260);
-    private static final Set<Area> FOR_TCP = Doctor.needs(List.of(Route.Wish.TCP));
-    private static final Set<Area> FOR_ISER = Doctor.needs(List.of(Route.Wish.ISER));
+    private static final Set<Area> FOR_TCP = Doctor.needs(List.of(Route.Preference.TCP));
+    private static final Set<Area> FOR_ISER = Doctor.needs(List.of(Route.Preference.ISER));
 
     private static Report examine(FakeMachine machine) {
-        return new Doctor(machine).examine(List.of(PORT), null, List.of(Route.Wish.TCP));
+        return new Doctor(machine).examine(List.of(PORT), null, List.of(Route.Preference.TCP));
     }
 
     private static Finding of(Report report, String subject) {
@@ -34,7 +34,7 @@ final class DoctorTest {
         Report report = examine(new FakeMachine());
 
         assertThat(report.isWell(FOR_TCP)).isTrue();
-        assertThat(report.isWell(Doctor.needs(List.of(Route.Wish.SHM)))).isTrue();
+        assertThat(report.isWell(Doctor.needs(List.of(Route.Preference.SHM)))).isTrue();
         assertThat(report.isWell(FOR_ISER)).isFalse();
         assertThat(of(report, "RDMA device").message()).contains("rdma link add rxe0");
     }
@@ -173,11 +173,11 @@ final class DoctorTest {
         FakeMachine machine = new FakeMachine();
         machine.shardObstacles.putAll(Map.of("shm", "has no socket"));
         Report report = new Doctor(machine).examine(List.of(), ModelAddress.parse("modeldisk://127.0.0.1:3260/m"),
-            List.of(Route.Wish.TCP, Route.Wish.SHM));
+            List.of(Route.Preference.TCP, Route.Preference.SHM));
 
         assertThat(of(report, "shard 127.0.0.1:3260 over tcp").state()).isEqualTo(State.OK);
         assertThat(of(report, "shard 127.0.0.1:3260 over shm").message()).isEqualTo("has no socket");
         assertThat(report.isWell(FOR_TCP)).isTrue();
-        assertThat(report.isWell(Doctor.needs(List.of(Route.Wish.TCP, Route.Wish.SHM)))).isFalse();
+        assertThat(report.isWell(Doctor.needs(List.of(Route.Preference.TCP, Route.Preference.SHM)))).isFalse();
     }
 }

@@ -137,7 +137,7 @@ final class FakeMachine implements Machine {
     }
 
     @Override
-    public String shardObstacle(Route.Wish datamover, InetSocketAddress address, String model) {
+    public String shardObstacle(Route.Preference datamover, InetSocketAddress address, String model) {
         return shardObstacles.get(datamover.toString());
     }
 }

@@ -10,6 +10,7 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.striping.StripedModelContext;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
@@ -250,7 +251,8 @@ final class BspIT {
 
     private StripedModel connect(String learner) throws Exception {
         StripedModel model = sandbox.closeAfterwards(StripedModel.connect(
-            new StripedModel.Context(ModelAddress.parse(shards.address())).learner(learner).waitTimeoutMillis(5000)));
+            new StripedModelContext(ModelAddress.parse(shards.address())).learner(learner)
+                .waitTimeout(Duration.ofSeconds(5))));
         model.join();
         return model;
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.striping.StripedModelContext;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.file.Files;
@@ -35,7 +36,7 @@ final class LifecycleIT {
         int port = Command.port(shard);
         ModelAddress address = ModelAddress.parse("modeldisk://127.0.0.1:" + port + "/m");
         try (Socket silent = new Socket(InetAddress.getLoopbackAddress(), port);
-            StripedModel session = StripedModel.connect(new StripedModel.Context(address))) {
+            StripedModel session = StripedModel.connect(new StripedModelContext(address))) {
             session.join();
             assertThat(silent.isConnected()).isTrue();
             shard.signal(signal);

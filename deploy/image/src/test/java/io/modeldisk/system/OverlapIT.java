@@ -14,6 +14,7 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.striping.StripedModelContext;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -50,7 +51,7 @@ final class OverlapIT {
 
     private LocalExchange exchange(int learner, PullPolicy pull) throws Exception {
         StripedModel model = sandbox.closeAfterwards(StripedModel.connect(
-            new StripedModel.Context(ModelAddress.parse(shards.address())).learner("l" + learner)));
+            new StripedModelContext(ModelAddress.parse(shards.address())).learner("l" + learner)));
         model.join();
         return sandbox.closeAfterwards((LocalExchange) ExchangeScheme.OVERLAP.create(model,
             new ExchangeSettings(pull, ExchangeSettings.systemTrace())));

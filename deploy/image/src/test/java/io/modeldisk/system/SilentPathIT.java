@@ -8,6 +8,7 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.striping.StripedModelContext;
 import io.modeldisk.test.Await;
 import io.modeldisk.test.NetworkPath.State;
 import io.modeldisk.test.NetworkPath;
@@ -57,8 +58,9 @@ final class SilentPathIT {
 
         Learner(Shards way, String name) throws Exception {
             this.model = sandbox.closeAfterwards(StripedModel.connect(
-                new StripedModel.Context(ModelAddress.parse(way.address())).learner(name)
-                    .commandTimeoutMillis(COMMAND_TIMEOUT_MILLIS).reconnectTimeoutMillis(RECONNECT_MILLIS)));
+                new StripedModelContext(ModelAddress.parse(way.address())).learner(name)
+                    .commandTimeout(Duration.ofMillis(COMMAND_TIMEOUT_MILLIS))
+                    .reconnectTimeout(Duration.ofMillis(RECONNECT_MILLIS))));
             model.join();
         }
 

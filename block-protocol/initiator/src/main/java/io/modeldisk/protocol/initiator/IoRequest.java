@@ -2,25 +2,48 @@ package io.modeldisk.protocol.initiator;
 
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.dialect.RoundCdb;
-import io.modeldisk.protocol.dialect.RoundSense;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Pdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
 import io.modeldisk.protocol.scsi.ScsiCommand;
 import io.modeldisk.protocol.scsi.ScsiStatus;
-import io.modeldisk.protocol.scsi.Sense;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A place for one command of a session. Taken with {@link IscsiSession#acquire}, filled by {@link #read}, {@link #write} or
- * {@link #control}, given to {@link IscsiSession#submit}, and free again when its {@link Completion} returns. Not thread-safe:
- * it belongs to the caller until it is submitted, and to the session until it completes.
+ * A place for one command of a session. The caller takes it with {@link IscsiSession#acquire}, fills it with {@link #read},
+ * {@link #write}, {@link #push}, {@link #pull} or {@link #control}, and gives it to {@link IscsiSession#submit}. It is free again
+ * when its {@link Completion} returns. Not thread-safe: it belongs to the caller until it is submitted, then to the session.
  */
 public final class IoRequest implements InitiatorTask {
-    /** Hears of a command's end; called by the session's receiving thread, which it must not hold up. */
+    /** Is called when a command has ended, on the session's receiving thread, which it must not block. */
     @FunctionalInterface
     public interface Completion {
         /** The command has ended: see {@link IoRequest#isGood()} and the rest. The request is free when this returns. */
         void completed(IoRequest request);
+    }
+
+    /**
+     * The life of a place.
+     *
+     * <pre>
+     *            acquire            submit                 a response, an abort, or the session's end
+     *     FREE ----------> HELD --------------> IN_FLIGHT ---------------------------------------> ENDED
+     *      ^    release     |  ^                   |                                                  |
+     *      +----------------+  +-------------------+                                                  |
+     *      |                     it cannot be sent                                                    |
+     *      +------------------------------------------------------------------------------------------+
+     *                                       its completion has returned
+     * </pre>
+     */
+    enum State {
+        /** No command. */
+        FREE,
+        /** Belongs to the caller. */
+        HELD,
+        /** Belongs to the session. */
+        IN_FLIGHT,
+        /** Belongs to the thread that completes it. */
+        ENDED
     }
 
     private static final int SLOT_BITS = 10;
@@ -34,9 +57,9 @@ public final class IoRequest implements InitiatorTask {
     private int lengthBytes;
     private boolean writes;
     private Completion completion;
-    private volatile boolean inFlight;
+    private final AtomicReference<State> state = new AtomicReference<>(State.FREE);
     private int status;
-    private String failure;
+    private ShardException failure;
     private int sense;
 
     IoRequest(int slot) {
@@ -113,7 +136,7 @@ public final class IoRequest implements InitiatorTask {
         command.initiatorTaskTag(initiatorTaskTag());
     }
 
-    /** Sets who hears of the end. */
+    /** Sets what is called at the end. */
     public IoRequest onCompletion(Completion listener) {
         completion = listener;
         return this;
@@ -133,11 +156,21 @@ public final class IoRequest implements InitiatorTask {
     }
 
     boolean isInFlight() {
-        return inFlight;
+        return state.get() == State.IN_FLIGHT;
     }
 
-    void inFlight(boolean now) {
-        inFlight = now;
+    /** Changes the state, if it is still {@code from}; several threads may try to end a command, and one does. */
+    boolean move(State from, State to) {
+        boolean legal = switch (from) {
+            case FREE -> to == State.HELD;
+            case HELD -> to == State.FREE || to == State.IN_FLIGHT;
+            case IN_FLIGHT -> to == State.HELD || to == State.ENDED;
+            case ENDED -> to == State.FREE;
+        };
+        if (!legal) {
+            throw new IllegalStateException("a request cannot go from " + from + " to " + to);
+        }
+        return state.compareAndSet(from, to);
     }
 
     void ended(int scsiStatus, int senseKeyAscAscq) {
@@ -145,7 +178,7 @@ public final class IoRequest implements InitiatorTask {
         sense = senseKeyAscAscq;
     }
 
-    void failed(String reason) {
+    void failed(ShardException reason) {
         failure = reason;
     }
 
@@ -154,7 +187,7 @@ public final class IoRequest implements InitiatorTask {
         return failure == null && status == 0;
     }
 
-    /** Whether the target has done nothing of the command, and takes it when it is sent again. */
+    /** Whether the target has done nothing of the command, and accepts it when it is sent again. */
     public boolean isToBeRetried() {
         return failure == null && switch (status) {
             case ScsiStatus.BUSY, ScsiStatus.TASK_SET_FULL, ScsiStatus.TASK_ABORTED -> true;
@@ -168,21 +201,19 @@ public final class IoRequest implements InitiatorTask {
         return status;
     }
 
-    /** Why the session failed; null if it did not. */
-    public String failure() {
+    /** Why the command ended without a response: the session was lost, or the command was aborted; null if it has a response. */
+    public ShardException failure() {
         return failure;
     }
 
-    /** How the command ended, in words. */
+    /** How the command ended, as text: its status and sense data, or the reason why there is none. */
     public String describeEnd() {
-        if (failure != null) {
-            return failure;
-        }
-        String words = ScsiStatus.describe(status);
-        if (sense == 0) {
-            return words;
-        }
-        return words + ", " + RoundSense.describe(Sense.of(sense >> 16, sense >> 8 & 0xFF, sense & 0xFF));
+        return failure == null ? ShardException.describe(status, sense) : failure.getMessage();
+    }
+
+    /** The end of a command that is not {@link #isGood}, as an exception; see {@link ShardException#ofCommand}. */
+    public ShardException exception(ShardId shard, String doing) {
+        return failure == null ? ShardException.ofCommand(shard, doing, status, sense) : failure;
     }
 
     /** Sense key, additional sense code and qualifier, a byte each from bit 16 down; 0 without sense data. */

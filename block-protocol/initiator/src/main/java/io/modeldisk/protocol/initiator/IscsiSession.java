@@ -1,8 +1,10 @@
 package io.modeldisk.protocol.initiator;
 
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.datamover.SolicitedData;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.AsyncMessagePdu;
 import io.modeldisk.protocol.pdu.DataInPdu;
@@ -14,103 +16,182 @@ import io.modeldisk.protocol.pdu.Pdu;
 import io.modeldisk.protocol.pdu.RejectPdu;
 import io.modeldisk.protocol.pdu.ResponsePdu;
 import io.modeldisk.protocol.pdu.ScsiResponsePdu;
-import io.modeldisk.protocol.pdu.TaskManagementRequestPdu;
 import io.modeldisk.protocol.pdu.TaskManagementResponsePdu;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
  * A session with one target over one connection, with many commands in flight. Commands complete in any order, on the
- * session's receiving thread. When the connection is lost every command in flight fails and the session stays closed.
+ * session's receiving thread. When the connection is lost, or the target stalls for the command timeout, every command in flight
+ * fails and the session stays closed.
  *
- * <p>Thread-safe. Nothing is allocated for a command.
+ * <p>Thread-safe. A command allocates nothing.
  */
 public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Listener {
     private static final Logger LOG = LogManager.getLogger(IscsiSession.class);
-    private static final long LOGOUT_TIMEOUT_MILLIS = 2_000;
-    private static final long WATCH_MILLIS = 100;
+    private static final long END_TIMEOUT_NS = 2_000_000_000;
+    private static final long MAX_WATCH_PERIOD_NS = 1_000_000_000;
+    private static final int WATCHES_PER_TIMEOUT = 8;
 
     /** No command has the highest bit set. */
-    private static final int CONTROL_TAG = 0x80000000;
+    static final int CONTROL_TAG = 0x80000000;
+
+    /**
+     * The life of a session after its login.
+     *
+     * <pre>
+     *              close()                 logout response
+     *     OPEN -------------> LOGGING_OUT ---------------> LOGGED_OUT
+     *       |                     |                            |
+     *       |  the connection     |                            |
+     *       v  was lost           v                            v
+     *     ENDED <----------------------------------------------+
+     * </pre>
+     */
+    private enum State {
+        OPEN, LOGGING_OUT, LOGGED_OUT, ENDED
+    }
 
     private final SessionContext context;
+    private final ShardId shard;
+    private final NanoClock clock;
     private final SessionNumbers numbers;
     private final InitiatorDatamover datamover;
     private final IoRequest[] requests;
-    private final ArrayBlockingQueue<IoRequest> free;
-    private final CountDownLatch loggedOut = new CountDownLatch(1);
-    private final CountDownLatch ended = new CountDownLatch(2);
-    private final ArrayBlockingQueue<Integer> abortAnswers = new ArrayBlockingQueue<>(1);
-    /** The tag of the command that is being aborted; the reserved one if none is. */
-    private volatile int aborting = Pdu.RESERVED_TAG;
-    private volatile String failure;
-    /** What failed first in sending is why the session ends; what comes after it only finds the connection closed. */
+    private final TaskAborts aborts;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+
+    // Written with the lock held.
+    private volatile State state = State.OPEN;
+    private volatile ShardException failure;
+    // Guarded by the lock.
+    private int runningThreads;
+
+    /** The first failure to send is why the session ends; later ones only find the connection closed. */
     private final AtomicReference<String> sendFailure = new AtomicReference<>();
-    private volatile boolean closing;
+    private volatile String stall;
 
     private IscsiSession(SessionContext context, SessionNumbers numbers, InitiatorDatamover datamover) {
         this.context = context;
+        this.shard = context.shardId();
+        this.clock = context.clock();
         this.numbers = numbers;
         this.datamover = datamover;
-        this.requests = new IoRequest[context.queueDepth()];
-        this.free = new ArrayBlockingQueue<>(context.queueDepth());
-        for (int i = 0; i < requests.length; i++) {
-            requests[i] = new IoRequest(i);
-            free.add(requests[i]);
-        }
+        this.requests = numbers.requests();
+        this.aborts = new TaskAborts(datamover, clock, context.connectTimeoutNs());
     }
 
     /**
      * Connects and logs in.
      *
-     * @throws IOException if there is no answer within the connect timeout, or the target refuses, in words
+     * @throws ShardException if there is no answer within the connect timeout, or the target refuses
      */
-    public static IscsiSession login(SessionContext context) throws IOException {
-        SessionNumbers numbers = new SessionNumbers();
+    public static IscsiSession login(SessionContext context) throws ShardException {
+        SessionNumbers numbers = new SessionNumbers(context.queueDepth(), context.clock());
         IscsiSession session = new IscsiSession(context, numbers, SessionConnector.connect(context, numbers));
         session.start();
         return session;
     }
 
-    private void start() throws IOException {
+    private void start() throws ShardException {
         datamover.enable(SessionConnector.logIn(context, datamover, numbers));
         daemon("iscsi-receiver ", this::receive);
-        daemon("iscsi-sender ", this::sendRequestedData);
+        datamover.solicitedData().ifPresent(data -> daemon("iscsi-sender ", () -> sendSolicitedData(data)));
         Thread.ofVirtual().name("iscsi-watchdog " + context.portalText()).start(this::watch);
     }
 
-    /** A target that reads nothing must not hold a sender, and all who wait for it, for ever. */
-    private void watch() {
-        long limit = TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis());
+    private void daemon(String role, Runnable work) {
+        lock.lock();
+        runningThreads++;
+        lock.unlock();
+        Thread.ofPlatform().daemon().name(role + context.portalText()).start(() -> {
+            try {
+                work.run();
+            } finally {
+                threadEnded();
+            }
+        });
+    }
+
+    private void threadEnded() {
+        lock.lock();
         try {
-            while (!ended.await(WATCH_MILLIS, TimeUnit.MILLISECONDS)) {
-                long sending = datamover.sendingSinceNanos();
-                if (sending != 0 && System.nanoTime() - sending > limit) {
-                    LOG.warn("shard {} has taken no data for {} ms and is disconnected", context.portalText(),
-                        context.commandTimeoutMillis());
+            runningThreads--;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A target that stalls must not hold a sender, or the calls that wait for it, for ever. */
+    private void watch() {
+        SessionWatchdog watchdog = new SessionWatchdog(requests, context.commandTimeoutNs());
+        long periodNs = Math.min(MAX_WATCH_PERIOD_NS, context.commandTimeoutNs() / WATCHES_PER_TIMEOUT + 1);
+        try {
+            while (!awaitState(State.ENDED, periodNs)) {
+                String found = watchdog.stall(clock.nanoTime(), datamover.sendingSinceNanos(),
+                    numbers.awaitedProgress());
+                if (found != null) {
+                    stall = found + " for " + context.commandTimeoutNs() / 1_000_000 + " ms";
                     datamover.close();
                 }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        } catch (RuntimeException | Error e) {
+            LOG.error("the watchdog of the session with {} failed", shard, e);
+            datamover.close();
         }
     }
 
-    private void daemon(String role, Runnable work) {
-        Thread.ofPlatform().daemon().name(role + context.portalText()).start(work);
+    /** Waits for a state, or a later one; false if it has not come within the time. */
+    private boolean awaitState(State wanted, long timeoutNs) throws InterruptedException {
+        return await(() -> state.compareTo(wanted) >= 0, timeoutNs);
+    }
+
+    private boolean await(BooleanSupplier condition, long timeoutNs) throws InterruptedException {
+        long deadlineNs = clock.nanoTime() + timeoutNs;
+        lock.lock();
+        try {
+            while (!condition.getAsBoolean()) {
+                if (!clock.awaitUntil(changed, deadlineNs)) {
+                    return condition.getAsBoolean();
+                }
+            }
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Goes on to a later state; false if the session has it already, or a later one. */
+    private boolean advance(State next) {
+        lock.lock();
+        try {
+            if (state.compareTo(next) >= 0) {
+                return false;
+            }
+            state = next;
+            changed.signalAll();
+            return true;
+        } finally {
+            lock.unlock();
+        }
     }
 
     private void receive() {
         String reason = "the connection was closed";
         try {
-            while (!closing || loggedOut.getCount() > 0) {
+            while (state != State.LOGGED_OUT) {
                 datamover.receive(this);
             }
         } catch (ClosedChannelException e) {
@@ -118,105 +199,129 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
         } catch (IOException e) {
             reason = e.getMessage() == null ? e.toString() : e.getMessage();
         } catch (RuntimeException | Error e) {
-            LOG.error("receiving from {} failed", context.portalText(), e);
+            LOG.error("receiving from {} failed", shard, e);
             reason = e.toString();
         } finally {
-            fail(reason);
+            end(stall == null ? reason : stall);
             datamover.release();
-            ended.countDown();
         }
     }
 
-    private void sendRequestedData() {
+    private void sendSolicitedData(SolicitedData data) {
         try {
-            datamover.serveRequestsForData(this);
+            data.serveRequests(this);
         } catch (IOException e) {
-            LOG.debug("sending to {} ended: {}", context.portalText(), e.toString());
+            LOG.debug("sending to {} ended: {}", shard, e.toString());
+        } catch (RuntimeException | Error e) {
+            LOG.error("sending requested data to {} failed", shard, e);
         } finally {
             datamover.close();
-            ended.countDown();
         }
     }
 
     /** The session is over: no thread receives any more, so every command in flight can be ended here. */
-    private void fail(String reason) {
-        failure = "shard " + context.portalText() + ": " + reason;
-        if (!closing) {
-            LOG.warn("session lost with {}", failure);
+    private void end(String reason) {
+        boolean wanted = state != State.OPEN;
+        failure = new ShardException(wanted ? ShardException.Kind.CLOSED : ShardException.Kind.PATH_LOST, shard,
+            shard + ": " + reason);
+        if (!wanted) {
+            LOG.warn("session lost: {}", failure.getMessage());
         }
+        advance(State.ENDED);
         datamover.close();
         numbers.close();
-        loggedOut.countDown();
-        abortAnswers.offer(-1);
+        aborts.answered(true);
         for (IoRequest request : requests) {
             complete(request, failure);
         }
     }
 
     /**
-     * Takes a free place for a command, and one in the target's window, waiting for both; null if there is none within the
-     * time.
+     * Takes a request for a command that the target accepts now; null if there is none.
+     *
+     * @throws ShardException if the session has ended
      */
-    public IoRequest acquire(long timeoutNanos) throws IOException {
+    public IoRequest tryAcquire() throws ShardException {
         checkOpen();
-        long deadline = System.nanoTime() + timeoutNanos;
-        IoRequest request = null;
-        boolean reserved = false;
+        return numbers.tryTake();
+    }
+
+    /**
+     * Takes a request for a command, and waits until the target accepts one.
+     *
+     * @param stop ends the wait; after it has become true, {@link #wakeAcquirers} must be called
+     * @return null if {@code stop} is true
+     * @throws ShardException if the session has ended
+     */
+    public IoRequest acquire(BooleanSupplier stop) throws IOException {
+        return acquire(Long.MAX_VALUE / 2, stop);
+    }
+
+    /**
+     * Takes a request for a command, and waits until the target accepts one; null if it has not within the time.
+     *
+     * @throws ShardException if the session has ended
+     */
+    public IoRequest acquire(long timeoutNs) throws IOException {
+        return acquire(timeoutNs, () -> false);
+    }
+
+    private IoRequest acquire(long timeoutNs, BooleanSupplier stop) throws IOException {
+        IoRequest request = tryAcquire();
+        if (request != null) {
+            return request;
+        }
+        flush();
         try {
-            request = free.poll();
-            reserved = request != null && numbers.reserve(0);
-            if (!reserved) {
-                flush();
-                request = request == null ? free.poll(timeoutNanos, TimeUnit.NANOSECONDS) : request;
-                reserved = request != null && numbers.reserve(deadline - System.nanoTime());
-            }
+            request = numbers.take(clock.nanoTime() + timeoutNs, stop);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted while waiting for a command to end", e);
-        } finally {
-            if (request != null && !reserved) {
-                free.add(request);
-            }
+            throw new InterruptedIOException("interrupted while waiting for a command to end");
         }
-        checkOpen(reserved ? request : null);
-        return reserved ? request : null;
+        if (request == null) {
+            checkOpen();
+        }
+        return request;
     }
 
-    private void checkOpen(IoRequest taken) throws IOException {
-        if (failure != null && taken != null) {
-            release(taken);
-        }
-        checkOpen();
+    /** Wakes the threads that wait in {@link #acquire(BooleanSupplier)}, so that they look at what stops them. */
+    public void wakeAcquirers() {
+        numbers.wakeAll();
     }
 
-    /** Gives back a place that was not used. */
+    /** Gives back a request that was not submitted. */
     public void release(IoRequest request) {
-        numbers.unreserve();
-        free.add(request);
+        numbers.giveBack(request);
     }
 
-    private void checkOpen() throws IOException {
-        if (failure != null) {
-            throw new IOException(failure);
+    private void checkOpen() throws ShardException {
+        ShardException ended = failure;
+        if (ended != null) {
+            throw ended.again();
         }
     }
 
     /** Whether commands can be given to it. */
     public boolean isOpen() {
-        return failure == null && !closing;
+        return state == State.OPEN;
+    }
+
+    /** The shard that it is with. */
+    public ShardId shard() {
+        return shard;
     }
 
     /**
      * Makes memory known that commands will move data from and to, so that none of them has to.
      *
-     * @throws IOException if the device does not take it, in words
+     * @throws IOException if the device does not take it
      */
     public void prepare(DataMemory memory) throws IOException {
         datamover.prepare(memory);
     }
 
     /** Sends a command now; see {@link #submit(IoRequest, boolean)}. */
-    public void submit(IoRequest request) throws IOException {
+    public void submit(IoRequest request) throws ShardException {
         submit(request, false);
     }
 
@@ -225,26 +330,32 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
      *
      * @param more whether the caller submits more at once, or calls {@link #flush}, before it waits for anything but a place:
      *     the command may be sent with those
-     * @throws IOException if the session is lost: the request is free
-     * @throws IllegalArgumentException if its data lies in memory that the datamover cannot use: the request is free
+     * @throws ShardException if the session has ended: the request is free
+     * @throws RuntimeException if the datamover refuses the command, as for memory that it cannot use: the request is free
      */
-    public void submit(IoRequest request, boolean more) throws IOException {
-        synchronized (request) {
-            if (failure != null) {
-                release(request);
-                throw new IOException(failure);
-            }
-            request.inFlight(true);
+    public void submit(IoRequest request, boolean more) throws ShardException {
+        request.move(IoRequest.State.HELD, IoRequest.State.IN_FLIGHT);
+        if (failure != null && withdraw(request)) {
+            throw failure.again();
         }
         try {
             datamover.sendCommand(request.command(), request, more);
-        } catch (IllegalArgumentException e) {
-            request.inFlight(false);
-            release(request);
-            throw e;
         } catch (IOException e) {
             sendFailed(e);
+        } catch (RuntimeException e) {
+            if (withdraw(request)) {
+                throw e;
+            }
         }
+    }
+
+    /** Frees a request that was not sent; false if the session's end has completed it meanwhile. */
+    private boolean withdraw(IoRequest request) {
+        if (!request.move(IoRequest.State.IN_FLIGHT, IoRequest.State.HELD)) {
+            return false;
+        }
+        numbers.giveBack(request);
+        return true;
     }
 
     /** Sends what was submitted and not sent yet, because more was to follow. */
@@ -262,21 +373,17 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
         datamover.close();
     }
 
-    private void complete(IoRequest request, String trouble) {
-        synchronized (request) {
-            if (!request.isInFlight()) {
-                return;
-            }
-            request.inFlight(false);
-            if (trouble != null) {
-                request.failed(trouble);
-            }
+    private void complete(IoRequest request, ShardException reason) {
+        if (!request.move(IoRequest.State.IN_FLIGHT, IoRequest.State.ENDED)) {
+            return;
         }
-        IoRequest.Completion completion = request.completion();
+        if (reason != null) {
+            request.failed(reason);
+        }
         try {
-            completion.completed(request);
+            request.completion().completed(request);
         } finally {
-            free.add(request);
+            numbers.ended(request);
         }
     }
 
@@ -300,16 +407,18 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
                 TaskManagementResponsePdu response = new TaskManagementResponsePdu(pdu.header());
                 numbers.received(response);
                 endAborted();
-                abortAnswers.offer(response.response());
+                aborts.answered(false);
             }
             case Opcode.LOGOUT_RESPONSE -> {
                 numbers.received(new ResponsePdu(pdu.header()));
-                loggedOut.countDown();
+                if (state == State.LOGGING_OUT) {
+                    advance(State.LOGGED_OUT);
+                }
             }
             case Opcode.ASYNC_MESSAGE -> {
                 AsyncMessagePdu message = new AsyncMessagePdu(pdu.header());
                 numbers.received(message);
-                LOG.info("{} sends an asynchronous message, event {}", context.portalText(), message.event());
+                LOG.info("{} sends an asynchronous message, event {}", shard, message.event());
             }
             case Opcode.REJECT -> throw new ProtocolException("the target rejects a PDU, reason %02Xh"
                 .formatted(new RejectPdu(pdu.header()).reason()));
@@ -343,9 +452,9 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
 
     /** Ends the aborted command on the receiving thread: whatever still comes for it finds it gone. */
     private void endAborted() {
-        IoRequest request = (IoRequest) task(aborting);
+        IoRequest request = (IoRequest) task(aborts.abortingTag());
         if (request != null) {
-            complete(request, "aborted");
+            complete(request, new ShardException(ShardException.Kind.PATH_LOST, shard, "aborted"));
         }
     }
 
@@ -360,71 +469,67 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
             try {
                 datamover.sendControl(answer, null);
             } catch (IOException e) {
-                LOG.debug("a ping of {} was not answered: {}", context.portalText(), e.toString());
+                LOG.debug("a ping of {} was not answered: {}", shard, e.toString());
             }
         });
     }
 
     /**
      * Aborts a command in flight and returns when neither the target nor this session touches its memory any more: its
-     * completion has been called, here with a failure, or before with what became of it.
+     * completion has been called, with a failure, or with the status if the command had ended before.
+     *
+     * @throws ShardException if the target does not answer within the connect timeout; the session ends then, and completes the
+     *     command
      */
-    public synchronized void abort(IoRequest request, int initiatorTaskTag) throws IOException {
-        if (task(initiatorTaskTag) == null) {
-            return;
-        }
-        TaskManagementRequestPdu pdu = new TaskManagementRequestPdu(Pdu.newHeader())
-            .begin(CONTROL_TAG, TaskManagementRequestPdu.ABORT_TASK, request.lunField(), initiatorTaskTag);
-        abortAnswers.clear();
-        aborting = initiatorTaskTag;
+    public void abort(IoRequest request, int initiatorTaskTag) throws IOException {
         try {
-            datamover.sendControl(pdu, null);
-            if (abortAnswers.poll(context.commandTimeoutMillis(), TimeUnit.MILLISECONDS) == null) {
+            if (!aborts.abort(this, request, initiatorTaskTag)) {
+                stall = "it does not answer an abort";
                 datamover.close();
-                throw new IOException("shard " + context.portalText() + " does not answer an abort");
+                throw new ShardException(ShardException.Kind.PATH_LOST, shard, shard + ": it does not answer an abort");
             }
         } catch (InterruptedException e) {
             // The receiving thread ends the command with the session, when it does not touch the memory any more.
             Thread.currentThread().interrupt();
             datamover.close();
-        } finally {
-            aborting = Pdu.RESERVED_TAG;
         }
         datamover.awaitEndedTasks();
     }
 
-    /** Ends without a farewell, as if the connection was lost: to the target its learner is one that may come back. */
+    /** Ends without a logout, as if the connection was lost: the target keeps the learner, which may come back. */
     public void disconnect() {
         datamover.close();
         try {
-            if (!ended.await(LOGOUT_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS)) {
-                LOG.warn("the threads of the session with {} do not end", context.portalText());
-            }
+            awaitThreads();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private void awaitThreads() throws InterruptedException {
+        if (!await(() -> runningThreads == 0, END_TIMEOUT_NS)) {
+            LOG.warn("the threads of the session with {} do not end", shard);
         }
     }
 
     /** Logs out and ends, in bounded time. */
     @Override
     public void close() {
-        if (closing) {
+        boolean logOut = advance(State.LOGGING_OUT);
+        if (!logOut && state != State.ENDED) {
             return;
         }
-        closing = true;
         try {
-            if (failure == null) {
+            if (logOut) {
                 datamover.sendControl(new LogoutRequestPdu(Pdu.newHeader()).begin(CONTROL_TAG), null);
-                if (!loggedOut.await(LOGOUT_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS)) {
-                    LOG.info("{} does not answer a logout", context.portalText());
+                if (!awaitState(State.LOGGED_OUT, END_TIMEOUT_NS)) {
+                    LOG.info("{} does not answer a logout", shard);
                 }
             }
             datamover.close();
-            if (!ended.await(LOGOUT_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS)) {
-                LOG.warn("the threads of the session with {} do not end", context.portalText());
-            }
+            awaitThreads();
         } catch (IOException e) {
-            LOG.debug("logging out of {}: {}", context.portalText(), e.toString());
+            LOG.debug("logging out of {}: {}", shard, e.toString());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {

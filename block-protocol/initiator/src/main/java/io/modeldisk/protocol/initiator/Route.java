@@ -22,7 +22,7 @@ import java.util.stream.Collectors;
  */
 public record Route(InitiatorPortal portal, String reason) {
     /** What a user may ask for. */
-    public enum Wish {
+    public enum Preference {
         /** Shared memory where the target is on this host and offers it, else iSER where it answers so, else TCP. */
         AUTO,
         /** TCP. */
@@ -33,18 +33,18 @@ public record Route(InitiatorPortal portal, String reason) {
         ISER;
 
         /**
-         * The wish of this name, as {@code auto}.
+         * The preference of this name, as {@code auto}.
          *
          * @throws IllegalArgumentException with the names there are
          */
-        public static Wish named(String name) {
-            for (Wish wish : values()) {
-                if (wish.toString().equals(name)) {
-                    return wish;
+        public static Preference named(String name) {
+            for (Preference preference : values()) {
+                if (preference.toString().equals(name)) {
+                    return preference;
                 }
             }
             throw new IllegalArgumentException("datamover=" + name + " must be one of "
-                + Arrays.stream(values()).map(Wish::toString).collect(Collectors.joining(", ")));
+                + Arrays.stream(values()).map(Preference::toString).collect(Collectors.joining(", ")));
         }
 
         /** The name that users write. */
@@ -55,7 +55,7 @@ public record Route(InitiatorPortal portal, String reason) {
     }
 
     /**
-     * Chooses. With {@link Wish#AUTO} this looks whether a server answers at the socket, and then over RDMA.
+     * Chooses. With {@link Preference#AUTO} this looks whether a server answers at the socket, and then over RDMA.
      *
      * @param address the target's TCP address
      * @param targetName its iSCSI name
@@ -64,18 +64,19 @@ public record Route(InitiatorPortal portal, String reason) {
      * @param iserConnections the iSER connections of this process
      */
     public static Route choose(
-        Wish wish, InetSocketAddress address, String targetName, Path socketDirectory, boolean protectedByDigests,
+        Preference preference, InetSocketAddress address, String targetName, Path socketDirectory,
+        boolean protectedByDigests,
         IserProvider.Connections iserConnections) {
         ShmInitiatorPortal shm = new ShmInitiatorPortal(SocketPath.of(socketDirectory, targetName, address.getPort()));
         InitiatorPortal iser = iserConnections.portal(address);
         TcpInitiatorPortal tcp = new TcpInitiatorPortal(address);
-        if (wish == Wish.AUTO) {
+        if (preference == Preference.AUTO) {
             return protectedByDigests ? new Route(tcp, "digests protect what TCP carries") : automatic(shm, iser, tcp);
         }
-        if (protectedByDigests && wish != Wish.TCP) {
-            throw new IllegalArgumentException("datamover=" + wish + " moves nothing that digests could protect");
+        if (protectedByDigests && preference != Preference.TCP) {
+            throw new IllegalArgumentException("datamover=" + preference + " moves nothing that digests could protect");
         }
-        InitiatorPortal asked = switch (wish) {
+        InitiatorPortal asked = switch (preference) {
             case SHM -> shm;
             case ISER -> iser;
             default -> tcp;

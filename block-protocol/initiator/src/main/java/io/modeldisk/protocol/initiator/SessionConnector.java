@@ -1,46 +1,51 @@
 package io.modeldisk.protocol.initiator;
 
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
+import io.modeldisk.protocol.login.LoginException;
 import io.modeldisk.protocol.login.OperationalParameters;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 
-/** How a session begins: the connection and the login, each in bounded time and with its failures in words. */
+/** How a session begins: the connection and the login, each in bounded time. */
 final class SessionConnector {
     private SessionConnector() {}
 
     /** Connects to the target. */
-    static InitiatorDatamover connect(SessionContext context, SessionNumbers numbers) throws IOException {
+    static InitiatorDatamover connect(SessionContext context, SessionNumbers numbers) throws ShardException {
+        ShardId shard = context.shardId();
         try {
-            return context.over().connect(numbers, context.queueDepth(), context.connectTimeoutMillis());
+            return context.over().connect(numbers, context.queueDepth(), context.connectTimeoutMs());
         } catch (IOException e) {
-            throw new IOException("shard " + context.portalText() + " " + e.getMessage(), e);
+            throw new ShardException(ShardException.Kind.PATH_LOST, shard, shard + " " + e.getMessage(), e);
         }
     }
 
-    /** Logs in on a connection, in bounded time; closes it if that fails. */
+    /** Logs in on a connection; closes it if that fails. */
     static OperationalParameters logIn(
-        SessionContext context, InitiatorDatamover datamover, SessionNumbers numbers) throws IOException {
+        SessionContext context, InitiatorDatamover datamover, SessionNumbers numbers) throws ShardException {
+        ShardId shard = context.shardId();
         Thread watchdog = Thread.ofVirtual().start(() -> closeUnlessInterrupted(context, datamover));
         try {
             return new InitiatorLogin(context, datamover, numbers, context.parameters()).run();
         } catch (ClosedChannelException e) {
             datamover.release();
-            throw new IOException("shard " + context.portalText()
-                + " takes connections but does not answer a login within " + context.connectTimeoutMillis() + " ms", e);
+            throw new ShardException(ShardException.Kind.PATH_LOST, shard, shard
+                + " takes connections but does not answer a login within " + context.connectTimeoutMs() + " ms", e);
         } catch (IOException e) {
             datamover.close();
             datamover.release();
-            throw new IOException("shard " + context.portalText() + ": " + e.getMessage(), e);
+            throw e instanceof LoginException refusal
+                ? ShardException.ofLogin(shard, refusal)
+                : new ShardException(ShardException.Kind.PATH_LOST, shard, shard + ": " + e.getMessage(), e);
         } finally {
             watchdog.interrupt();
         }
     }
 
-    /** A peer that takes connections and says nothing must not hold a login for ever. */
+    /** A peer that accepts connections but does not answer must not block a login for ever. */
     private static void closeUnlessInterrupted(SessionContext context, InitiatorDatamover datamover) {
         try {
-            Thread.sleep(context.connectTimeoutMillis());
+            context.clock().sleepUntil(context.clock().nanoTime() + context.connectTimeoutNs());
             datamover.close();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.initiator;
 
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
 import io.modeldisk.protocol.datamover.tcp.TcpInitiatorPortal;
 import io.modeldisk.protocol.login.Digest;
@@ -7,14 +8,15 @@ import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 
-/** What a session needs to know. */
+/** The configuration of a session. */
 public final class SessionContext {
-    /** How long connecting and logging in may take. */
-    public static final long DEFAULT_CONNECT_TIMEOUT_MILLIS = 5_000;
+    /** How long connecting and logging in may take; also how long the target may leave an abort unanswered. */
+    public static final Duration DEFAULT_CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
-    /** How long the target may take no further command, or leave one unanswered. */
-    public static final long DEFAULT_COMMAND_TIMEOUT_MILLIS = 30_000;
+    /** How long the target may leave a command unanswered, or accept no further one, before the session is given up as lost. */
+    public static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(30);
 
     /** How many commands are in flight at most. */
     public static final int DEFAULT_QUEUE_DEPTH = TransferSizes.DEFAULTS.queueDepth();
@@ -29,20 +31,22 @@ public final class SessionContext {
     private long isid;
     private String learner;
     private ChapSecrets secrets;
-    private long connectTimeoutMillis = DEFAULT_CONNECT_TIMEOUT_MILLIS;
-    private long commandTimeoutMillis = DEFAULT_COMMAND_TIMEOUT_MILLIS;
+    private int shardIndex = ShardId.UNKNOWN;
+    private Duration connectTimeout = DEFAULT_CONNECT_TIMEOUT;
+    private Duration commandTimeout = DEFAULT_COMMAND_TIMEOUT;
+    private NanoClock clock = NanoClock.SYSTEM;
     private int queueDepth = DEFAULT_QUEUE_DEPTH;
     private int eagerBytes = TransferSizes.DEFAULTS.eagerBytes();
     private Digest headerDigest = Digest.NONE;
     private Digest dataDigest = Digest.NONE;
 
-    /** Sets where the target is. */
+    /** Sets the target's TCP address. */
     public SessionContext portal(InetSocketAddress address) {
         this.portal = address;
         return this;
     }
 
-    /** Sets the datamover and its way to the target; TCP to the portal by default. */
+    /** Sets the datamover and how it reaches the target; TCP to the portal by default. */
     public SessionContext over(InitiatorPortal way) {
         this.over = way;
         return this;
@@ -54,34 +58,46 @@ public final class SessionContext {
         return this;
     }
 
-    /** Sets this initiator's identity: its iSCSI name, and the ISID that tells its sessions apart. */
+    /** Sets this initiator's identity: its iSCSI name, and the ISID that distinguishes its sessions. */
     public SessionContext initiator(String name, long sessionId) {
         this.initiatorName = name;
         this.isid = sessionId;
         return this;
     }
 
-    /** Sets the learner's label; without one the session has none. */
+    /** Sets the learner's label; by default the session has no label. */
     public SessionContext learner(String label) {
         this.learner = label;
         return this;
     }
 
-    /** Sets the names and secrets of CHAP; without them, or with null, the session does not authenticate. */
+    /** Sets the names and secrets of CHAP; with null, the default, the session does not authenticate. */
     public SessionContext secrets(ChapSecrets known) {
         this.secrets = known;
         return this;
     }
 
-    /** Sets how long connecting and logging in may take. */
-    public SessionContext connectTimeoutMillis(long millis) {
-        this.connectTimeoutMillis = millis;
+    /** Sets the number of the shard that the target is, for failures; {@link ShardId#UNKNOWN} by default. */
+    public SessionContext shard(int index) {
+        this.shardIndex = index;
         return this;
     }
 
-    /** Sets how long the target may leave a command unanswered. */
-    public SessionContext commandTimeoutMillis(long millis) {
-        this.commandTimeoutMillis = millis;
+    /** Sets how long connecting and logging in may take; 5 s by default. */
+    public SessionContext connectTimeout(Duration timeout) {
+        this.connectTimeout = timeout;
+        return this;
+    }
+
+    /** Sets how long the target may leave a command unanswered; 30 s by default. */
+    public SessionContext commandTimeout(Duration timeout) {
+        this.commandTimeout = timeout;
+        return this;
+    }
+
+    /** Sets the clock of all timeouts. */
+    public SessionContext clock(NanoClock source) {
+        this.clock = source;
         return this;
     }
 
@@ -100,7 +116,7 @@ public final class SessionContext {
         return this;
     }
 
-    /** Sets what must protect headers and data; none by default. A target that does not agree is not logged in to. */
+    /** Sets the digests of headers and data; none by default. The login fails if the target does not agree. */
     public SessionContext digests(Digest header, Digest data) {
         this.headerDigest = header;
         this.dataDigest = data;
@@ -135,19 +151,31 @@ public final class SessionContext {
         return over == null ? new TcpInitiatorPortal(portal) : over;
     }
 
-    long connectTimeoutMillis() {
-        return connectTimeoutMillis;
+    ShardId shardId() {
+        return new ShardId(shardIndex, portalText());
     }
 
-    long commandTimeoutMillis() {
-        return commandTimeoutMillis;
+    long connectTimeoutMs() {
+        return connectTimeout.toMillis();
+    }
+
+    long connectTimeoutNs() {
+        return connectTimeout.toNanos();
+    }
+
+    long commandTimeoutNs() {
+        return commandTimeout.toNanos();
+    }
+
+    NanoClock clock() {
+        return clock;
     }
 
     int queueDepth() {
         return queueDepth;
     }
 
-    /** What this side takes and wishes. */
+    /** What this side offers in the login. */
     OperationalParameters parameters() {
         return new OperationalParameters(
             false, eagerBytes > 0, Math.max(eagerBytes, TransferSizes.MIN_EAGER_BYTES), MAX_BURST_BYTES,

@@ -2,60 +2,73 @@ package io.modeldisk.protocol.striping;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.initiator.ShardId;
 import java.io.IOException;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
- * A learner on all shards of a model: joins and leaves them together, and goes on as the same learner on a new connection when
- * one is lost. Where a shard has forgotten it, it is a newcomer, and takes part from the same round on every shard. Thread-safe.
+ * A learner on all shards of a model: joins and leaves them together, and continues as the same learner on a new connection when
+ * one is lost. If a shard has forgotten it, it is a newcomer there, and takes part from the same round on every shard.
+ * Thread-safe.
  */
-final class LearnerSessions {
+final class LearnerSessions implements StripedTransfer.Sessions {
     private final List<ShardClient> shards;
     private final Striping striping;
     private final long paddedBytes;
-    private final Transfer.Limits limits;
+    private final Supplier<Reconnection> reconnections;
     private volatile PushLedger ledger;
     private volatile boolean joined;
 
-    LearnerSessions(List<ShardClient> shards, Striping striping, long paddedBytes, Transfer.Limits limits) {
+    LearnerSessions(
+        List<ShardClient> shards, Striping striping, long paddedBytes, Supplier<Reconnection> reconnections) {
         this.shards = shards;
         this.striping = striping;
         this.paddedBytes = paddedBytes;
-        this.limits = limits;
+        this.reconnections = reconnections;
     }
 
-    /** The account of its rounds; null if it is no learner. */
+    /** The account of its rounds; null if it has not joined. */
     PushLedger ledger() {
         return joined ? ledger : null;
     }
 
-    /** A session of a shard for this direction, connected anew if it was lost. */
-    IscsiSession session(int shard, Transfer.Direction direction) throws IOException {
+    @Override
+    public ShardId id(int shard) {
+        return shards.get(shard).id();
+    }
+
+    @Override
+    public IscsiSession session(int shard, Direction direction) throws IOException {
         ShardClient client = shards.get(shard);
         if (direction.lun() != 0 || !joined) {
             return client.observer();
         }
-        IscsiSession session = client.learner();
+        IscsiSession session = client.membership().session();
         if (session != null) {
             return session;
         }
         synchronized (this) {
             rejoin(shard);
-            session = client.learner();
+            session = client.membership().session();
         }
         if (session == null) {
-            throw new IOException("shard " + client.address() + ": the connection was lost again");
+            throw joined
+                ? new ShardException(ShardException.Kind.PATH_LOST, client.id(),
+                    client.id() + ": the connection was lost again")
+                : new ShardException(ShardException.Kind.CLOSED, client.id(), client.id() + ": this learner has left");
         }
         return session;
     }
 
-    /** Becomes a learner on every shard, if it is none; bears with lost connections. */
+    /** Becomes a learner on every shard, unless it is one; survives lost connections. */
     void join(Cancellation cancellation) throws IOException {
         if (joined) {
             return;
         }
         try {
-            new Reconnection().begin(limits.reconnectNanos()).run(() -> {
+            reconnections.get().run(() -> {
                 joinEverywhere();
                 return null;
             }, cancellation);
@@ -65,9 +78,9 @@ final class LearnerSessions {
         }
     }
 
-    private synchronized void leaveUnlessJoined() {
+    private synchronized void leaveUnlessJoined() throws IOException {
         if (!joined) {
-            shards.forEach(ShardClient::leave);
+            leaveAll();
         }
     }
 
@@ -78,63 +91,72 @@ final class LearnerSessions {
         if (ledger == null) {
             ledger = new PushLedger(striping, paddedBytes);
         }
-        for (ShardClient shard : shards) {
-            shard.joinFirst();
-        }
+        AllShards.call(shards, shard -> {
+            shard.membership().joinFirst();
+            return null;
+        });
         agree();
         joined = true;
     }
 
-    /** Goes on as a learner of a shard whose session was lost. */
+    /** Continues as a learner of a shard whose session was lost. */
     private void rejoin(int number) throws IOException {
-        ShardClient client = shards.get(number);
-        if (!joined || client.learner() != null) {
+        ShardMembership lost = shards.get(number).membership();
+        if (!joined || lost.session() != null) {
             return;
         }
-        client.join(0);
-        if (client.isNewcomer()) {
+        lost.join(0);
+        if (lost.isNewcomer()) {
             for (ShardClient shard : shards) {
-                if (shard.learner() == null && shard != client) {
-                    shard.join(0);
+                if (shard.membership().session() == null && shard.membership() != lost) {
+                    shard.membership().join(0);
                 }
             }
             agree();
         } else {
             // An agreement that failed half-way may have postponed it.
-            ledger.postpone(number, client.joinRound());
-            client.agreed();
+            ledger.postpone(number, lost.joinRound());
+            lost.agreed();
         }
     }
 
-    /** Takes part from the same round on every shard: the earliest at which all of them take a newcomer. */
+    /** Takes part from the same round on every shard: the earliest at which all of them accept a newcomer. */
     private void agree() throws IOException {
         long round = 0;
         boolean same = false;
         while (!same) {
             same = true;
             for (ShardClient shard : shards) {
-                round = Math.max(round, shard.joinRound());
+                round = Math.max(round, shard.membership().joinRound());
             }
             for (ShardClient shard : shards) {
-                if (shard.joinRound() < round) {
-                    shard.join(round);
+                if (shard.membership().joinRound() < round) {
+                    shard.membership().join(round);
                     same = false;
                 }
             }
         }
         for (int i = 0; i < shards.size(); i++) {
-            if (shards.get(i).isNewcomer()) {
+            ShardMembership shard = shards.get(i).membership();
+            if (shard.isNewcomer()) {
                 ledger.reset(i, round);
             } else {
                 ledger.postpone(i, round);
             }
-            shards.get(i).agreed();
+            shard.agreed();
         }
     }
 
     /** Stops being a learner. */
-    synchronized void leave() {
+    synchronized void leave() throws IOException {
         joined = false;
-        shards.forEach(ShardClient::leave);
+        leaveAll();
+    }
+
+    private void leaveAll() throws IOException {
+        AllShards.call(shards, shard -> {
+            shard.membership().leave();
+            return null;
+        });
     }
 }

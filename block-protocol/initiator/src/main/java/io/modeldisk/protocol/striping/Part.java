@@ -1,20 +1,22 @@
 package io.modeldisk.protocol.striping;
 
 import io.modeldisk.protocol.initiator.IoRequest;
+import io.modeldisk.protocol.initiator.IscsiSession;
 
-/** A part of a call's range that goes in one command. Reused; guarded by its {@link Transfer}. */
+/** A part of a call's range that goes in one command. Reused; guarded by its {@link StripedTransfer}. */
 final class Part {
     /** Bytes from the start of the call's range. */
     long offset;
     int bytes;
-    /** Whether the round is settled: a part that is sent again is of the same one. */
+    /** Whether the round is settled: a part that is sent again keeps its round. */
     boolean granted;
     long round;
-    /** In which membership of the shard the round was settled. */
+    /** The membership of the shard in which the round was settled. */
     int epoch;
-    /** Whether it was sent, and nobody said what became of it. */
+    /** Whether it was sent and the connection was lost before the response. */
     boolean doubtful;
-    /** The command that carries it, and its tag; null if it is not in flight. */
+    /** The session and the command that carry it, and the command's tag; null if it is not in flight. */
+    IscsiSession session;
     IoRequest request;
     int tag;
 
@@ -23,6 +25,7 @@ final class Part {
         bytes = length;
         granted = false;
         doubtful = false;
+        session = null;
         request = null;
         return this;
     }

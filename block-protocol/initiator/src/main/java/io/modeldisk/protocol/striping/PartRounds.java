@@ -1,11 +1,12 @@
 package io.modeldisk.protocol.striping;
 
 import io.modeldisk.protocol.scsi.LogicalBlock;
-import java.io.IOException;
+import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.initiator.ShardId;
 
 /**
- * Which rounds the parts of one call are of, and what is told to the learner's ledger when they end. For the train unit; the
- * parts of other calls have none. Guarded by its {@link Transfer}; reused for one call after another.
+ * The rounds of the parts of one call, and the report to the learner's ledger when they end. For the train unit; parts of other
+ * calls have no round. Guarded by its {@link StripedTransfer}; reused for one call after another.
  */
 final class PartRounds {
     private final PushLedger.Grant grant = new PushLedger.Grant();
@@ -13,13 +14,13 @@ final class PartRounds {
     private boolean pushes;
     private long start;
     private long logicalBlocks;
-    /** Which logical blocks of a push the shards have. */
+    /** The logical blocks of a push that the shards have. */
     private BitRanges taken = new BitRanges(0);
 
-    /** Begins a call; {@code account} is null for who is no learner. */
-    void begin(Transfer.Direction direction, long offset, long bytes, PushLedger account) {
+    /** Begins a call; {@code account} is null for a call that is not a learner's. */
+    void begin(Direction direction, long offset, long bytes, PushLedger account) {
         ledger = direction.lun() == 0 ? account : null;
-        pushes = direction == Transfer.Direction.PUSH;
+        pushes = direction == Direction.PUSH;
         start = offset;
         logicalBlocks = bytes / LogicalBlock.BYTES;
         if (pushes && taken.size() < logicalBlocks) {
@@ -30,29 +31,31 @@ final class PartRounds {
     }
 
     /**
-     * Settles which round a part is of.
+     * Settles the round of a part.
      *
-     * @return how many bytes of it are of that round; 0 if it has to wait for one
-     * @throws IOException if its shard has forgotten what became of it
+     * @return how many bytes of it are of that round; 0 if the round can begin only after an earlier push of the block
+     * @throws ShardException if its shard has forgotten the learner while the part was in flight
      */
-    int settle(Part part, int shard) throws IOException {
+    int settle(Part part, int shard, ShardId id) throws ShardException {
         if (ledger == null) {
             return part.bytes;
         }
-        int epoch = ledger.epoch(shard);
-        if (part.granted && part.epoch == epoch) {
-            return part.bytes;
-        }
-        if (part.granted && !pushes) {
-            // There is nothing left that it must see.
-            part.round = 0;
-            part.epoch = epoch;
-            return part.bytes;
-        }
-        if (part.granted && part.doubtful) {
-            throw new IOException(
-                "shard " + shard + " has forgotten this learner, whose lease has ended, or was started"
-                    + " again: the push at byte " + (start + part.offset) + " was on its way, and may count or not");
+        if (part.granted) {
+            int epoch = ledger.epoch(shard);
+            if (part.epoch == epoch) {
+                return part.bytes;
+            }
+            if (!pushes) {
+                // The new membership has pushed nothing that this pull must see.
+                part.round = 0;
+                part.epoch = epoch;
+                return part.bytes;
+            }
+            if (part.doubtful) {
+                throw new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, id, id
+                    + " has forgotten this learner (its lease has ended, or the shard was restarted): the push at byte "
+                    + (start + part.offset) + " was in flight, and may count or not");
+            }
         }
         if (pushes) {
             part.granted = false;
@@ -66,12 +69,12 @@ final class PartRounds {
         return Math.toIntExact(grant.logicalBlocks() * LogicalBlock.BYTES);
     }
 
-    /** The round of a part; 0 for who is no learner and may pull any. */
+    /** The round of a part; 0, any round, for a call that is not a learner's. */
     long of(Part part) {
         return ledger == null ? 0 : part.round;
     }
 
-    /** A part has ended, and its shard has it or not. */
+    /** A part has ended: the shard has its data, or not. */
     void ended(Part part, boolean shardHasIt) {
         if (!pushes || !part.granted) {
             return;
@@ -82,7 +85,7 @@ final class PartRounds {
         }
     }
 
-    /** The call has failed: called again, it is the same push, also of what the shards have. */
+    /** The call has failed: a repeated call is the same push, also of the logical blocks that the shards have. */
     void failed() {
         if (!pushes) {
             return;

@@ -1,6 +1,6 @@
 package io.modeldisk.protocol.striping;
 
-/** A stack of a fixed capacity; allocates nothing after it is made. Guarded by its {@link Transfer}. */
+/** A stack of a fixed capacity; allocates nothing after it is made. Guarded by its {@link StripedTransfer}. */
 final class PartStack {
     private final Part[] parts;
     private int size;

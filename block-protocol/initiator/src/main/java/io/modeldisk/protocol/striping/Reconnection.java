@@ -2,24 +2,30 @@ package io.modeldisk.protocol.striping;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
-import io.modeldisk.protocol.login.LoginException;
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.initiator.ShardException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * How a call bears with lost connections: it tries again at once, then with growing pauses, until a shard has been away for too
- * long. Not thread-safe.
+ * How a call survives lost connections: it tries again at once, then with growing pauses, until a shard has been away for longer
+ * than the reconnect timeout. For one thread.
  */
 final class Reconnection {
-    private static final long FIRST_PAUSE_MILLIS = 2;
-    private static final long LONGEST_PAUSE_MILLIS = 500;
-    private static final long CHECK_MILLIS = 5;
-    private static final int INITIATOR_ERROR_CLASS = 2;
+    private static final long FIRST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(2);
+    private static final long LONGEST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    private long limitNanos;
-    private long lostSinceNanos;
+    private final NanoClock clock;
+    private final long timeoutNs;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition cancelled = lock.newCondition();
+    private final Cancellation.Waiter waiter = Cancellation.signalling(lock, cancelled);
+    private long lostSinceNs;
     private boolean lost;
-    private long pauseMillis;
+    private long pauseNs;
 
     /** Something that talks to shards. */
     @FunctionalInterface
@@ -27,11 +33,9 @@ final class Reconnection {
         T run() throws IOException;
     }
 
-    /** Starts over, for a call that may wait this long for a shard. */
-    Reconnection begin(long limit) {
-        limitNanos = limit;
-        lost = false;
-        return this;
+    Reconnection(NanoClock clock, long timeoutNs) {
+        this.clock = clock;
+        this.timeoutNs = timeoutNs;
     }
 
     /** Tries until it works: see {@link #failed}. */
@@ -47,6 +51,7 @@ final class Reconnection {
         }
     }
 
+    /** The shard has answered. */
     void succeeded() {
         lost = false;
     }
@@ -54,47 +59,49 @@ final class Reconnection {
     /**
      * Pauses before the next try.
      *
-     * @throws IOException the failure, if there is to be no other try; {@link CancelledException} if that ended the pause
+     * @throws IOException the failure, if another try cannot help or the time is over; {@link CancelledException} if the pause
+     *     was cancelled
      */
     void failed(IOException failure, Cancellation cancellation) throws IOException {
-        long now = System.nanoTime();
+        long nowNs = clock.nanoTime();
         if (!lost) {
             lost = true;
-            lostSinceNanos = now;
-            pauseMillis = FIRST_PAUSE_MILLIS;
+            lostSinceNs = nowNs;
+            pauseNs = FIRST_PAUSE_NS;
         }
-        if (isFinal(failure) || now - lostSinceNanos > limitNanos) {
+        if (!mayPass(failure) || Thread.currentThread().isInterrupted()) {
             throw failure;
         }
+        if (nowNs - lostSinceNs > timeoutNs) {
+            throw failure instanceof ShardException shard && timeoutNs > 0
+                ? shard.withMessage(shard.getMessage() + "; tried to reconnect for " + timeoutNs / 1_000_000 + " ms")
+                : failure;
+        }
         pause(cancellation);
-        pauseMillis = Math.min(2 * pauseMillis, LONGEST_PAUSE_MILLIS);
+        pauseNs = Math.min(2 * pauseNs, LONGEST_PAUSE_NS);
     }
 
-    private static boolean isFinal(IOException failure) {
-        if (failure instanceof RefusedException || failure instanceof CancelledException
-            || Thread.currentThread().isInterrupted()) {
-            return true;
-        }
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof LoginException login && login.status() >> 8 == INITIATOR_ERROR_CLASS) {
-                return true;
-            }
-        }
-        return false;
+    private static boolean mayPass(IOException failure) {
+        return failure instanceof ShardException shard
+            && (shard.kind() == ShardException.Kind.PATH_LOST || shard.kind() == ShardException.Kind.BUSY);
     }
 
     private void pause(Cancellation cancellation) throws IOException {
-        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(pauseMillis);
+        long endNs = clock.nanoTime() + pauseNs;
+        cancellation.register(waiter);
+        lock.lock();
         try {
-            while (System.nanoTime() - end < 0) {
-                if (cancellation.isCancelled()) {
-                    throw new CancelledException();
-                }
-                Thread.sleep(Math.min(pauseMillis, CHECK_MILLIS));
+            boolean over = false;
+            while (!over) {
+                cancellation.check();
+                over = !clock.awaitUntil(cancelled, endNs);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
+            throw new InterruptedIOException("interrupted while waiting to reconnect");
+        } finally {
+            lock.unlock();
+            cancellation.unregister(waiter);
         }
     }
 }

@@ -1,47 +1,75 @@
 package io.modeldisk.protocol.striping;
 
 import io.modeldisk.protocol.dialect.ModelFacts;
-import java.io.IOException;
+import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.initiator.ShardId;
+import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.util.Objects;
 
-/** Checks that the shards of an address are one model's, all of them, in their order. */
+/** Checks that the expected shard of the expected model answers at an address. */
 final class ShardCheck {
+    /** PUSH and PULL carry a logical block address of 32 bits. */
+    static final long MAX_SHARD_BYTES = (1L << 32) * LogicalBlock.BYTES;
+
+    private static final int MIN_BLOCK_BYTES = LogicalBlock.BYTES;
+
     private ShardCheck() {}
 
-    static void check(ModelAddress address, int place, ModelFacts facts, ModelFacts first) throws IOException {
-        String where = ModelAddress.text(address.shards().get(place));
-        int given = address.shards().size();
+    /**
+     * Checks one shard's facts.
+     *
+     * @param shard where it was asked, and which shard is expected there
+     * @param facts what it says
+     * @param first what shard 0 says
+     * @param shards how many shards the model must have
+     * @throws ShardException if another shard, another model, or no shard of modeldisk answers there
+     */
+    static void check(ShardId shard, ModelFacts facts, ModelFacts first, int shards) throws ShardException {
+        String where = shard.address();
         int block = facts.blockSizeBytes();
-        if (facts.sizeBytes() <= 0 || block < 4096 || Integer.bitCount(block) != 1) {
-            throw new IOException(where + " is no shard of modeldisk: it serves a model of " + facts.sizeBytes()
+        if (facts.sizeBytes() <= 0 || block < MIN_BLOCK_BYTES || Integer.bitCount(block) != 1) {
+            throw wrong(shard, where + " is not a shard of modeldisk: it serves a model of " + facts.sizeBytes()
                 + " bytes in blocks of " + block);
         }
         if (facts.protocol() < ModelFacts.PROTOCOL) {
-            throw new IOException(where + " speaks modeldisk's protocol " + facts.protocol() + ", this program needs "
+            throw wrong(shard, where + " speaks modeldisk's protocol " + facts.protocol() + ", this program needs "
                 + ModelFacts.PROTOCOL + ": update `modeldisk serve` there");
         }
-        if (facts.shards() != given) {
-            throw new IOException(
+        if (facts.shards() != shards) {
+            throw wrong(shard,
                 where + " is one of " + facts.shards() + " shards of model " + facts.model() + ", but "
-                    + given + (given == 1 ? " address was" : " addresses were") + " given: name every shard, in order");
+                    + shards + (shards == 1 ? " address was" : " addresses were")
+                    + " given: name every shard, in order");
         }
-        if (facts.shard() != place) {
-            throw new IOException(where + " is shard " + facts.shard() + ", but stands in place " + place
-                + ": name the shards in order, from 0");
+        if (facts.shard() != shard.index()) {
+            throw wrong(shard,
+                where + " serves shard " + facts.shard() + " of model " + facts.model() + ", expected shard "
+                    + shard.index() + ": name the shards in order, from 0");
         }
-        same(where, "size", facts.sizeBytes(), first.sizeBytes());
-        same(where, "block size", facts.blockSizeBytes(), first.blockSizeBytes());
-        same(where, "source", facts.source(), first.source());
-        same(where, "aggregator", facts.aggregator(), first.aggregator());
-        same(where, "consistency", facts.consistency(), first.consistency());
-        same(where, "number of learners", facts.learners(), first.learners());
-        same(where, "least number of learners", facts.minLearners(), first.minLearners());
+        if (facts.bytesOfShard() > MAX_SHARD_BYTES) {
+            throw new ShardException(ShardException.Kind.REFUSED, shard, where + " serves a shard of "
+                + facts.bytesOfShard() + " bytes: PUSH and PULL reach " + MAX_SHARD_BYTES
+                + " bytes (16 TiB); serve the model with more shards");
+        }
+        same(shard, "name", facts.model(), first.model());
+        same(shard, "size", facts.sizeBytes(), first.sizeBytes());
+        same(shard, "block size", facts.blockSizeBytes(), first.blockSizeBytes());
+        same(shard, "source", facts.source(), first.source());
+        same(shard, "aggregator", facts.aggregator(), first.aggregator());
+        same(shard, "consistency", facts.consistency(), first.consistency());
+        same(shard, "number of learners", facts.learners(), first.learners());
+        same(shard, "least number of learners", facts.minLearners(), first.minLearners());
     }
 
-    private static void same(String where, String what, Object here, Object first) throws IOException {
+    private static void same(ShardId shard, String what, Object here, Object first) throws ShardException {
         if (!Objects.equals(here, first)) {
-            throw new IOException(
-                where + " serves a different model: its " + what + " is " + here + ", shard 0's is " + first);
+            throw wrong(shard,
+                shard.address() + " serves a different model: its " + what + " is " + here + ", shard 0's is "
+                    + first);
         }
+    }
+
+    private static ShardException wrong(ShardId shard, String message) {
+        return new ShardException(ShardException.Kind.WRONG_SHARD, shard, message);
     }
 }

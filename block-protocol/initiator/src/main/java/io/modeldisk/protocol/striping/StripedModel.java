@@ -4,60 +4,46 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import io.modeldisk.platform.cancellation.Cancellation;
-import io.modeldisk.protocol.datamover.IserProvider;
-import io.modeldisk.protocol.datamover.shm.SocketPath;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.initiator.Route;
-import io.modeldisk.protocol.initiator.SessionContext;
+import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.TransferSizes;
-import io.modeldisk.protocol.login.Digest;
-import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.nio.file.Path;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 
 /**
- * A {@link RemoteModel} over iSCSI sessions, one queue of commands a shard. A call survives lost connections: it connects again
- * and goes on, for as long as {@link Context#reconnectTimeoutMillis} allows.
+ * A {@link RemoteModel} over iSCSI sessions, with one queue of commands for each shard. A call survives lost connections and
+ * stalled shards: it connects again and continues, for as long as {@link StripedModelContext#reconnectTimeout} allows.
  */
 public final class StripedModel implements RemoteModel {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private final Context context;
+
+    private final StripedModelContext context;
     private final List<ShardClient> shards;
     private final ModelFacts facts;
     private final long paddedBytes;
-    private final ArrayBlockingQueue<Transfer> transfers;
-    private final Striping striping;
-    private final int queueDepth;
-    private final Transfer.Limits limits;
     private final LearnerSessions learner;
+    private final TransferPool transfers;
 
-    private StripedModel(Context context, List<ShardClient> shards, ModelFacts facts) {
+    private StripedModel(StripedModelContext context, List<ShardClient> shards, ModelFacts facts) {
         this.context = context;
         this.shards = shards;
         this.facts = facts;
         this.paddedBytes = (facts.sizeBytes() + LogicalBlock.BYTES - 1) / LogicalBlock.BYTES * LogicalBlock.BYTES;
-        this.striping = new Striping(facts.blockSizeBytes(), facts.shards(),
+        Striping striping = new Striping(facts.blockSizeBytes(), facts.shards(),
             shards.getFirst().sizes().requestBytes());
-        this.queueDepth = shards.stream().mapToInt(shard -> shard.sizes().queueDepth()).max().orElseThrow();
-        this.limits = new Transfer.Limits(
-            TimeUnit.MILLISECONDS.toNanos(context.commandTimeoutMillis),
-            TimeUnit.MILLISECONDS.toNanos(context.waitTimeoutMillis),
-            TimeUnit.MILLISECONDS.toNanos(context.reconnectTimeoutMillis));
-        this.learner = new LearnerSessions(shards, striping, paddedBytes, limits);
-        this.transfers = new ArrayBlockingQueue<>(context.concurrentCalls);
-        for (int i = 0; i < context.concurrentCalls; i++) {
-            transfers.add(newTransfer());
-        }
+        int queueDepth = shards.stream().mapToInt(shard -> shard.sizes().queueDepth()).max().orElseThrow();
+        StripedTransfer.Timeouts timeouts = new StripedTransfer.Timeouts(context.waitTimeoutNs(),
+            context.reconnectTimeoutNs(), context.commandTimeoutNs());
+        this.learner = new LearnerSessions(shards, striping, paddedBytes, this::reconnection);
+        this.transfers = new TransferPool(context.concurrentCalls(), context.waitTimeoutNs(), context.clock(),
+            shards.getFirst().id(),
+            () -> new StripedTransfer(striping, queueDepth, learner, timeouts, context.clock()));
     }
 
     /**
@@ -66,23 +52,28 @@ public final class StripedModel implements RemoteModel {
      * @throws IOException if a shard does not answer, or the shards are not all of this model in their order; then no session
      *     is left
      */
-    public static StripedModel connect(Context context) throws IOException {
+    public static StripedModel connect(StripedModelContext context) throws IOException {
+        context.conclude();
         List<ShardClient> shards = new ArrayList<>();
         try {
-            for (InetSocketAddress portal : context.address.shards()) {
-                shards.add(new ShardClient(context, portal));
+            for (int i = 0; i < context.address().shards().size(); i++) {
+                shards.add(new ShardClient(context, i));
             }
-            ModelFacts first = null;
+            List<ModelFacts> facts = AllShards.call(shards,
+                shard -> ModelFacts.fromJson(shard.vpdPage(ModelFacts.VPD_PAGE)));
             for (int i = 0; i < shards.size(); i++) {
-                ModelFacts facts = ModelFacts.fromJson(shards.get(i).vitalPage(ModelFacts.VPD_PAGE));
-                first = first == null ? facts : first;
-                ShardCheck.check(context.address, i, facts, first);
+                ShardCheck.check(shards.get(i).id(), facts.get(i), facts.getFirst(), shards.size());
+                shards.get(i).expect(facts.getFirst());
             }
-            return new StripedModel(context, List.copyOf(shards), first);
+            return new StripedModel(context, List.copyOf(shards), facts.getFirst());
         } catch (IOException | RuntimeException e) {
-            shards.forEach(ShardClient::close);
+            close(shards);
             throw e;
         }
+    }
+
+    private Reconnection reconnection() {
+        return new Reconnection(context.clock(), context.reconnectTimeoutNs());
     }
 
     @Override
@@ -101,8 +92,7 @@ public final class StripedModel implements RemoteModel {
         try {
             for (ShardClient shard : shards) {
                 if (shard.route().portal().needsPreparedMemory()) {
-                    new Reconnection().begin(limits.reconnectNanos()).run(shard::observer, Cancellation.NONE)
-                        .prepare(memory);
+                    reconnection().run(shard::observer, Cancellation.NONE).prepare(memory);
                 }
             }
             return memory;
@@ -125,7 +115,7 @@ public final class StripedModel implements RemoteModel {
     @Override
     public void pull(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException {
-        move(Transfer.Direction.PULL, offset, memory, memoryOffset, lengthBytes, cancellation);
+        move(Direction.PULL, offset, memory, memoryOffset, lengthBytes, cancellation);
     }
 
     @Override
@@ -137,10 +127,11 @@ public final class StripedModel implements RemoteModel {
         long end = from + lengthBytes / LogicalBlock.BYTES;
         PushLedger ledger = learner.ledger();
         if (ledger == null) {
-            throw new IOException("this learner has left while it pushed");
+            throw new ShardException(ShardException.Kind.CLOSED, shards.getFirst().id(),
+                "this learner has left while it pushed");
         }
         if (!ledger.hasRepeatable(from, end)) {
-            move(Transfer.Direction.PUSH, offset, memory, memoryOffset, lengthBytes, cancellation);
+            move(Direction.PUSH, offset, memory, memoryOffset, lengthBytes, cancellation);
             return;
         }
         BitRanges first = ledger.repeatable(from, end);
@@ -164,7 +155,7 @@ public final class StripedModel implements RemoteModel {
             at = value ? which.nextClear(from, which.size()) : which.nextSet(from, which.size());
             long start = from * LogicalBlock.BYTES;
             try {
-                move(Transfer.Direction.PUSH, offset + start, memory, memoryOffset + start,
+                move(Direction.PUSH, offset + start, memory, memoryOffset + start,
                     (at - from) * LogicalBlock.BYTES, cancellation);
             } catch (IOException e) {
                 repeatLater(ledger, offset / LogicalBlock.BYTES, which, from, value);
@@ -186,29 +177,28 @@ public final class StripedModel implements RemoteModel {
     @Override
     public void read(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException {
-        move(Transfer.Direction.READ, offset, memory, memoryOffset, lengthBytes, cancellation);
+        move(Direction.READ, offset, memory, memoryOffset, lengthBytes, cancellation);
     }
 
     @Override
     public void write(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException {
-        move(Transfer.Direction.WRITE, offset, memory, memoryOffset, lengthBytes, cancellation);
+        move(Direction.WRITE, offset, memory, memoryOffset, lengthBytes, cancellation);
     }
 
     private void move(
-        Transfer.Direction direction, long offset, DataMemory memory, long memoryOffset, long bytes,
+        Direction direction, long offset, DataMemory memory, long memoryOffset, long bytes,
         Cancellation cancellation)
         throws IOException {
         check(offset, memory, memoryOffset, bytes);
         if (bytes == 0) {
             return;
         }
-        Transfer transfer = takeTransfer();
+        StripedTransfer transfer = transfers.take(cancellation);
         try {
             transfer.run(direction, offset, memory, memoryOffset, bytes, cancellation, learner.ledger());
         } finally {
-            // One whose shard never said what became of a command is not used again: the answer may still come.
-            transfers.add(transfer.isIdle() ? transfer : newTransfer());
+            transfers.giveBack(transfer);
         }
     }
 
@@ -223,32 +213,12 @@ public final class StripedModel implements RemoteModel {
         }
     }
 
-    private Transfer newTransfer() {
-        return new Transfer(striping, queueDepth, learner::session, limits);
-    }
-
-    private Transfer takeTransfer() throws IOException {
-        try {
-            Transfer transfer = transfers.poll(context.waitTimeoutMillis, TimeUnit.MILLISECONDS);
-            if (transfer == null) {
-                throw new IOException("too many calls wait for their rounds");
-            }
-            return transfer;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
-        }
-    }
-
     @Override
     public void synchronize(Cancellation cancellation) throws IOException {
-        for (int i = 0; i < shards.size(); i++) {
-            int shard = i;
-            new Reconnection().begin(limits.reconnectNanos()).run(() -> {
-                shards.get(shard).synchronizeCache(learner.session(shard, Transfer.Direction.PUSH), cancellation);
-                return null;
-            }, cancellation);
-        }
+        AllShards.call(shards, shard -> reconnection().run(() -> {
+            shard.synchronizeCache(learner.session(shard.id().index(), Direction.PUSH), cancellation);
+            return null;
+        }, cancellation));
     }
 
     @Override
@@ -257,178 +227,39 @@ public final class StripedModel implements RemoteModel {
     }
 
     @Override
-    public void leave() {
+    public void leave() throws IOException {
         learner.leave();
     }
 
     @Override
     public JsonNode status() throws IOException {
         ArrayNode all = JSON.createArrayNode();
-        for (ShardClient shard : shards) {
-            all.add(JSON.readTree(shard.vitalPage(ModelFacts.STATUS_VPD_PAGE)));
-        }
+        all.addAll(AllShards.call(shards, shard -> JSON.readTree(shard.vpdPage(ModelFacts.STATUS_VPD_PAGE))));
         return all;
     }
 
     @Override
     public ShardCounters counters() throws IOException {
-        ShardCounters all = null;
-        for (ShardClient shard : shards) {
-            ShardCounters each = ShardCounters.fromBytes(shard.vitalPage(ShardCounters.VPD_PAGE));
-            all = all == null ? each : all.and(each);
-        }
-        return all;
+        return AllShards.call(shards, shard -> ShardCounters.fromBytes(shard.vpdPage(ShardCounters.VPD_PAGE))).stream()
+            .reduce(ShardCounters::and).orElseThrow();
     }
 
     @Override
     public void close() {
-        shards.forEach(ShardClient::close);
+        close(shards);
     }
 
-    /** What a connection to a model needs to know. */
-    public static final class Context {
-        /** How long a pull or push waits for other learners' rounds before it fails. */
-        public static final long DEFAULT_WAIT_TIMEOUT_MILLIS = 600_000;
-
-        /** How long a call tries to reach a shard again that it has lost: twice the shards' usual lease. */
-        public static final long DEFAULT_RECONNECT_TIMEOUT_MILLIS = 10_000;
-
-        /** How many calls may be in progress at once; a further one waits. */
-        public static final int DEFAULT_CONCURRENT_CALLS = 64;
-
-        private final ModelAddress address;
-        private String learner = "learner";
-        private ChapSecrets secrets;
-        private Function<String, TransferSizes> sizes = _ -> TransferSizes.DEFAULTS;
-        private int concurrentCalls = DEFAULT_CONCURRENT_CALLS;
-        private long connectTimeoutMillis = SessionContext.DEFAULT_CONNECT_TIMEOUT_MILLIS;
-        private long commandTimeoutMillis = SessionContext.DEFAULT_COMMAND_TIMEOUT_MILLIS;
-        private long waitTimeoutMillis = DEFAULT_WAIT_TIMEOUT_MILLIS;
-        private long reconnectTimeoutMillis = DEFAULT_RECONNECT_TIMEOUT_MILLIS;
-        private Digest digest = Digest.NONE;
-        private Route.Wish datamover = Route.Wish.TCP;
-        private Path socketDirectory = SocketPath.defaultDirectory();
-        private final IserProvider.Connections iserConnections = IserProvider.find().connections();
-
-        /** A connection to the model at this address. */
-        public Context(ModelAddress address) {
-            this.address = address;
+    private static void close(List<ShardClient> shards) {
+        if (shards.isEmpty()) {
+            return;
         }
-
-        /**
-         * Sets the label by which the learner is known: the same label is the same learner.
-         *
-         * @throws IllegalArgumentException for a label that is not 1 to 48 letters, digits, dots, colons or hyphens
-         */
-        public Context learner(String label) {
-            if (!label.matches("[A-Za-z0-9.:-]{1,48}")) {
-                throw new IllegalArgumentException("learner '" + label
-                    + "' must be 1 to 48 letters, digits, dots, colons or hyphens");
-            }
-            this.learner = label;
-            return this;
-        }
-
-        /** Sets the names and secrets of CHAP to log in with; without them, or with null, no session authenticates. */
-        public Context secrets(ChapSecrets known) {
-            this.secrets = known;
-            return this;
-        }
-
-        /** Sets how what is moved is cut, for each datamover by its name. */
-        public Context sizes(Function<String, TransferSizes> ofDatamover) {
-            this.sizes = ofDatamover;
-            return this;
-        }
-
-        /** Sets how long connecting and logging in may take. */
-        public Context connectTimeoutMillis(long millis) {
-            this.connectTimeoutMillis = millis;
-            return this;
-        }
-
-        /** Sets how long a shard may leave a command unanswered. */
-        public Context commandTimeoutMillis(long millis) {
-            this.commandTimeoutMillis = millis;
-            return this;
-        }
-
-        /** Sets how long a pull or push waits for other learners' rounds. */
-        public Context waitTimeoutMillis(long millis) {
-            this.waitTimeoutMillis = millis;
-            return this;
-        }
-
-        /** Sets how long a call tries to reach a shard again that it has lost; 0 lets it fail at once. */
-        public Context reconnectTimeoutMillis(long millis) {
-            this.reconnectTimeoutMillis = millis;
-            return this;
-        }
-
-        /** Sets what must protect headers and data on their way. */
-        public Context digest(Digest each) {
-            this.digest = each;
-            return this;
-        }
-
-        /** Sets which datamover is wanted; TCP by default. */
-        public Context datamover(Route.Wish wish) {
-            this.datamover = wish;
-            return this;
-        }
-
-        /** Sets where the sockets of shards on this host are that share memory. */
-        public Context socketDirectory(Path directory) {
-            this.socketDirectory = directory;
-            return this;
-        }
-
-        Route.Wish datamover() {
-            return datamover;
-        }
-
-        IserProvider.Connections iserConnections() {
-            return iserConnections;
-        }
-
-        Path socketDirectory() {
-            return socketDirectory;
-        }
-
-        String model() {
-            return address.model();
-        }
-
-        String learner() {
-            return learner;
-        }
-
-        String initiatorName() {
-            return "iqn.2026-11.io.modeldisk.learner:" + learner.toLowerCase(Locale.ROOT);
-        }
-
-        ChapSecrets secrets() {
-            return secrets;
-        }
-
-        TransferSizes sizes(String datamoverName) {
-            return sizes.apply(datamoverName);
-        }
-
-        long connectTimeoutMillis() {
-            return connectTimeoutMillis;
-        }
-
-        long commandTimeoutMillis() {
-            return commandTimeoutMillis;
-        }
-
-        long waitTimeoutMillis() {
-            return waitTimeoutMillis;
-        }
-
-        Digest digest() {
-            return digest;
+        try {
+            AllShards.call(shards, shard -> {
+                shard.close();
+                return null;
+            });
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 }

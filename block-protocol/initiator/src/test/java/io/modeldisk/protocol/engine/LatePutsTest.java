@@ -66,7 +66,7 @@ class LatePutsTest {
             IscsiSession session = IscsiSession.login(new SessionContext().portal(serving.server.localAddress())
                 .targetName(MemoryTarget.NAME).initiator("iqn.test:late", 1).queueDepth(DEPTH))) {
             MemorySegment medium = MemorySegment.ofArray(serving.fill(2));
-            UnitReadiness.await(session, 0, PATIENCE_NANOS);
+            UnitReadiness.await(session, 0);
             Random random = new Random(3);
             for (int i = 0; i < MIXED_COMMANDS; i++) {
                 int blocks = i % 3 == 0 ? 64 : 1 + random.nextInt(3);

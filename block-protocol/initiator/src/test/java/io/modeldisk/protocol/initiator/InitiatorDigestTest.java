@@ -69,7 +69,7 @@ class InitiatorDigestTest {
         MemorySegment.copy(bytes, 0, memory.slab(0), ValueLayout.JAVA_BYTE, 0, bytes.length);
         try (Serving serving = new Serving();
             IscsiSession session = IscsiSession.login(context(serving.server.localAddress(), header, data))) {
-            UnitReadiness.await(session, 0, SECOND);
+            UnitReadiness.await(session, 0);
             assertThat(run(session, session.acquire(SECOND).write(0, 5, 768, memory, 0, bytes.length)))
                 .isEqualTo("GOOD");
             assertThat(serving.contents(5 * 4096, bytes.length)).isEqualTo(bytes);

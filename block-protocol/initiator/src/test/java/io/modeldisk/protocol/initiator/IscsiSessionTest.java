@@ -5,15 +5,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.test.ManualClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,6 +33,7 @@ class IscsiSessionTest {
 
     private final DataMemory memory = DataMemory.allocate(1 << 20);
     private final BlockingQueue<String> ends = new ArrayBlockingQueue<>(1000);
+    private final ManualClock clock = new ManualClock();
     private ScriptedTarget target;
     private IscsiSession session;
 
@@ -41,7 +45,7 @@ class IscsiSessionTest {
             try {
                 login.complete(IscsiSession.login(new SessionContext().portal(target.address())
                     .targetName("iqn.test:scripted").initiator("iqn.test:initiator", 1).queueDepth(64)
-                    .commandTimeoutMillis(500)));
+                    .clock(clock)));
             } catch (IOException e) {
                 login.completeExceptionally(e);
             }
@@ -122,15 +126,68 @@ class IscsiSessionTest {
     void abortWithoutAnswerEndsTheSession() throws Exception {
         IoRequest request = read();
         session.submit(request);
-        int tag = request.initiatorTaskTag();
-        assertThatThrownBy(() -> session.abort(request, tag)).hasMessageContaining("does not answer an abort");
-        assertThat(nextEnd()).contains("shard");
+        CompletableFuture<Void> abort = abort(request);
+        await("the abort has failed", () -> {
+            clock.advance(Duration.ofMillis(100));
+            return abort.isDone();
+        });
+        assertThatThrownBy(abort::get).hasMessageContaining("does not answer an abort");
+        assertThat(nextEnd()).contains("does not answer an abort");
         assertThat(session.isOpen()).isFalse();
+    }
+
+    @Test
+    void commandWithoutAnswerEndsTheSession() throws Exception {
+        session.submit(read());
+        await("the session has ended", () -> {
+            clock.advance(Duration.ofSeconds(1));
+            return !session.isOpen();
+        });
+        assertThat(nextEnd()).contains("has not answered a command for 30000 ms");
+        assertThatThrownBy(() -> session.acquire(SECOND)).isInstanceOfSatisfying(ShardException.class,
+            e -> assertThat(e.kind()).isEqualTo(ShardException.Kind.PATH_LOST));
+    }
+
+    @Test
+    void answersKeepTheSessionForLongerThanTheCommandTimeout() throws Exception {
+        for (int i = 0; i < 10; i++) {
+            session.submit(read());
+            int tag = target.receive().getInt(16);
+            clock.advance(Duration.ofSeconds(10));
+            target.respond(tag, 0);
+            assertThat(nextEnd()).isEqualTo("GOOD");
+        }
+        assertThat(session.isOpen()).isTrue();
+    }
+
+    @Test
+    void targetWithoutRoomForACommandEndsTheSessionAfterTheCommandTimeout() throws Exception {
+        CompletableFuture<Object> acquirer = CompletableFuture.supplyAsync(() -> {
+            try {
+                // The queue has 64 places, and none comes back.
+                while (true) {
+                    session.acquire(() -> false);
+                }
+            } catch (IOException e) {
+                return e;
+            }
+        });
+        await("the thread has failed", () -> {
+            clock.advance(Duration.ofSeconds(1));
+            return acquirer.isDone();
+        });
+        assertThat((Throwable) acquirer.get()).hasMessageContaining("has accepted no further command for 30000 ms");
     }
 
     @Test
     void targetThatReadsNothingFailsTheWritesInFlight() throws Exception {
         int submitted = 0;
+        Thread time = Thread.ofVirtual().start(() -> {
+            while (session.isOpen()) {
+                clock.advance(Duration.ofSeconds(1));
+                LockSupport.parkNanos(1_000_000);
+            }
+        });
         try {
             for (; submitted < 64; submitted++) {
                 session.submit(session.acquire(SECOND).write(0, 0, 64, memory, 0, 1 << 18)
@@ -141,6 +198,7 @@ class IscsiSessionTest {
         }
         int expected = submitted;
         await("every write ends", () -> ends.size() == expected);
+        time.join();
     }
 
     @Test

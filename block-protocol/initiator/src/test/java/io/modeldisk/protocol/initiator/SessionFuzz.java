@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -55,7 +56,8 @@ public final class SessionFuzz {
             CompletableFuture<Void> played = CompletableFuture.runAsync(() -> play(target, mode, bytes));
             try (IscsiSession session = IscsiSession.login(new SessionContext().portal(target.address())
                 .targetName("iqn.test:hostile").initiator("iqn.test:initiator", 1).queueDepth(4)
-                .connectTimeoutMillis(10_000).commandTimeoutMillis(10_000).digests(digest, digest))) {
+                .connectTimeout(Duration.ofSeconds(10)).commandTimeout(Duration.ofSeconds(10))
+                .digests(digest, digest))) {
                 submitted += submit(session, ends, false);
                 submitted += submit(session, ends, true);
                 int all = submitted;

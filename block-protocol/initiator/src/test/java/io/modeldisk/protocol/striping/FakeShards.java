@@ -21,11 +21,15 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 
-/** Servers of plain memory that say they are shards of a model; a push is a plain write. */
+/** Servers of plain memory that pretend to be the shards of a model; a push is a plain write. */
 final class FakeShards implements AutoCloseable {
     static final String MODEL = "fake";
 
@@ -71,6 +75,15 @@ final class FakeShards implements AutoCloseable {
         }
     }
 
+    /** Restarts two shards, each at the address of the other. */
+    void swap(int one, int other) throws IOException {
+        byte[] page = shards.get(one).page;
+        shards.get(one).page = shards.get(other).page;
+        shards.get(other).page = page;
+        restart(one);
+        restart(other);
+    }
+
     /** Kills a shard's server and starts another at the same address, with the same weights. */
     void restart(int shard) throws IOException {
         int port = servers.get(shard).localAddress().getPort();
@@ -94,6 +107,8 @@ final class FakeShards implements AutoCloseable {
         volatile long joinRound = 1;
         volatile long membership = 1;
         volatile byte[] page;
+        /** If set, an answer to JOIN waits here for those of other shards. */
+        volatile CyclicBarrier joins;
         private final DataMemory memory;
         private final List<LogicalUnit> units;
 
@@ -196,6 +211,14 @@ final class FakeShards implements AutoCloseable {
 
             @Override
             public byte[] vendorCommand(Nexus nexus, Cdb cdb) throws ScsiException {
+                CyclicBarrier barrier = joins;
+                if (barrier != null) {
+                    try {
+                        barrier.await(10, TimeUnit.SECONDS);
+                    } catch (InterruptedException | BrokenBarrierException | TimeoutException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }
                 joinRound = Math.max(joinRound, JoinCommand.earliestRound(cdb));
                 return JoinCommand.data(joinRound, membership);
             }

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.TransferSizes;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
@@ -17,10 +18,12 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -52,9 +55,9 @@ class StripedModelTest {
         memory.close();
     }
 
-    private static StripedModel.Context context(ModelAddress address) {
-        return new StripedModel.Context(address).learner("tester").commandTimeoutMillis(5000)
-            .reconnectTimeoutMillis(500);
+    private static StripedModelContext context(ModelAddress address) {
+        return new StripedModelContext(address).learner("tester").commandTimeout(Duration.ofSeconds(5))
+            .reconnectTimeout(Duration.ofMillis(500));
     }
 
     private void serve(long bytes, int block, int count) throws IOException {
@@ -228,7 +231,7 @@ class StripedModelTest {
     @Test
     void callThatWaitsForARoundTooLongFailsInWords() throws IOException {
         shards = new FakeShards(context -> context.waitBoundMillis(50), FakeShards.facts(MIB, BLOCK, 0, 1));
-        model = StripedModel.connect(context(shards.address()).waitTimeoutMillis(300));
+        model = StripedModel.connect(context(shards.address()).waitTimeout(Duration.ofMillis(300)));
         parking(true);
         assertThatThrownBy(() -> model.pull(0, memory, 0, MIB, Cancellation.NONE))
             .hasMessageContaining("waited for a round");
@@ -255,7 +258,7 @@ class StripedModelTest {
     private void assertCancelledPullLeavesTheMemoryAlone(int depth) throws Exception {
         shards = new FakeShards(context -> context.waitBoundMillis(60_000), FakeShards.facts(4 * MIB, BLOCK, 0, 2),
             FakeShards.facts(4 * MIB, BLOCK, 1, 2));
-        model = StripedModel.connect(context(shards.address()).commandTimeoutMillis(60_000)
+        model = StripedModel.connect(context(shards.address()).commandTimeout(Duration.ofSeconds(60))
             .sizes(_ -> TransferSizes.DEFAULTS.withQueueDepth(depth)));
         byte[] data = random(4 * MIB, 6);
         put(data, 0);
@@ -288,7 +291,7 @@ class StripedModelTest {
     @Test
     void cancelledSynchronizeEnds() throws Exception {
         shards = new FakeShards(context -> context.waitBoundMillis(60_000), FakeShards.facts(MIB, BLOCK, 0, 1));
-        model = StripedModel.connect(context(shards.address()).commandTimeoutMillis(60_000));
+        model = StripedModel.connect(context(shards.address()).commandTimeout(Duration.ofSeconds(60)));
         parking(true);
         Cancellation cancellation = new Cancellation();
         CompletableFuture<Void> call = async(() -> model.synchronize(cancellation));
@@ -303,7 +306,7 @@ class StripedModelTest {
         model.close();
         // Only the shard that is killed shall end its commands, however long that takes here.
         model = StripedModel.connect(
-            context(shards.address()).commandTimeoutMillis(60_000).reconnectTimeoutMillis(30_000));
+            context(shards.address()).commandTimeout(Duration.ofSeconds(60)).reconnectTimeout(Duration.ofSeconds(30)));
         byte[] data = random(4 * MIB, 7);
         put(data, 0);
         model.write(0, memory, 0, data.length, Cancellation.NONE);
@@ -322,7 +325,7 @@ class StripedModelTest {
     void waitForAShardThatIsGoneCanBeCancelled() throws Exception {
         serve(4 * MIB, BLOCK, 2);
         model.close();
-        model = StripedModel.connect(context(shards.address()).reconnectTimeoutMillis(3_600_000));
+        model = StripedModel.connect(context(shards.address()).reconnectTimeout(Duration.ofHours(1)));
         shards.servers.get(1).close();
         Cancellation cancellation = new Cancellation();
         CompletableFuture<Void> pull = async(() -> model.pull(0, memory, 0, 4 * MIB, cancellation));
@@ -342,8 +345,33 @@ class StripedModelTest {
         shards.restart(1);
         shards.restart(0);
         assertThatThrownBy(() -> push.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(IOException.class)
-            .hasMessageContaining("shard 1 has forgotten this learner").hasMessageContaining("may count or not");
+            .hasMessageContaining("has forgotten this learner").hasMessageContaining("may count or not").cause()
+            .satisfies(failed -> assertShardFailed(failed, ShardException.Kind.LEARNER_FORGOTTEN, 1));
         model.push(0, memory, 0, 4 * MIB, Cancellation.NONE);
+    }
+
+    private static void assertShardFailed(Throwable failure, ShardException.Kind kind, int shard) {
+        assertThat(failure).isInstanceOfSatisfying(ShardException.class, e -> {
+            assertThat(e.kind()).isEqualTo(kind);
+            assertThat(e.shard().index()).isEqualTo(shard);
+        });
+    }
+
+    @Test
+    void shardBeyondTheReachOfPushAndPullIsRefused() throws IOException {
+        shards = FakeShards.of(MIB, BLOCK, 1);
+        shards.shards.getFirst().page = FakeShards.facts(17L << 40, MIB, 0, 1).toJson();
+        assertThatThrownBy(() -> StripedModel.connect(context(shards.address())))
+            .satisfies(e -> assertShardFailed(e, ShardException.Kind.REFUSED, 0)).hasMessageContaining("16 TiB");
+    }
+
+    @Test
+    void joinGoesToAllShardsAtTheSameTime() throws IOException {
+        serve(MIB, BLOCK, 2);
+        CyclicBarrier both = new CyclicBarrier(2);
+        shards.shards.forEach(shard -> shard.joins = both);
+        model.join();
+        assertThat(both.isBroken()).isFalse();
     }
 
     @Test
@@ -361,7 +389,7 @@ class StripedModelTest {
         try (ServerSocket silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
             ModelAddress address = new ModelAddress(
                 List.of(new InetSocketAddress(silent.getInetAddress(), silent.getLocalPort())), FakeShards.MODEL);
-            assertThatThrownBy(() -> StripedModel.connect(context(address).connectTimeoutMillis(300)))
+            assertThatThrownBy(() -> StripedModel.connect(context(address).connectTimeout(Duration.ofMillis(300))))
                 .hasMessageContaining("does not answer a login within 300 ms");
         }
     }
@@ -430,7 +458,7 @@ class StripedModelTest {
         shards = FakeShards.of(MIB, BLOCK, 1);
         shards.shards.getFirst().page = "{\"shards\":1}".getBytes(StandardCharsets.UTF_8);
         assertThatThrownBy(() -> StripedModel.connect(context(shards.address()))).isInstanceOf(IOException.class)
-            .hasMessageContaining("is no shard of modeldisk");
+            .hasMessageContaining("is not a shard of modeldisk");
     }
 
     @Test

@@ -7,6 +7,7 @@ import io.modeldisk.protocol.pdu.RequestPdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Optional;
 
 /**
  * The initiator's end of one connection (RFC 5047 section 7): sends control PDUs, with the data that may go along; what the
@@ -70,13 +71,15 @@ public interface InitiatorDatamover extends AutoCloseable {
     /** Waits for what comes next and tells the listener. */
     void receive(Listener listener) throws IOException;
 
-    /** Sends data that the target has asked for; runs until the connection is closed, on a thread of its own. */
-    void serveRequestsForData(Listener listener) throws IOException;
+    /** The part that sends data which the target requests, for a thread of its own; empty if the target moves all data. */
+    default Optional<SolicitedData> solicitedData() {
+        return Optional.empty();
+    }
 
     /** Waits until nothing is being sent for a task that {@link Listener#task} does not know any more. */
     void awaitEndedTasks();
 
-    /** When the PDU that is being sent began, as {@link System#nanoTime()}; 0 if none is. For a watchdog. */
+    /** When the PDU that is being sent began; the same number as long as it is being sent; 0 if none is. For a watchdog. */
     long sendingSinceNanos();
 
     /** Ends every call in progress with an exception; any thread. */

@@ -61,10 +61,10 @@ public abstract class DatamoverContract {
             TargetSide.SOURCE_BYTES);
         targetEnd = loop("target", () -> pair.target().receive(target));
         initiatorEnd = loop("initiator", () -> pair.initiator().receive(initiator));
-        senderEnd = loop("sender", () -> {
-            pair.initiator().serveRequestsForData(initiator);
+        senderEnd = pair.initiator().solicitedData().map(data -> loop("sender", () -> {
+            data.serveRequests(initiator);
             throw new EOFException("it has returned");
-        });
+        })).orElseGet(() -> CompletableFuture.completedFuture(new EOFException("the target moves all data")));
         // The first PDU of a connection is the initiator's.
         ping(1, new byte[0]);
         assertThat(next().tag()).isEqualTo(1);

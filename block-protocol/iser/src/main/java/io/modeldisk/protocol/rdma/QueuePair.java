@@ -63,7 +63,6 @@ public final class QueuePair implements AutoCloseable {
     // Guarded by the lock.
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    private final Condition ended = lock.newCondition();
     private final Arrivals arrivals = new Arrivals();
     private int room;
     /** How many requests have been posted that tell of nothing, since the last that does. */
@@ -369,18 +368,6 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Waits until the queue pair is closed, leaving the polling to others. */
-    public void awaitClosed() throws IOException {
-        lock.lock();
-        try {
-            while (!closed) {
-                await(ended);
-            }
-        } finally {
-            lock.unlock();
-        }
-    }
-
     /** Polls if nobody else does, or else waits for what that one finds. With the lock, given up meanwhile. */
     private void progressOrWait() throws IOException {
         if (polling) {
@@ -464,7 +451,6 @@ public final class QueuePair implements AutoCloseable {
             LOG.debug("{}: {}", peer, e.getMessage());
         }
         changed.signalAll();
-        ended.signalAll();
         releaseIfUnused();
     }
 

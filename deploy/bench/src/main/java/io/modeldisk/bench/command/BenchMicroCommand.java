@@ -104,7 +104,7 @@ final class BenchMicroCommand implements Callable<Integer> {
         DurationRange.check("--duration", duration, Duration.ofMillis(10), LONGEST_RUN);
         DurationRange.check("--warm-up", warmUp, Duration.ZERO, LONGEST_RUN);
         long millis = duration.toMillis();
-        return new MicroPlan(datamovers.stream().distinct().map(Route.Wish::named).toList(),
+        return new MicroPlan(datamovers.stream().distinct().map(Route.Preference::named).toList(),
             measures.contains("latency")
                 ? new LatencyPlan(bytes("--latency-sizes", latencySizes, 1), rounds, Math.max(1, millis / rounds))
                 : null,

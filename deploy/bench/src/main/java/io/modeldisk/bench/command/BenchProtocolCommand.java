@@ -120,7 +120,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
             : null;
         output.check();
         ProtocolBench.Context context = new ProtocolBench.Context().modeldisk(System.getProperty("modeldisk.command"))
-            .datamovers(datamovers.stream().map(Route.Wish::named).toList())
+            .datamovers(datamovers.stream().map(Route.Preference::named).toList())
             .modelBytes(modelSize.bytes()).aggregators(aggregatorList())
             .progress(Progress::show);
         if (running != null) {

@@ -57,7 +57,7 @@ public final class TuneCommand implements Callable<Integer>, Subcommand {
             throw new IllegalArgumentException(
                 "--model-size " + modelSize.bytes() + " must be a multiple of 8 MiB up to 1 GiB");
         }
-        Ways ways = Ways.of(datamovers.stream().distinct().map(Route.Wish::named).toList());
+        Ways ways = Ways.of(datamovers.stream().distinct().map(Route.Preference::named).toList());
         ways.notes("tuned").forEach(System.out::println);
         if (ways.present().isEmpty()) {
             throw new IOException("there is nothing to tune");
@@ -66,7 +66,7 @@ public final class TuneCommand implements Callable<Integer>, Subcommand {
         try (BenchShard shard = BenchShard.start(System.getProperty("modeldisk.command"), "null", modelSize.bytes(),
             ways.address(), ways.serveOption())) {
             Tuner tuner = new Tuner(shard, rounds, Progress::show);
-            for (Route.Wish datamover : ways.present()) {
+            for (Route.Preference datamover : ways.present()) {
                 found.put(datamover.toString(), tuner.tune(datamover));
             }
             Progress.show("");

@@ -15,6 +15,7 @@ import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.striping.StripedModelContext;
 import io.modeldisk.server.ParameterServer;
 import io.modeldisk.server.ServerContext;
 import java.io.IOException;
@@ -81,7 +82,7 @@ public final class MeshNode implements AutoCloseable {
             .model(MODEL).sizeBytes(modelBytes).aggregator("null", Aggregators.parse("null"))
             .listen(new InetSocketAddress(listen.getAddress(), 0)).access(access(listen)).network(network).conclude());
         try (StripedModel model = StripedModel.connect(
-            new StripedModel.Context(address(TargetAddress.text(server.localAddress()))).learner("filler"))) {
+            new StripedModelContext(address(TargetAddress.text(server.localAddress()))).learner("filler"))) {
             BenchShard.fill(model);
             this.grpc = GrpcServer.open(listen, modelBytes, Map.of(WHERE, _ -> where(), CONNECT, this::connect,
                 RUN, this::run, DISCONNECT, _ -> disconnect()));
@@ -139,7 +140,7 @@ public final class MeshNode implements AutoCloseable {
             peers.add(shard);
             for (String name : wanted.datamovers()) {
                 clients.computeIfAbsent(name, _ -> new Clients())
-                    .add(new SessionMover(shard.portal(), shard.over(Route.Wish.named(name)), shard.facts(),
+                    .add(new SessionMover(shard.portal(), shard.over(Route.Preference.named(name)), shard.facts(),
                         wanted.largestRequestBytes(), true, "-" + name + "-" + ProcessHandle.current().pid()));
             }
         }

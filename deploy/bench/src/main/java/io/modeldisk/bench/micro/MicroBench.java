@@ -6,8 +6,8 @@ import io.modeldisk.bench.load.Requester;
 import io.modeldisk.bench.protocol.LatencyPlan;
 import io.modeldisk.bench.protocol.PingPongs;
 import io.modeldisk.bench.protocol.SessionMover;
-import io.modeldisk.bench.report.MicroReport;
 import io.modeldisk.bench.report.MicroReport.Rate;
+import io.modeldisk.bench.report.MicroReport;
 import io.modeldisk.bench.report.Samples;
 import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.ChildProcess;
@@ -142,7 +142,7 @@ public final class MicroBench {
         throws IOException {
         return name.equals(GrpcClient.NAME)
             ? new GrpcClient(server, plan.modelBytes(), bufferBytes)
-            : new SessionMover(shard.portal(), shard.over(Route.Wish.named(name)), shard.facts(), bufferBytes,
+            : new SessionMover(shard.portal(), shard.over(Route.Preference.named(name)), shard.facts(), bufferBytes,
                 knowsWeights, "-" + name + "-" + number);
     }
 

@@ -17,7 +17,7 @@ import java.util.List;
  * @param modelBytes how many weights a server has
  */
 public record MicroPlan(
-    List<Route.Wish> datamovers, LatencyPlan latency, FanIn fanIn, Mesh mesh, int rounds, long runMillis,
+    List<Route.Preference> datamovers, LatencyPlan latency, FanIn fanIn, Mesh mesh, int rounds, long runMillis,
     long warmUpMillis, long modelBytes) {
     /**
      * One server, many clients, each with one request at a time.

@@ -59,7 +59,7 @@ public final class ProtocolBench {
             InetSocketAddress portal = ModelAddress.parsePortal(baseline.address(), 0);
             for (String aggregator : context.aggregators) {
                 try (BenchShard shard = BenchShard.start(context.modeldisk, aggregator, context.modelBytes,
-                    !context.datamovers.equals(List.of(Route.Wish.TCP)))) {
+                    !context.datamovers.equals(List.of(Route.Preference.TCP)))) {
                     measure(shard, portal);
                 }
             }
@@ -69,19 +69,19 @@ public final class ProtocolBench {
 
     private void measure(BenchShard shard, InetSocketAddress baselinePortal) throws IOException {
         boolean knowsWeights = shard.checkAggregator();
-        for (Route.Wish datamover : context.datamovers) {
+        for (Route.Preference datamover : context.datamovers) {
             measure(shard, datamover, baselinePortal, knowsWeights);
         }
     }
 
     private void measure(
-        BenchShard shard, Route.Wish datamover, InetSocketAddress baselinePortal, boolean knowsWeights)
+        BenchShard shard, Route.Preference datamover, InetSocketAddress baselinePortal, boolean knowsWeights)
         throws IOException {
         String aggregator = shard.facts().aggregator();
-        String name = datamover == Route.Wish.TCP ? aggregator : aggregator + " over " + datamover;
+        String name = datamover == Route.Preference.TCP ? aggregator : aggregator + " over " + datamover;
         long before = shard.movedBytes();
         try (
-            MemoryBaseline alone = datamover == Route.Wish.SHM && shard.isOwn() && plan != null
+            MemoryBaseline alone = datamover == Route.Preference.SHM && shard.isOwn() && plan != null
                 ? new MemoryBaseline(context.modelBytes, Math.max(bufferBytes(), gradientBytes()), aggregator)
                 : null;
             BaselineClient baseline = BaselineClient.connect(baselinePortal, bufferBytes(), gradientBytes());
@@ -156,7 +156,7 @@ public final class ProtocolBench {
         private String modeldisk;
         private long modelBytes;
         private List<String> aggregators = List.of();
-        private List<Route.Wish> datamovers = List.of(Route.Wish.TCP);
+        private List<Route.Preference> datamovers = List.of(Route.Preference.TCP);
         private ModelAddress runningShard;
         private InetSocketAddress runningBaseline;
         private Consumer<String> progress = step -> {};
@@ -180,7 +180,7 @@ public final class ProtocolBench {
         }
 
         /** Sets over which datamovers a session moves what it moves, one after the other; TCP alone by default. */
-        public Context datamovers(List<Route.Wish> wishes) {
+        public Context datamovers(List<Route.Preference> wishes) {
             this.datamovers = List.copyOf(wishes);
             return this;
         }

@@ -13,6 +13,7 @@ import io.modeldisk.protocol.initiator.UnitReadiness;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
@@ -92,9 +93,9 @@ public final class SessionMover implements Mover, Requester {
                 .over(over)
                 .targetName(ModelFacts.TARGET_PREFIX + facts.model())
                 .initiator(initiator, ISID)
-                .connectTimeoutMillis(CONNECT_MILLIS)
+                .connectTimeout(Duration.ofMillis(CONNECT_MILLIS))
                 .queueDepth(depth));
-            UnitReadiness.await(session, RequestStream.TRAIN_LUN, READY_NANOS);
+            UnitReadiness.await(session, RequestStream.TRAIN_LUN);
             sessionDepth = depth;
         }
         return session;

@@ -9,6 +9,7 @@ import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.initiator.UnitReadiness;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -78,10 +79,10 @@ public final class SessionsBench {
             .portal(shard.portal())
             .targetName(ModelFacts.TARGET_PREFIX + shard.facts().model())
             .initiator(INITIATOR + name, ISID)
-            .commandTimeoutMillis(COMMAND_TIMEOUT_MILLIS)
+            .commandTimeout(Duration.ofMillis(COMMAND_TIMEOUT_MILLIS))
             .queueDepth(queueDepth));
         try {
-            UnitReadiness.await(session, BusySession.TRAIN_LUN, READY_NANOS);
+            UnitReadiness.await(session, BusySession.TRAIN_LUN);
             return session;
         } catch (IOException e) {
             session.close();

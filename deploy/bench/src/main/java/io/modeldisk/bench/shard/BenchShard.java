@@ -12,6 +12,7 @@ import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.striping.StripedModelContext;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -39,7 +40,7 @@ public final class BenchShard implements AutoCloseable {
     private BenchShard(ChildProcess process, ModelAddress address) throws IOException {
         this.process = process;
         this.portal = address.shards().getFirst();
-        this.model = StripedModel.connect(new StripedModel.Context(address)
+        this.model = StripedModel.connect(new StripedModelContext(address)
             .learner("bench-observer-" + ProcessHandle.current().pid()));
     }
 
@@ -119,7 +120,7 @@ public final class BenchShard implements AutoCloseable {
     }
 
     /** The way to it over a datamover. */
-    public InitiatorPortal over(Route.Wish datamover) {
+    public InitiatorPortal over(Route.Preference datamover) {
         return Route.choose(datamover, portal, ModelFacts.TARGET_PREFIX + facts().model(),
             SocketPath.defaultDirectory(), false, iserConnections).portal();
     }

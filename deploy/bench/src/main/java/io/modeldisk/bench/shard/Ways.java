@@ -17,12 +17,12 @@ import java.util.stream.Collectors;
  * @param present these
  * @param missing why not, for each that is not
  */
-public record Ways(List<Route.Wish> present, Map<Route.Wish, String> missing) {
+public record Ways(List<Route.Preference> present, Map<Route.Preference, String> missing) {
     /** Looks which of them there are. */
-    public static Ways of(List<Route.Wish> wanted) {
-        List<Route.Wish> present = new ArrayList<>();
-        Map<Route.Wish, String> missing = new EnumMap<>(Route.Wish.class);
-        for (Route.Wish wish : wanted) {
+    public static Ways of(List<Route.Preference> wanted) {
+        List<Route.Preference> present = new ArrayList<>();
+        Map<Route.Preference, String> missing = new EnumMap<>(Route.Preference.class);
+        for (Route.Preference wish : wanted) {
             String obstacle = switch (wish) {
                 case TCP -> null;
                 case SHM -> SharedMemory.unavailabilityCause();
@@ -46,15 +46,15 @@ public record Ways(List<Route.Wish> present, Map<Route.Wish, String> missing) {
 
     /** As {@code serve --datamover} takes them; tcp is always there, to fill the shard with. */
     public String serveOption() {
-        List<Route.Wish> all = new ArrayList<>(present);
-        all.remove(Route.Wish.TCP);
-        all.addFirst(Route.Wish.TCP);
-        return all.stream().map(Route.Wish::toString).collect(Collectors.joining(","));
+        List<Route.Preference> all = new ArrayList<>(present);
+        all.remove(Route.Preference.TCP);
+        all.addFirst(Route.Preference.TCP);
+        return all.stream().map(Route.Preference::toString).collect(Collectors.joining(","));
     }
 
     /** Loopback, or where RDMA needs one the address of a device. */
     public String address() throws IOException {
-        if (!present.contains(Route.Wish.ISER)) {
+        if (!present.contains(Route.Preference.ISER)) {
             return BenchShard.LOOPBACK;
         }
         return IserProvider.find().addresses().stream().findFirst().map(InetAddress::getHostAddress)

@@ -6,6 +6,7 @@ import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.mount.trace.TraceEvents;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.striping.StripedModelContext;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -90,7 +91,7 @@ public final class TrainingBench {
             portals = opened.add(Link.open(shards, plan.linkBytesPerSecond())).portals();
         }
         StripedModel model = opened.add(
-            StripedModel.connect(new StripedModel.Context(new ModelAddress(portals, MODEL)).learner(name)));
+            StripedModel.connect(new StripedModelContext(new ModelAddress(portals, MODEL)).learner(name)));
         LearnerPath path = opened.add(plan.throughMount()
             ? MountPath.open(model, variant, name)
             : InitiatorPath.open(model, variant));

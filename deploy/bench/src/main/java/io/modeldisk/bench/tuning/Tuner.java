@@ -10,6 +10,7 @@ import io.modeldisk.protocol.initiator.TransferSizes;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.striping.StripedModelContext;
 import io.modeldisk.tuning.Tuning;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -56,7 +57,7 @@ public final class Tuner {
     }
 
     /** Finds the sizes for a datamover. */
-    public TransferSizes tune(Route.Wish datamover) throws IOException {
+    public TransferSizes tune(Route.Preference datamover) throws IOException {
         TransferSizes sizes = TransferSizes.DEFAULTS;
         progress.accept(datamover + ": requests");
         List<Candidates.Measured> requests = measure(datamover, REQUESTS, sizes::withRequestBytes);
@@ -84,8 +85,8 @@ public final class Tuner {
         private final DataMemory memory;
         private final long bytes = shard.facts().bytesOfShard();
 
-        Connection(Route.Wish datamover, TransferSizes sizes, int number) throws IOException {
-            model = StripedModel.connect(new StripedModel.Context(
+        Connection(Route.Preference datamover, TransferSizes sizes, int number) throws IOException {
+            model = StripedModel.connect(new StripedModelContext(
                 new ModelAddress(List.of(shard.portal()), shard.facts().model()))
                 .learner("tune-" + ProcessHandle.current().pid() + "-" + number)
                 .datamover(datamover).sizes(_ -> sizes));
@@ -129,7 +130,7 @@ public final class Tuner {
     private final class Connections implements AutoCloseable {
         private final List<Connection> all = new ArrayList<>();
 
-        Connection open(Route.Wish datamover, TransferSizes sizes) throws IOException {
+        Connection open(Route.Preference datamover, TransferSizes sizes) throws IOException {
             Connection connection = new Connection(datamover, sizes, all.size());
             all.add(connection);
             return connection;
@@ -141,7 +142,7 @@ public final class Tuner {
         }
     }
 
-    private List<Candidates.Measured> measure(Route.Wish datamover, List<Integer> values, Setting setting)
+    private List<Candidates.Measured> measure(Route.Preference datamover, List<Integer> values, Setting setting)
         throws IOException {
         double[][] figures = new double[values.size()][rounds];
         try (Connections connections = new Connections()) {
@@ -160,13 +161,13 @@ public final class Tuner {
             .mapToObj(i -> new Candidates.Measured(values.get(i), Samples.of(figures[i]))).toList();
     }
 
-    private int eagerBytes(Route.Wish datamover) throws IOException {
+    private int eagerBytes(Route.Preference datamover) throws IOException {
         List<Candidates.Push> pushes = new ArrayList<>();
         try (Connections connections = new Connections()) {
             Connection eager = connections.open(datamover, TransferSizes.DEFAULTS);
             Connection rendezvous = connections.open(datamover, TransferSizes.DEFAULTS.withEagerBytes(0));
             for (int bytes : PUSHES) {
-                if (datamover == Route.Wish.ISER && bytes > ISER_MESSAGE_BYTES) {
+                if (datamover == Route.Preference.ISER && bytes > ISER_MESSAGE_BYTES) {
                     break;
                 }
                 double[] eagerly = new double[rounds];

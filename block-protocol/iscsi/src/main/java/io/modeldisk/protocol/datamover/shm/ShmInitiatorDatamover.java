@@ -14,8 +14,8 @@ import io.modeldisk.protocol.pdu.ScsiCommandPdu;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * The initiator's end of a connection over shared memory: a command says where its data is, and the target moves it. All data
@@ -33,7 +33,7 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
     private final Numbering numbering;
     private final OwnMemory memory;
     private final Pdu pdu = new Pdu(Pdu.newHeader());
-    private final CountDownLatch closed = new CountDownLatch(1);
+    private final AtomicBoolean closed = new AtomicBoolean();
     private boolean greeted;
     private volatile boolean held;
 
@@ -110,17 +110,6 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
         listener.controlNotify(pdu, in.data());
     }
 
-    /** Nothing is ever asked for: waits until the connection is closed. */
-    @Override
-    public void serveRequestsForData(Listener listener) throws IOException {
-        try {
-            closed.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
-        }
-    }
-
     @Override
     public void awaitEndedTasks() {
         // Only the target moves data, and it has said before that a task has ended.
@@ -133,8 +122,7 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
 
     @Override
     public void close() {
-        if (closed.getCount() > 0) {
-            closed.countDown();
+        if (closed.compareAndSet(false, true)) {
             if (held) {
                 stream.finish(CLOSE_NANOS);
             } else {

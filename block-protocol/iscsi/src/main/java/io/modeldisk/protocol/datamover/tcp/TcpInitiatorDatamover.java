@@ -3,6 +3,7 @@ package io.modeldisk.protocol.datamover.tcp;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.datamover.SolicitedData;
 import io.modeldisk.protocol.login.OperationalParameters;
 import io.modeldisk.protocol.login.TextParameters;
 import io.modeldisk.protocol.pdu.DataInPdu;
@@ -16,6 +17,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
+import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 
 /**
@@ -182,7 +184,11 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
     }
 
     @Override
-    public void serveRequestsForData(Listener listener) throws IOException {
+    public Optional<SolicitedData> solicitedData() {
+        return Optional.of(this::serveRequests);
+    }
+
+    private void serveRequests(Listener listener) throws IOException {
         while (!closed) {
             try {
                 DataRequest request = requests.take();

@@ -171,12 +171,6 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
     }
 
     @Override
-    public void serveRequestsForData(Listener listener) throws IOException {
-        // The target READs for itself.
-        queue.awaitClosed();
-    }
-
-    @Override
     public void awaitEndedTasks() {
         channel.awaitSends();
     }

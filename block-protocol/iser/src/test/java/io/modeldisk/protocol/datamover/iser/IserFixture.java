@@ -16,6 +16,7 @@ import io.modeldisk.protocol.rdma.Rdma;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -62,9 +63,9 @@ abstract class IserFixture {
 
     IscsiSession login(InetSocketAddress portal, InitiatorPortal way) throws Exception {
         IscsiSession session = IscsiSession
-            .login(new SessionContext().portal(portal).over(way).connectTimeoutMillis(30_000)
+            .login(new SessionContext().portal(portal).over(way).connectTimeout(Duration.ofSeconds(30))
                 .targetName(MemoryTarget.NAME).initiator("iqn.test:initiator", ++sessions));
-        UnitReadiness.await(session, 0, PATIENCE_NANOS);
+        UnitReadiness.await(session, 0);
         return session;
     }
 

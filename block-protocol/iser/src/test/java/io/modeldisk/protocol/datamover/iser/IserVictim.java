@@ -143,9 +143,9 @@ final class IserVictim implements AutoCloseable {
     private static void use(InetSocketAddress portal) throws Exception {
         try (DataMemory memory = DataMemory.allocate(8 << 20);
             IscsiSession session = IscsiSession.login(new SessionContext().portal(portal)
-                .over(new IserInitiatorPortal(new IserConnector(), portal)).connectTimeoutMillis(30_000)
+                .over(new IserInitiatorPortal(new IserConnector(), portal)).connectTimeout(Duration.ofSeconds(30))
                 .queueDepth(DEPTH).targetName(MemoryTarget.NAME).initiator("iqn.test:victim", 1))) {
-            UnitReadiness.await(session, 0, PATIENCE_NANOS);
+            UnitReadiness.await(session, 0);
             for (int i = 0; session.isOpen(); i++) {
                 IoRequest request = session.acquire(PATIENCE_NANOS);
                 int bytes = BLOCKS * Serving.BLOCK;

@@ -114,11 +114,6 @@ final class LyingInitiator implements InitiatorDatamover {
     }
 
     @Override
-    public void serveRequestsForData(Listener listener) throws IOException {
-        honest.serveRequestsForData(listener);
-    }
-
-    @Override
     public void awaitEndedTasks() {
         honest.awaitEndedTasks();
     }

@@ -1,0 +1,93 @@
+package io.modeldisk.protocol.initiator;
+
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.datamover.InitiatorDatamover;
+import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.pdu.TaskManagementRequestPdu;
+import java.io.IOException;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** The aborts of a session (ABORT TASK, RFC 7143 section 11.5), one at a time. Thread-safe. */
+final class TaskAborts {
+    private final InitiatorDatamover datamover;
+    private final NanoClock clock;
+    private final long timeoutNs;
+    private final ReentrantLock turn = new ReentrantLock();
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition answer = lock.newCondition();
+
+    // Guarded by the lock.
+    private boolean answered;
+    private boolean over;
+
+    /** The tag of the command that is being aborted; the reserved one if there is no abort. */
+    private volatile int aborting = Pdu.RESERVED_TAG;
+
+    TaskAborts(InitiatorDatamover datamover, NanoClock clock, long timeoutNs) {
+        this.datamover = datamover;
+        this.clock = clock;
+        this.timeoutNs = timeoutNs;
+    }
+
+    /** The command that is being aborted. */
+    int abortingTag() {
+        return aborting;
+    }
+
+    /** The target has answered, or the session has ended: {@code sessionEnded} then. For the receiving thread. */
+    void answered(boolean sessionEnded) {
+        lock.lock();
+        try {
+            answered = true;
+            over |= sessionEnded;
+            answer.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Aborts a command, if it is still in flight.
+     *
+     * @return false if the target has not answered within the timeout
+     */
+    boolean abort(IscsiSession session, IoRequest request, int initiatorTaskTag)
+        throws IOException, InterruptedException {
+        turn.lock();
+        try {
+            if (session.task(initiatorTaskTag) == null) {
+                return true;
+            }
+            begin();
+            aborting = initiatorTaskTag;
+            datamover.sendControl(new TaskManagementRequestPdu(Pdu.newHeader()).begin(IscsiSession.CONTROL_TAG,
+                TaskManagementRequestPdu.ABORT_TASK, request.lunField(), initiatorTaskTag), null);
+            return awaitAnswer();
+        } finally {
+            aborting = Pdu.RESERVED_TAG;
+            turn.unlock();
+        }
+    }
+
+    private void begin() {
+        lock.lock();
+        answered = over;
+        lock.unlock();
+    }
+
+    private boolean awaitAnswer() throws InterruptedException {
+        long deadlineNs = clock.nanoTime() + timeoutNs;
+        lock.lock();
+        try {
+            while (!answered) {
+                if (!clock.awaitUntil(answer, deadlineNs)) {
+                    return answered;
+                }
+            }
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package io.modeldisk.protocol.striping;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+
+/** Does the same at all shards of a model at the same time. */
+final class AllShards {
+    private AllShards() {}
+
+    /** What is done at one shard. */
+    @FunctionalInterface
+    interface Call<T> {
+        T at(ShardClient shard) throws IOException;
+    }
+
+    /**
+     * Calls every shard, and returns when all calls have ended.
+     *
+     * @return the results, by shard
+     * @throws IOException the failure of the first shard that failed; those of others are suppressed in it
+     */
+    static <T> List<T> call(List<ShardClient> shards, Call<T> call) throws IOException {
+        if (shards.size() == 1) {
+            List<T> only = new ArrayList<>(1);
+            only.add(call.at(shards.getFirst()));
+            return only;
+        }
+        List<FutureTask<T>> tasks = new ArrayList<>(shards.size());
+        for (ShardClient shard : shards) {
+            FutureTask<T> task = new FutureTask<>(() -> call.at(shard));
+            tasks.add(task);
+            Thread.ofVirtual().name("shard-call " + shard.id()).start(task);
+        }
+        List<T> results = new ArrayList<>(shards.size());
+        IOException failure = null;
+        for (FutureTask<T> task : tasks) {
+            try {
+                results.add(await(task));
+            } catch (IOException e) {
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+        return results;
+    }
+
+    /** Each call is bounded: an interrupt of the caller is kept until they have ended. */
+    private static <T> T await(FutureTask<T> task) throws IOException {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return task.get();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                } catch (ExecutionException e) {
+                    if (e.getCause() instanceof IOException failed) {
+                        throw failed;
+                    }
+                    throw new IllegalStateException(e.getCause());
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

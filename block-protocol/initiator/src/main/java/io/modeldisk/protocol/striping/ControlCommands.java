@@ -1,0 +1,108 @@
+package io.modeldisk.protocol.striping;
+
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.cancellation.CancelledException;
+import io.modeldisk.protocol.initiator.IoRequest;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.ScsiStatus;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+
+/**
+ * Runs one command without bulk data to its end, on LUN 0: INQUIRY, JOIN, SYNCHRONIZE CACHE. The session's command timeout bounds
+ * it. Thread-safe, as far as callers use different parts of the memory.
+ */
+final class ControlCommands {
+    private static final int CDB_BYTES = 16;
+    /** How often a command is sent again for unit attentions and aborts by others before it fails. */
+    private static final int MAX_ATTENTIONS = 8;
+
+    /** How a command has ended. */
+    private enum End {
+        GOOD, BUSY, SEND_AGAIN, FAILED, CANCELLED
+    }
+
+    private final DataMemory memory;
+
+    ControlCommands(DataMemory memory) {
+        this.memory = memory;
+    }
+
+    /**
+     * Runs a command, and sends it again if the shard reports a unit attention instead of a result.
+     *
+     * @param offset where in the memory its parameter data goes
+     * @param bytes how much parameter data it may return
+     * @return false if the shard is BUSY
+     * @throws ShardException if the shard refuses the command, or the session is lost
+     * @throws CancelledException if it was cancelled: then it was aborted
+     */
+    boolean run(IscsiSession session, byte[] cdb, int offset, int bytes, Cancellation cancellation) throws IOException {
+        byte[] padded = Arrays.copyOf(cdb, CDB_BYTES);
+        ShardException[] failure = new ShardException[1];
+        for (int i = 0; i <= MAX_ATTENTIONS; i++) {
+            End end = runOnce(session, padded, offset, bytes, cancellation, failure);
+            if (end == End.GOOD || end == End.BUSY) {
+                return end == End.GOOD;
+            }
+            if (end == End.FAILED) {
+                break;
+            }
+        }
+        throw failure[0].again();
+    }
+
+    private End runOnce(
+        IscsiSession session, byte[] cdb, int offset, int bytes, Cancellation cancellation, ShardException[] failure)
+        throws IOException {
+        CompletableFuture<End> ended = new CompletableFuture<>();
+        Cancellation.Waiter waiter = () -> {
+            ended.complete(End.CANCELLED);
+            session.wakeAcquirers();
+        };
+        cancellation.register(waiter);
+        try {
+            IoRequest request = session.acquire(cancellation::isCancelled);
+            if (request == null) {
+                throw new CancelledException();
+            }
+            request.control(0, cdb, memory, offset, bytes).onCompletion(done -> {
+                if (!done.isGood()) {
+                    failure[0] = done.exception(session.shard(), null);
+                }
+                ended.complete(endOf(done));
+            });
+            int tag = request.initiatorTaskTag();
+            session.submit(request);
+            End end = ended.get();
+            if (end == End.CANCELLED) {
+                session.abort(request, tag);
+                throw new CancelledException();
+            }
+            return end;
+        } catch (InterruptedException e) {
+            session.disconnect();
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting for " + session.shard());
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e.getCause());
+        } finally {
+            cancellation.unregister(waiter);
+        }
+    }
+
+    private static End endOf(IoRequest done) {
+        if (done.isGood()) {
+            return End.GOOD;
+        }
+        if (done.status() == ScsiStatus.BUSY) {
+            return End.BUSY;
+        }
+        return done.isToBeRetried() ? End.SEND_AGAIN : End.FAILED;
+    }
+}

@@ -1,0 +1,532 @@
+package io.modeldisk.protocol.striping;
+
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.initiator.IoRequest;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.initiator.ShardId;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.scsi.LogicalBlock;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+
+/**
+ * One call that moves a range: cuts it into parts of one command each, keeps commands in flight on every shard, and sends a part
+ * again when a shard is BUSY or its connection was lost. Reused for one call after another; one thread runs it, the sessions'
+ * receiving threads report to it.
+ *
+ * <p>A part of a push that is sent again keeps its round, so that the shard recognizes it. That holds as long as the shard knows
+ * the learner: if it has forgotten the learner, nobody can find out what became of the parts in flight, and the call fails.
+ */
+final class StripedTransfer {
+    /** Where the sessions come from. */
+    interface Sessions {
+        /** The open session with a shard that serves this direction; connects once if there is none. */
+        IscsiSession session(int shard, Direction direction) throws IOException;
+
+        /** The name of a shard in messages. */
+        ShardId id(int shard);
+    }
+
+    /**
+     * The timeouts of one call.
+     *
+     * @param waitNs how long the call may make no progress because shards are BUSY: other learners have not pushed their rounds
+     * @param reconnectNs how long a lost shard may be away
+     * @param endNs how long a failed call waits until no command of it is in flight
+     */
+    record Timeouts(long waitNs, long reconnectNs, long endNs) {}
+
+    private static final long BUSY_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(2);
+
+    private final Striping striping;
+    private final Sessions source;
+    private final Timeouts timeouts;
+    private final NanoClock clock;
+    private final Reconnection reconnection;
+    private final PartRounds rounds = new PartRounds();
+    private final IoRequest.Completion completion = this::completed;
+    private final Cancellation.Waiter waiter = this::wake;
+    private final BooleanSupplier stop = this::isStopped;
+    private final IscsiSession[] sessions;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+
+    // Set by the running thread before any command is in flight.
+    private Direction direction;
+    private DataMemory memory;
+    private long start;
+    private long memoryStart;
+    private long length;
+    private Cancellation cancellation;
+
+    // Guarded by the lock.
+    private final InFlightParts inFlight;
+    private final PartStack free;
+    private final PartStack waiting;
+    private long next;
+    private long retryAtNs;
+    private long moved;
+
+    private volatile IOException failure;
+    /** The session in which the running thread waits for a request; null if it does not wait there. */
+    private volatile IscsiSession acquiring;
+    /** Whether sessions may hold commands back, to send them with the next. For the running thread. */
+    private boolean unflushed;
+
+    StripedTransfer(Striping striping, int queueDepth, Sessions source, Timeouts timeouts, NanoClock clock) {
+        this.striping = striping;
+        this.source = source;
+        this.timeouts = timeouts;
+        this.clock = clock;
+        this.reconnection = new Reconnection(clock, timeouts.reconnectNs());
+        this.sessions = new IscsiSession[striping.shards()];
+        this.inFlight = new InFlightParts(striping.shards(), queueDepth);
+        // No part is begun while others are to be sent again: there are at most as many as places, and the one begun before.
+        this.free = new PartStack(inFlight.capacity() + 1);
+        this.waiting = new PartStack(inFlight.capacity() + 1);
+        for (int i = 0; i <= inFlight.capacity(); i++) {
+            free.push(new Part());
+        }
+    }
+
+    /**
+     * Moves a range.
+     *
+     * @param ledger the learner's account for a pull or a push; null for a call that is not a learner's
+     * @throws ShardException if a shard has refused a part, or was away for too long
+     * @throws io.modeldisk.platform.cancellation.CancelledException if the call was cancelled
+     */
+    void run(
+        Direction way, long offset, DataMemory data, long memoryOffset, long bytes, Cancellation cancelled,
+        PushLedger ledger) throws IOException {
+        direction = way;
+        memory = data;
+        start = offset;
+        memoryStart = memoryOffset;
+        length = bytes;
+        cancellation = cancelled;
+        rounds.begin(direction, start, length, ledger);
+        next = 0;
+        moved = 0;
+        failure = null;
+        reconnection.succeeded();
+        cancellation.register(waiter);
+        try {
+            moveAll();
+        } catch (IOException e) {
+            fail(e);
+        } catch (RuntimeException | Error e) {
+            fail(new IOException(e));
+            finish();
+            throw e;
+        } finally {
+            cancellation.unregister(waiter);
+        }
+        if (failure != null) {
+            finish();
+            throw failure;
+        }
+    }
+
+    private void moveAll() throws IOException {
+        long seenMoved = 0;
+        long deadlineNs = clock.nanoTime() + timeouts.waitNs();
+        while (true) {
+            Part part = takePart();
+            if (part != null) {
+                issue(part);
+                continue;
+            }
+            flush();
+            if (isDone()) {
+                return;
+            }
+            long movedNow = awaitChange(deadlineNs);
+            cancellation.check();
+            long nowNs = clock.nanoTime();
+            if (movedNow != seenMoved) {
+                seenMoved = movedNow;
+                deadlineNs = nowNs + timeouts.waitNs();
+            } else if (nowNs - deadlineNs >= 0) {
+                throw roundTimeout(source.id(striping.shard(start)), timeouts.waitNs());
+            }
+        }
+    }
+
+    static ShardException roundTimeout(ShardId shard, long waitNs) {
+        return new ShardException(ShardException.Kind.ROUND_TIMEOUT, shard, shard + ": waited for a round for "
+            + TimeUnit.NANOSECONDS.toSeconds(waitNs)
+            + " s: other learners have not pushed it (`modeldisk status` names them)");
+    }
+
+    /** The next part to send; null if there is none now. */
+    private Part takePart() throws IOException {
+        lock.lock();
+        try {
+            checkNotFailed();
+            if (!waiting.isEmpty()) {
+                return clock.nanoTime() - retryAtNs >= 0 ? waiting.pop() : null;
+            }
+            if (next == length) {
+                return null;
+            }
+            Part part = free.pop().begin(next, (int) partBytes(next));
+            next += part.bytes;
+            return part;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private long partBytes(long part) {
+        long contiguous = Math.min(length - part, striping.contiguousBytes(start + part));
+        return Math.min(contiguous, memory.bytesLeftInSlab(memoryStart + part));
+    }
+
+    private boolean isDone() {
+        lock.lock();
+        try {
+            return next == length && isIdle();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether no command of the last call is in flight any more. */
+    boolean isIdle() {
+        lock.lock();
+        try {
+            return inFlight.isEmpty() && waiting.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void checkNotFailed() throws IOException {
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    private boolean isStopped() {
+        return failure != null || cancellation.isCancelled();
+    }
+
+    /** Waits until there is something to send or to report; answers how many parts have been moved. */
+    private long awaitChange(long deadlineNs) throws IOException {
+        lock.lock();
+        try {
+            boolean retries = !waiting.isEmpty();
+            if (!isStopped() && (retries || !inFlight.isEmpty())) {
+                clock.awaitUntil(changed, retries && retryAtNs - deadlineNs < 0 ? retryAtNs : deadlineNs);
+            }
+            return moved;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting for the shards");
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The call was cancelled, or has failed: wakes the running thread wherever it waits. */
+    private void wake() {
+        lock.lock();
+        try {
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        IscsiSession session = acquiring;
+        if (session != null) {
+            session.wakeAcquirers();
+        }
+    }
+
+    private void issue(Part part) throws IOException {
+        SendOutcome outcome = SendOutcome.SESSION_LOST;
+        try {
+            outcome = send(part);
+        } finally {
+            if (outcome != SendOutcome.SENT) {
+                sendLater(part, outcome == SendOutcome.SESSION_LOST ? 0 : BUSY_PAUSE_NS);
+            }
+        }
+    }
+
+    private void sendLater(Part part, long pauseNs) {
+        lock.lock();
+        try {
+            waiting.push(part);
+            retryAtNs = clock.nanoTime() + pauseNs;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private SendOutcome send(Part part) throws IOException {
+        int shard = striping.shard(start + part.offset);
+        IscsiSession session = session(shard);
+        int bytes = rounds.settle(part, shard, session.shard());
+        if (bytes == 0) {
+            return SendOutcome.ROUND_PENDING;
+        }
+        cut(part, bytes);
+        IoRequest request = acquire(session);
+        if (request == null) {
+            return SendOutcome.SESSION_LOST;
+        }
+        fill(request, part);
+        if (!addInFlight(part, shard, session, request)) {
+            session.release(request);
+            return SendOutcome.SLOT_PENDING;
+        }
+        SendOutcome outcome = SendOutcome.SESSION_LOST;
+        try {
+            session.submit(request, true);
+            unflushed = true;
+            outcome = SendOutcome.SENT;
+        } catch (ShardException e) {
+            // The next try finds another session.
+            outcome = SendOutcome.SESSION_LOST;
+        } finally {
+            if (outcome != SendOutcome.SENT) {
+                removeInFlight(shard, request);
+            }
+        }
+        return outcome;
+    }
+
+    private boolean addInFlight(Part part, int shard, IscsiSession session, IoRequest request) {
+        sessions[shard] = session;
+        lock.lock();
+        try {
+            return inFlight.add(part, shard, session, request);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void removeInFlight(int shard, IoRequest request) {
+        lock.lock();
+        try {
+            inFlight.remove(shard, request);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Sends what was kept back for more: before this waits for anything. */
+    private void flush() {
+        if (unflushed) {
+            unflushed = false;
+            for (IscsiSession session : sessions) {
+                if (session != null) {
+                    session.flush();
+                }
+            }
+        }
+    }
+
+    private void fill(IoRequest request, Part part) {
+        long lba = striping.offsetOnShard(start + part.offset) / LogicalBlock.BYTES;
+        int blocks = part.bytes / LogicalBlock.BYTES;
+        long at = memoryStart + part.offset;
+        long round = rounds.of(part);
+        switch (direction) {
+            case PULL -> request.pull(direction.lun(), lba, blocks, round, memory, at, part.bytes);
+            case PUSH -> request.push(direction.lun(), lba, blocks, round, memory, at, part.bytes);
+            case READ -> request.read(direction.lun(), lba, blocks, memory, at, part.bytes);
+            case WRITE -> request.write(direction.lun(), lba, blocks, memory, at, part.bytes);
+        }
+        request.onCompletion(completion);
+    }
+
+    /** An open session; connects again for as long as the reconnect timeout allows. */
+    private IscsiSession session(int shard) throws IOException {
+        while (true) {
+            if (sessions[shard] == null || !sessions[shard].isOpen()) {
+                flush();
+            }
+            try {
+                IscsiSession session = source.session(shard, direction);
+                reconnection.succeeded();
+                return session;
+            } catch (IOException e) {
+                reconnection.failed(e, cancellation);
+            }
+        }
+    }
+
+    /** Leaves the rest of a part to a later one. */
+    private void cut(Part part, int bytes) throws IOException {
+        if (bytes == part.bytes) {
+            return;
+        }
+        lock.lock();
+        try {
+            if (part.offset + part.bytes != next) {
+                ShardId shard = source.id(striping.shard(start + part.offset));
+                throw new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, shard, shard + ": the blocks at byte "
+                    + (start + part.offset) + " were moved by another call while the shard forgot this learner");
+            }
+            part.bytes = bytes;
+            next = part.offset + bytes;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A request for a command; null if the session is lost. */
+    private IoRequest acquire(IscsiSession session) throws IOException {
+        try {
+            IoRequest request = session.tryAcquire();
+            if (request != null) {
+                return request;
+            }
+            flush();
+            acquiring = session;
+            request = session.acquire(stop);
+            if (request != null) {
+                return request;
+            }
+        } catch (ShardException e) {
+            return null;
+        } finally {
+            acquiring = null;
+        }
+        cancellation.check();
+        checkNotFailed();
+        return null;
+    }
+
+    private void completed(IoRequest request) {
+        boolean failed;
+        lock.lock();
+        try {
+            int shard = striping.shard(start + request.memoryOffset() - memoryStart);
+            Part part = inFlight.remove(shard, request);
+            ended(part, request, shard);
+            failed = failure != null;
+            if (inFlight.isEmpty() || !waiting.isEmpty()) {
+                changed.signalAll();
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (failed) {
+            wake();
+        }
+    }
+
+    private void ended(Part part, IoRequest request, int shard) {
+        if (request.isGood()) {
+            moved++;
+            end(part, true);
+        } else if (failure != null) {
+            end(part, false);
+        } else if (request.failure() != null) {
+            // The connection was lost.
+            part.doubtful = true;
+            waiting.push(part);
+            retryAtNs = clock.nanoTime();
+        } else if (request.isToBeRetried()) {
+            part.doubtful = false;
+            waiting.push(part);
+            retryAtNs = clock.nanoTime() + BUSY_PAUSE_NS;
+        } else {
+            fail(request.exception(source.id(shard),
+                (direction.writes() ? "writing" : "reading") + " at byte " + (start + part.offset)));
+            end(part, false);
+        }
+    }
+
+    private void end(Part part, boolean shardHasIt) {
+        rounds.ended(part, shardHasIt);
+        free.push(part);
+    }
+
+    /** Keeps the first reason. */
+    private void fail(IOException reason) {
+        lock.lock();
+        try {
+            if (failure == null) {
+                failure = reason;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** After a failure: makes sure that no command of this call touches the memory any more, and that it can be repeated. */
+    private void finish() {
+        // An interrupted thread that sends would close the connection, which serves other calls too.
+        boolean interrupted = Thread.interrupted();
+        flush();
+        for (int index = 0; index < inFlight.capacity(); index++) {
+            abort(index);
+        }
+        interrupted |= awaitEnds();
+        lock.lock();
+        try {
+            while (!waiting.isEmpty()) {
+                end(waiting.pop(), false);
+            }
+            rounds.failed();
+        } finally {
+            lock.unlock();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void abort(int index) {
+        IscsiSession session;
+        IoRequest request;
+        int tag;
+        lock.lock();
+        try {
+            Part part = inFlight.at(index);
+            if (part == null) {
+                return;
+            }
+            session = part.session;
+            request = part.request;
+            tag = part.tag;
+        } finally {
+            lock.unlock();
+        }
+        try {
+            session.abort(request, tag);
+        } catch (IOException e) {
+            // The session is closed then, and ends the command itself.
+            fail(e);
+        }
+    }
+
+    private boolean awaitEnds() {
+        long deadlineNs = clock.nanoTime() + timeouts.endNs();
+        boolean interrupted = false;
+        boolean inTime = true;
+        lock.lock();
+        try {
+            while (!inFlight.isEmpty() && inTime) {
+                try {
+                    inTime = clock.awaitUntil(changed, deadlineNs);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        return interrupted;
+    }
+}

@@ -1,0 +1,93 @@
+package io.modeldisk.protocol.striping;
+
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.initiator.ShardId;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.ArrayDeque;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+
+/** The transfers of a model: one for each concurrent call. A further call waits. Thread-safe. */
+final class TransferPool {
+    private final int size;
+    private final long waitNs;
+    private final NanoClock clock;
+    private final Supplier<StripedTransfer> maker;
+    private final ShardId shard;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition returned = lock.newCondition();
+    private final Cancellation.Waiter waiter = Cancellation.signalling(lock, returned);
+    // Guarded by the lock.
+    private final ArrayDeque<StripedTransfer> free;
+
+    /**
+     * Makes all transfers.
+     *
+     * @param waitNs how long a call waits for one
+     * @param shard is named in failures
+     */
+    TransferPool(int size, long waitNs, NanoClock clock, ShardId shard, Supplier<StripedTransfer> maker) {
+        this.size = size;
+        this.waitNs = waitNs;
+        this.clock = clock;
+        this.shard = shard;
+        this.maker = maker;
+        this.free = new ArrayDeque<>(size);
+        for (int i = 0; i < size; i++) {
+            free.add(maker.get());
+        }
+    }
+
+    /** Takes a transfer; its owner gives it to {@link #giveBack}. */
+    StripedTransfer take(Cancellation cancellation) throws IOException {
+        lock.lock();
+        try {
+            if (!free.isEmpty()) {
+                return free.pop();
+            }
+        } finally {
+            lock.unlock();
+        }
+        return await(cancellation);
+    }
+
+    private StripedTransfer await(Cancellation cancellation) throws IOException {
+        long deadlineNs = clock.nanoTime() + waitNs;
+        cancellation.register(waiter);
+        lock.lock();
+        try {
+            boolean inTime = true;
+            while (free.isEmpty()) {
+                cancellation.check();
+                if (!inTime) {
+                    throw new ShardException(ShardException.Kind.BUSY, shard, "all " + size
+                        + " concurrent calls are waiting for a round: other learners have not pushed theirs");
+                }
+                inTime = clock.awaitUntil(returned, deadlineNs);
+            }
+            return free.pop();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting for another call to end");
+        } finally {
+            lock.unlock();
+            cancellation.unregister(waiter);
+        }
+    }
+
+    /** Gives a transfer back, or another in its place if a command of it may still be in flight. */
+    void giveBack(StripedTransfer used) {
+        StripedTransfer next = used.isIdle() ? used : maker.get();
+        lock.lock();
+        try {
+            free.push(next);
+            returned.signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

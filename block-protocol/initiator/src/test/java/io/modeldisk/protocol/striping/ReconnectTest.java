@@ -1,0 +1,146 @@
+package io.modeldisk.protocol.striping;
+
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.test.ManualClock;
+import io.modeldisk.test.NetworkPath;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a model does when it connects again to a shard: after a restart, and after a silent outage of the network. */
+@Timeout(60)
+class ReconnectTest {
+    private static final int BLOCK = 16384;
+    private static final int MIB = 1 << 20;
+
+    private final DataMemory memory = DataMemory.allocate(MIB);
+    private FakeShards shards;
+    private StripedModel model;
+
+    @AfterEach
+    void end() {
+        if (model != null) {
+            model.close();
+        }
+        shards.close();
+        memory.close();
+    }
+
+    private void serve(long bytes, int block, int count) throws IOException {
+        shards = FakeShards.of(bytes, block, count);
+        model = StripedModel.connect(new StripedModelContext(shards.address()).learner("tester"));
+    }
+
+    /** Something that may fail. */
+    private interface Call {
+        void run() throws IOException;
+    }
+
+    private static CompletableFuture<Void> async(Call call) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        Thread.ofVirtual().start(() -> {
+            try {
+                call.run();
+                done.complete(null);
+            } catch (Throwable e) {
+                done.completeExceptionally(e);
+            }
+        });
+        return done;
+    }
+
+    private static void assertShardFailed(Throwable failure, ShardException.Kind kind, int shard) {
+        assertThat(failure).isInstanceOfSatisfying(ShardException.class, e -> {
+            assertThat(e.kind()).isEqualTo(kind);
+            assertThat(e.shard().index()).isEqualTo(shard);
+        });
+    }
+
+    private void pull() throws IOException {
+        model.pull(0, memory, 0, BLOCK, Cancellation.NONE);
+    }
+
+    @Test
+    void observerRefusesAnotherShardThatAnswersAfterAReconnect() throws IOException {
+        serve(4 * MIB, BLOCK, 2);
+        pull();
+        shards.swap(0, 1);
+        assertThatThrownBy(this::pull).satisfies(e -> assertShardFailed(e, ShardException.Kind.WRONG_SHARD, 0))
+            .hasMessageContaining("serves shard 1 of model fake, expected shard 0");
+    }
+
+    @Test
+    void learnerRefusesAnotherShardThatAnswersAfterAReconnect() throws IOException {
+        serve(4 * MIB, BLOCK, 2);
+        model.join();
+        shards.swap(0, 1);
+        assertThatThrownBy(() -> model.push(0, memory, 0, BLOCK, Cancellation.NONE))
+            .satisfies(e -> assertShardFailed(e, ShardException.Kind.WRONG_SHARD, 0));
+    }
+
+    @Test
+    void reconnectRefusesAnotherModelOfTheSameName() throws IOException {
+        serve(4 * MIB, BLOCK, 1);
+        shards.shards.getFirst().page = FakeShards.facts(8 * MIB, BLOCK, 0, 1).toJson();
+        shards.restart(0);
+        assertThatThrownBy(this::pull).satisfies(e -> assertShardFailed(e, ShardException.Kind.WRONG_SHARD, 0))
+            .hasMessageContaining("different model: its size");
+    }
+
+    @Test
+    void silentOutageShorterThanTheReconnectTimeoutCostsNoError() throws Exception {
+        shards = FakeShards.of(MIB, BLOCK, 1);
+        ManualClock clock = new ManualClock();
+        try (NetworkPath path = new NetworkPath(shards.servers.getFirst().localAddress().getPort())) {
+            model = StripedModel
+                .connect(new StripedModelContext(new ModelAddress(List.of(path.address()), FakeShards.MODEL))
+                    .learner("tester").reconnectTimeout(Duration.ofMinutes(10)).clock(clock));
+            model.join();
+            path.state(NetworkPath.State.SILENT);
+            CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, MIB, Cancellation.NONE));
+            // The command timeout of 30 s ends the session; logins that are not answered follow.
+            await("the first session was given up", () -> {
+                clock.advance(Duration.ofSeconds(1));
+                return path.connections() > 2 || push.isDone();
+            });
+            assertThat(push).isNotDone();
+            path.state(NetworkPath.State.UP);
+            await("the push is done", () -> {
+                clock.advance(Duration.ofMillis(10));
+                return push.isDone();
+            });
+            push.get(10, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void silentOutageLongerThanTheReconnectTimeoutFailsTheCall() throws Exception {
+        shards = FakeShards.of(MIB, BLOCK, 1);
+        ManualClock clock = new ManualClock();
+        try (NetworkPath path = new NetworkPath(shards.servers.getFirst().localAddress().getPort())) {
+            model = StripedModel
+                .connect(new StripedModelContext(new ModelAddress(List.of(path.address()), FakeShards.MODEL))
+                    .learner("tester").reconnectTimeout(Duration.ofSeconds(10)).clock(clock));
+            path.state(NetworkPath.State.SILENT);
+            CompletableFuture<Void> pull = async(this::pull);
+            await("the pull has failed", () -> {
+                clock.advance(Duration.ofSeconds(1));
+                return pull.isDone();
+            });
+            assertThatThrownBy(pull::get).cause()
+                .satisfies(e -> assertShardFailed(e, ShardException.Kind.PATH_LOST, 0))
+                .hasMessageContaining("tried to reconnect for 10000 ms");
+        }
+    }
+}

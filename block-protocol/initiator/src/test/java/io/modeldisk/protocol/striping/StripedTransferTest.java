@@ -1,0 +1,65 @@
+package io.modeldisk.protocol.striping;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.initiator.IscsiSession;
+import io.modeldisk.protocol.initiator.SessionContext;
+import io.modeldisk.protocol.initiator.ShardId;
+import io.modeldisk.protocol.memory.DataMemory;
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** One call against a shard in the same process. */
+@Timeout(60)
+class StripedTransferTest {
+    private static final int BLOCK = 16384;
+    private static final int BLOCKS = 8;
+    private static final long MINUTE_NS = 60_000_000_000L;
+
+    /** A session whose use fails after some parts, as over shared memory when the memory has too many slabs. */
+    private static final class FailingSessions implements StripedTransfer.Sessions {
+        private final IscsiSession session;
+        private int left;
+
+        FailingSessions(IscsiSession session, int parts) {
+            this.session = session;
+            this.left = parts;
+        }
+
+        @Override
+        public IscsiSession session(int shard, Direction direction) {
+            if (left-- == 0) {
+                throw new IllegalArgumentException("no such memory");
+            }
+            return session;
+        }
+
+        @Override
+        public ShardId id(int shard) {
+            return session.shard();
+        }
+    }
+
+    @Test
+    void runtimeExceptionLeavesNoCommandInFlight() throws IOException {
+        try (FakeShards shards = FakeShards.of(BLOCKS * BLOCK, BLOCK, 1);
+            DataMemory memory = DataMemory.allocate(BLOCKS * BLOCK);
+            IscsiSession session = IscsiSession.login(
+                new SessionContext().portal(shards.address().shards().getFirst())
+                    .targetName(shards.shards.getFirst().name())
+                    .initiator("iqn.test:initiator", 1).shard(0))) {
+            shards.shards.getFirst().parking = true;
+            StripedTransfer transfer = new StripedTransfer(new Striping(BLOCK, 1, BLOCK), 32,
+                new FailingSessions(session, BLOCKS / 2),
+                new StripedTransfer.Timeouts(MINUTE_NS, MINUTE_NS, MINUTE_NS), NanoClock.SYSTEM);
+            assertThatThrownBy(
+                () -> transfer.run(Direction.READ, 0, memory, 0, BLOCKS * BLOCK, Cancellation.NONE, null))
+                .isInstanceOf(IllegalArgumentException.class).hasMessage("no such memory");
+            assertThat(transfer.isIdle()).isTrue();
+        }
+    }
+}
