@@ -6,6 +6,7 @@ import io.modeldisk.mount.file.GeneratedFile;
 import io.modeldisk.mount.file.ModelFile;
 import io.modeldisk.mount.file.MountEntry;
 import io.modeldisk.mount.file.WeightsFile;
+import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.mount.fuse.FuseFileSystem;
 import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.mount.trace.IterationTrace;
@@ -14,7 +15,7 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
 
-/** The files of a mounted model, and what they use. */
+/** The files of a mounted model, with the exchange and the trace that they share. */
 final class ModelFiles implements FuseFileSystem, AutoCloseable {
     private final Exchange exchange;
     private final ModelFile model;
@@ -44,7 +45,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
         return trace;
     }
 
-    /** The trace as a file has it. */
+    /** The trace as the file trace.json has it. */
     byte[] traceJson() {
         return traceEvents.toJson();
     }
@@ -52,6 +53,11 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     @Override
     public long capacityBytes() {
         return model.sizeBytes();
+    }
+
+    @Override
+    public Errno errno(IOException failure) {
+        return Errno.EIO;
     }
 
     @Override

@@ -96,7 +96,7 @@ final class Dispatcher {
             fail(slot, e.errno(), e, !NOT_LOGGED.contains(e.errno()));
         } catch (IOException e) {
             boolean interrupted = slot.cancellation().isCancelled();
-            fail(slot, interrupted ? Errno.EINTR : Errno.EIO, e, !interrupted);
+            fail(slot, interrupted ? Errno.EINTR : fileSystem.errno(e), e, !interrupted);
         } catch (RuntimeException | Error e) {
             failures.failed(what(slot), e);
             answer(slot, Errno.EIO);
@@ -263,7 +263,7 @@ final class Dispatcher {
             ? Optional.empty()
             : file(request.node()).attribute(request.attributeName());
         if (value.isEmpty()) {
-            // The kernel asks for security attributes before every write: no news, and no exception.
+            // The kernel asks for security attributes before every write: this is not logged, and throws nothing.
             answer(slot, Errno.ENODATA);
         } else {
             replyWithin(slot, request.roomBytes(), value.get());
@@ -278,7 +278,7 @@ final class Dispatcher {
         replyWithin(slot, request.roomBytes(), names.toString());
     }
 
-    /** The bytes if there is room for them, their number if that was asked for. */
+    /** Replies with the text, or with its length if the process asks for that. */
     private void replyWithin(RequestSlot slot, int roomBytes, String text) throws IOException {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         if (roomBytes == 0) {
@@ -295,7 +295,7 @@ final class Dispatcher {
     private MountedFile file(long node) throws ErrnoException {
         long index = node - KernelProtocol.FIRST_FILE_NODE;
         if (node == KernelProtocol.ROOT_NODE) {
-            throw new ErrnoException(Errno.EISDIR, "the mount's directory is no file");
+            throw new ErrnoException(Errno.EISDIR, "the mount's directory is not a file");
         }
         if (index < 0 || index >= files.size()) {
             throw new ErrnoException(Errno.ENOENT, "there is no file with node " + node);

@@ -4,26 +4,26 @@ import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
 import java.io.Serial;
 
-/** Ends a request with this error number; its message is for the log. */
+/** A failure that is answered with an error number of its own; the message is logged. */
 public final class ErrnoException extends IOException {
     @Serial
     private static final long serialVersionUID = 1;
 
     private final Errno errno;
 
-    /** A failure with its reason in words. */
+    /** A failure. */
     public ErrnoException(Errno errno, String message) {
         super(message);
         this.errno = errno;
     }
 
-    /** A failure with its reason in words, and what it came from. */
+    /** A failure with its cause. */
     public ErrnoException(Errno errno, String message, Throwable cause) {
         super(message, cause);
         this.errno = errno;
     }
 
-    /** What to tell the process. */
+    /** The error number for the process. */
     public Errno errno() {
         return errno;
     }

@@ -4,22 +4,22 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import java.io.IOException;
 
 /**
- * A file that a process has open. Thread-safe: requests of one handle run concurrently. A failure is an {@link ErrnoException} to
- * choose the error; any other becomes EIO, or EINTR when the request was cancelled.
+ * An open file. Thread-safe: requests of one handle run concurrently. An IOException is answered as {@link FuseFileSystem#errno}
+ * says, and with EINTR if the request was cancelled.
  */
 public interface FileHandle {
     /**
-     * Reads. Answers through {@link Transfer#reply}, at most once; no answer is an end of file.
+     * Reads. Replies with {@link Transfer#reply} at most once; no reply is an end of file.
      *
-     * @param offset 0 or more, may lie past the end
+     * @param offset 0 or more; may lie past the end
      * @param lengthBytes at most {@link Transfer#MAX_REQUEST_BYTES}
      */
     void read(long offset, int lengthBytes, Transfer transfer) throws IOException;
 
     /**
-     * Writes what lies at the start of the transfer's memory.
+     * Writes the bytes at the start of the request's memory.
      *
-     * @return how many bytes were written
+     * @return the number of bytes written
      */
     int write(long offset, int lengthBytes, Transfer transfer) throws IOException;
 
@@ -27,8 +27,8 @@ public interface FileHandle {
     void synchronize(Cancellation cancellation) throws IOException;
 
     /**
-     * A process has closed one of its descriptors of this handle; {@link #release} follows if it was the last. What this throws
-     * is what close(2) answers.
+     * A process has closed a descriptor of this handle. {@link #release} follows if it was the last one. close(2) fails if this
+     * throws.
      */
     void flush(Cancellation cancellation) throws IOException;
 

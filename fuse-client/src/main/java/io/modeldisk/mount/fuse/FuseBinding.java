@@ -3,25 +3,27 @@ package io.modeldisk.mount.fuse;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** One way to speak FUSE. Thread-safe. */
+/** An implementation of FUSE: mounts directories, and serves them from this process. Thread-safe. */
 public interface FuseBinding {
-    /** Whether this machine can mount with it. */
-    boolean isAvailable();
+    /** Whether this process can mount. */
+    default boolean isAvailable() {
+        return unavailabilityCause().isEmpty();
+    }
 
-    /** Why not, in words; empty if it can. */
+    /** Why this process cannot mount, and the remedy; empty if it can. */
     String unavailabilityCause();
 
     /**
      * Mounts over an existing directory and starts to serve.
      *
-     * @throws IOException if it cannot; nothing is left behind
+     * @throws IOException if that fails; nothing is left behind
      */
     FuseSession mount(Path directory, FuseFileSystem fileSystem, FuseOptions options) throws IOException;
 
     /**
-     * Unmounts what some process mounted; returns when the kernel has agreed.
+     * Unmounts a directory that this or another process has mounted; returns when the kernel has accepted that.
      *
-     * @throws IOException with the reason, as that a file is open
+     * @throws IOException with the reason, such as an open file
      */
     void unmount(Path directory) throws IOException;
 }

@@ -4,10 +4,10 @@ import java.util.concurrent.CompletableFuture;
 
 /** A mounted file system that is being served. Thread-safe. */
 public interface FuseSession extends AutoCloseable {
-    /** Completes when the file system is unmounted, by whomever, every thread has ended and every handle is released. */
+    /** Completes when the file system is unmounted, by any process, all threads have ended and all handles are released. */
     CompletableFuture<Void> ended();
 
-    /** Unmounts, also when files are open, in bounded time, and gives all memory back. Does nothing the second time. */
+    /** Unmounts in bounded time, even if files are open, and frees all memory. A second call does nothing. */
     @Override
     void close();
 }

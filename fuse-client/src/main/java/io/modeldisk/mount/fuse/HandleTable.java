@@ -3,11 +3,11 @@ package io.modeldisk.mount.fuse;
 import io.modeldisk.platform.linux.Errno;
 import java.util.Arrays;
 
-/** The open handles by number. Thread-safe; looking one up takes no lock and makes no object. */
+/** The open handles by number. Thread-safe; a lookup takes no lock and allocates nothing. */
 final class HandleTable {
     private static final int FIRST_CAPACITY = 64;
 
-    // Replaced as a whole when one is added or removed: opening is rare, reading is not.
+    // Copied on each change: a lookup is frequent, an open is rare.
     private volatile FileHandle[] handles = new FileHandle[FIRST_CAPACITY];
 
     /** Adds a handle and returns its number. */
@@ -32,7 +32,7 @@ final class HandleTable {
         return handle;
     }
 
-    /** Takes a handle out; null if there is none. */
+    /** Removes a handle; null if there is none. */
     synchronized FileHandle remove(long number) {
         if (number < 0 || number >= handles.length) {
             return null;
@@ -44,7 +44,7 @@ final class HandleTable {
         return handle;
     }
 
-    /** Takes all handles out and releases them: the kernel sends no more releases. */
+    /** Removes and releases all handles, when the kernel sends no more releases. */
     void releaseAll() {
         FileHandle[] all;
         synchronized (this) {

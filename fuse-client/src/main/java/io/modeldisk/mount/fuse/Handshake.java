@@ -3,7 +3,7 @@ package io.modeldisk.mount.fuse;
 import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
 
-/** The first request of a session: agrees on a version and on what the kernel may send. */
+/** The first request of a session, INIT: agrees on the protocol version, the capabilities and the request sizes. */
 final class Handshake {
     private Handshake() {}
 
@@ -12,13 +12,14 @@ final class Handshake {
         long length = slot.receive();
         RequestView request = slot.request();
         if (length < 0 || request.opcode() != Opcode.INIT) {
-            throw new IOException("the kernel did not begin the FUSE session: "
+            throw new IOException("the kernel did not start the FUSE session: "
                 + (length < 0 ? Errno.nameOf(-length) : "request " + request.opcode() + " before INIT"));
         }
         if (request.major() != KernelProtocol.MAJOR || request.minor() < KernelProtocol.OLDEST_MINOR) {
             slot.replyError(Errno.EPROTO);
-            throw new IOException("the kernel speaks FUSE " + request.major() + "." + request.minor() + ", needed is "
-                + KernelProtocol.MAJOR + "." + KernelProtocol.OLDEST_MINOR + " or a later minor (Linux 3.15)");
+            throw new IOException("the kernel has FUSE protocol " + request.major() + "." + request.minor()
+                + "; modeldisk needs "
+                + KernelProtocol.MAJOR + "." + KernelProtocol.OLDEST_MINOR + " or a later minor version (Linux 3.15)");
         }
         int agreed = request.capabilities() & KernelProtocol.CAPABILITIES;
         boolean large = (agreed & KernelProtocol.MAX_PAGES) != 0;

@@ -20,11 +20,6 @@ public final class KernelBinding implements FuseBinding {
     private final Path device = Path.of(DEVICE);
 
     @Override
-    public boolean isAvailable() {
-        return unavailabilityCause().isEmpty();
-    }
-
-    @Override
     public String unavailabilityCause() {
         if (!Files.exists(device)) {
             return DEVICE + " is missing: load the kernel module (modprobe fuse), or give the container the device";

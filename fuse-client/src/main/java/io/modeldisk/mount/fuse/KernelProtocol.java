@@ -1,13 +1,13 @@
 package io.modeldisk.mount.fuse;
 
-/** What is offered to the kernel at INIT, and the smallest protocol that serves (linux/fuse.h). */
+/** Constants of the kernel's FUSE protocol (linux/fuse.h), and the versions and capabilities in use. */
 final class KernelProtocol {
     static final int MAJOR = 7;
 
-    /** The newest whose replies are built here. */
+    /** The newest minor version whose replies are built here. */
     static final int MINOR = 38;
 
-    /** The oldest: its INIT reply has today's length (Linux 3.15). */
+    /** The oldest minor version whose INIT reply has the present length (Linux 3.15). */
     static final int OLDEST_MINOR = 23;
 
     static final int MAX_PAGES = 1 << 22;
@@ -15,7 +15,7 @@ final class KernelProtocol {
     /** ASYNC_READ, BIG_WRITES, ASYNC_DIO, PARALLEL_DIROPS, MAX_PAGES. */
     static final int CAPABILITIES = 1 | 1 << 5 | 1 << 15 | 1 << 18 | MAX_PAGES;
 
-    /** How many asynchronous requests the kernel sends at once. */
+    /** The number of asynchronous requests that the kernel sends at once. */
     static final int BACKGROUND = 24;
 
     /** The pages of the caller's memory that one request takes, at most. */
@@ -26,12 +26,12 @@ final class KernelProtocol {
 
     static final int PAGE_BYTES = 4096;
 
-    /** FOPEN_DIRECT_IO: no page cache, whose weights would be stale; FOPEN_PARALLEL_DIRECT_WRITES. */
+    /** FOPEN_DIRECT_IO, because pages of a cache would be stale; FOPEN_PARALLEL_DIRECT_WRITES. */
     static final int OPEN_FLAGS = 1 | 1 << 6;
 
     static final int ROOT_NODE = 1;
 
-    /** The i-th file's node is this and i. */
+    /** The node number of the first file; the others follow. */
     static final int FIRST_FILE_NODE = 2;
 
     /** FATTR_SIZE: SETATTR is a truncation. */

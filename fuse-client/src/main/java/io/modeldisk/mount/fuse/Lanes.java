@@ -5,7 +5,7 @@ package io.modeldisk.mount.fuse;
  * that the mount answers itself (attributes, names, interrupts) are served at once, however many others wait. Thread-safe.
  */
 final class Lanes {
-    /** How many requests may ask the shards at once. */
+    /** How many inquiries are served at once. */
     static final int INQUIRIES = 4;
 
     /** Threads that are left for immediate requests when all lanes are full: one may serve while another reads. */

@@ -7,36 +7,36 @@ import java.util.Optional;
 
 /** A file of the mount. Thread-safe. */
 public interface MountedFile {
-    /** Its name in the directory. */
+    /** The name in the directory. */
     String name();
 
-    /** Whether it can be opened for writing. */
+    /** Whether the file can be opened for writing. */
     boolean isWritable();
 
-    /** Whether its requests move data and may wait for a round; otherwise only its open may wait, for the shards' status. */
+    /** Whether reads, writes and fsync of the file may wait for others. If not, only open and attributes may. */
     boolean movesData();
 
-    /** Its size now; 0 where reading tells. */
+    /** The size now; 0 for a file that is made when it is opened, as in /proc. */
     long sizeBytes();
 
-    /** When its contents last changed, in milliseconds since 1970. */
+    /** The time of the last change of the contents, in milliseconds since 1970. */
     long modifiedMs();
 
-    /** The names of its extended attributes, as {@code user.x}. */
+    /** The names of the extended attributes, such as {@code user.x}. */
     default List<String> attributeNames() {
         return List.of();
     }
 
-    /** The value of an extended attribute; empty if it has none of this name, or none now. */
+    /** The value of an extended attribute; empty if there is none of this name, or no value now. */
     default Optional<String> attribute(String name) {
         return Optional.empty();
     }
 
     /**
-     * Opens it.
+     * Opens the file.
      *
      * @param writable whether it is opened for writing
-     * @throws IOException an {@link ErrnoException} to choose the error; any other becomes EIO, or EINTR when cancelled
+     * @throws IOException answered as {@link FuseFileSystem#errno} says, and with EINTR if the request was cancelled
      */
     FileHandle open(boolean writable, Cancellation cancellation) throws IOException;
 }

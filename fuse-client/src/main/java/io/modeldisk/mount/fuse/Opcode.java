@@ -1,6 +1,6 @@
 package io.modeldisk.mount.fuse;
 
-/** The requests of the FUSE protocol that are told apart, as numbered in {@code linux/fuse.h}. */
+/** The numbers of the requests that the mount distinguishes ({@code linux/fuse.h}). */
 final class Opcode {
     static final int LOOKUP = 1;
     static final int FORGET = 2;

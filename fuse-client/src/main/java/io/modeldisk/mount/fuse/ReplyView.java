@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.MemorySegment;
 
-/** A reply as the kernel reads it: {@code struct fuse_out_header} and what follows it (linux/fuse.h). */
+/** A reply in memory, as the kernel reads it: {@code struct fuse_out_header} and its body (linux/fuse.h). */
 final class ReplyView {
     static final int HEADER_BYTES = 16;
     static final int CAPACITY_BYTES = 4096;
@@ -17,7 +17,7 @@ final class ReplyView {
     private static final int MODE_FILE = 0100000;
     private static final int TYPE_DIRECTORY = 4;
     private static final int TYPE_FILE = 8;
-    // Files never change their names and their sizes hardly ever; writes make the kernel ask again by themselves.
+    // Names are fixed. Attributes change when a file is written, and then the kernel asks again.
     private static final long NAME_VALID_S = 3600;
     private static final long ATTRIBUTES_VALID_S = 1;
 
@@ -101,7 +101,7 @@ final class ReplyView {
         out.set(JAVA_INT, BODY + 48, 4096);
     }
 
-    /** Bytes as they are; at most what a reply holds. */
+    /** Bytes as the body; at most what a reply holds. */
     void bytes(byte[] data) {
         MemorySegment.copy(MemorySegment.ofArray(data), 0, out, BODY, data.length);
         bodyBytes = data.length;
@@ -110,9 +110,9 @@ final class ReplyView {
     /**
      * Adds a {@code struct fuse_dirent}.
      *
-     * @param next where the entry after this one starts
-     * @param limitBytes how long the body may become
-     * @return whether there was room
+     * @param next the offset of the entry after this one
+     * @param limitBytes the largest length of the body
+     * @return false if it does not fit
      */
     boolean directoryEntry(long node, long next, boolean directory, byte[] name, int limitBytes) {
         int bytes = (24 + name.length + 7) & ~7;

@@ -1,11 +1,11 @@
 package io.modeldisk.mount.fuse;
 
-/** What a request may have to wait for: it decides which requests are served beside it. */
+/** How long a request may wait: each kind has a {@link Lane}, so that no kind keeps another from being served. */
 enum RequestKind {
-    /** Answered by the mount itself. */
+    /** Never waits. */
     IMMEDIATE,
-    /** May ask the shards, as status.json does; bounded by their timeouts. */
+    /** Opens a generated file or reads an attribute: may wait for an answer from outside of this process. */
     INQUIRY,
-    /** Moves data, and may wait for a round. */
+    /** Moves data: may wait for other processes. */
     DATA
 }

@@ -8,8 +8,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A request as the kernel wrote it: {@code struct fuse_in_header} and the first fields of what follows it (linux/fuse.h). The
- * first {@value #HEAD_BYTES} bytes lie apart, so that a write's data starts on a page; a longer request continues there.
+ * A request in memory, as the kernel wrote it: {@code struct fuse_in_header} and the first fields of its body (linux/fuse.h). The
+ * first {@value #HEAD_BYTES} bytes are apart from the rest, so that the data of a write starts on a page.
  */
 final class RequestView {
     /** The header and the fields of a write. */
@@ -99,7 +99,7 @@ final class RequestView {
         return head.get(JAVA_INT, BODY + 16);
     }
 
-    /** SETATTR: which attributes. */
+    /** SETATTR: the attributes to set, as bits. */
     int validAttributes() {
         return head.get(JAVA_INT, BODY);
     }
@@ -109,12 +109,12 @@ final class RequestView {
         return head.get(JAVA_LONG, BODY + 16);
     }
 
-    /** GETXATTR, LISTXATTR: how much the process has room for; 0 asks for the length. */
+    /** GETXATTR, LISTXATTR: the size of the process's buffer; 0 asks for the length. */
     int roomBytes() {
         return head.get(JAVA_INT, BODY);
     }
 
-    /** INTERRUPT: whose. */
+    /** INTERRUPT: the number of the interrupted request. */
     long interruptedUnique() {
         return head.get(JAVA_LONG, BODY);
     }
@@ -129,7 +129,7 @@ final class RequestView {
         return text(BODY + 8);
     }
 
-    /** What stands from here to the end, which is a zero. */
+    /** The bytes from here to the final zero. */
     private String text(int from) {
         byte[] name = new byte[Math.max(0, lengthBytes() - from - 1)];
         for (int i = 0; i < name.length; i++) {

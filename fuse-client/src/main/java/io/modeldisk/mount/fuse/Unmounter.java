@@ -3,11 +3,11 @@ package io.modeldisk.mount.fuse;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Unmounts, as root or as a user. Thread-safe. */
+/** Unmounts a directory, as root or as a user. Thread-safe. */
 interface Unmounter {
-    /** Unmounts if nothing is open. */
+    /** Unmounts; fails if a file is open. */
     void unmount(Path directory) throws IOException;
 
-    /** Unmounts whatever is open, and makes the kernel end the session. Logs what does not work. */
+    /** Unmounts even if files are open, and makes the kernel end the session. Logs a failure. */
     void unmountForGood(Path directory);
 }

@@ -16,9 +16,9 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The threads that read and serve requests. A few are enough while requests are quick. When all of them wait, for a round
- * perhaps, the reserve thread adds another, so that attributes, status.json and interrupts are still answered; {@link Lanes}
- * keep the last threads for them. Added threads end when enough others are free again.
+ * The threads that read and serve requests. A few are enough while requests are quick. When all of them wait, the reserve
+ * thread adds another, so that attributes and interrupts are still answered; {@link Lanes} keep the last threads for them.
+ * Added threads end when enough others are free again.
  */
 final class WorkerPool {
     private static final Logger LOG = LogManager.getLogger(WorkerPool.class);

@@ -1,5 +1,5 @@
 /**
- * The seam to FUSE and its binding to the kernel: requests in, replies out, threads, mounting. Knows files only as
- * {@link io.modeldisk.mount.fuse.MountedFile}; no word of models or gradients here.
+ * FUSE: the interface {@link io.modeldisk.mount.fuse.FuseBinding} and its implementation on /dev/fuse, with mounting, requests,
+ * replies and threads. Files are {@link io.modeldisk.mount.fuse.MountedFile}s; models, shards and gradients are unknown here.
  */
 package io.modeldisk.mount.fuse;
