@@ -28,6 +28,8 @@ final class DocumentationTest {
     private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
     /** A path of a source in backticks, as {@code `ps-server/src/main/java/io/modeldisk/server/Shard.java`}. */
     private static final Pattern SOURCE = Pattern.compile("`([A-Za-z0-9_./-]+/[A-Za-z0-9_./-]+\\.(?:java|c|h))`");
+    /** A link to a class or to one of its members, as {@code [`Bsp.push`](../ps-server/.../Bsp.java)}. */
+    private static final Pattern MEMBER = Pattern.compile("\\[`([A-Za-z0-9.]+)`]\\(([^)\\s]+\\.java)\\)");
     private static final int MAX_README_LINES = 200;
 
     static List<Path> pages() throws IOException {
@@ -98,6 +100,24 @@ final class DocumentationTest {
         Matcher sources = SOURCE.matcher(Files.readString(page));
         while (sources.find()) {
             assertThat(Pages.ROOT.resolve(sources.group(1))).as(page.toString()).exists();
+        }
+    }
+
+    /** The file has the name of the class, and declares or calls each member that is named. */
+    @ParameterizedTest
+    @MethodSource("pages")
+    void memberNamedIsInTheFileThatIsLinked(Path page) throws IOException {
+        Matcher members = MEMBER.matcher(Files.readString(page));
+        while (members.find()) {
+            Path file = page.resolveSibling(members.group(2)).normalize();
+            String[] names = members.group(1).split("\\.");
+            assertThat(file.getFileName()).as(page.toString()).hasToString(names[0] + ".java");
+            String source = Files.readString(file);
+            for (String name : names) {
+                assertThat(source).as(members.group())
+                    .containsPattern("\\b(class|record|interface|enum) " + name + "\\b|\\b"
+                        + name + "\\(");
+            }
         }
     }
 
