@@ -65,6 +65,7 @@ final class OverlapIT {
     private static List<float[]> train(LocalExchange exchange, int learner) throws Exception {
         List<float[]> seen = new ArrayList<>();
         exchange.prepare(true, Cancellation.NONE);
+        exchange.awaitWeights(Cancellation.NONE);
         for (int k = 1; k <= ITERATIONS; k++) {
             float[] weights = new float[WEIGHTS];
             for (int place = 0; place < WEIGHTS; place++) {
@@ -111,6 +112,7 @@ final class OverlapIT {
         shards = Shards.launch(sandbox, "m", 2, SIZE_BYTES, context -> context);
         LocalExchange exchange = exchange(0, PullPolicy.ADAPTIVE);
         exchange.prepare(true, Cancellation.NONE);
+        exchange.awaitWeights(Cancellation.NONE);
         await("a bubble, and weights that have been pushed to", () -> {
             // The learner's computation: long against a push and a pull of 9 MiB on any machine that can run this.
             TimeUnit.MILLISECONDS.sleep(300);

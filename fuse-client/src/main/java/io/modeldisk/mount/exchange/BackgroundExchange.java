@@ -6,7 +6,6 @@ import io.modeldisk.mount.exchange.ExchangeProgress.Push;
 import io.modeldisk.mount.exchange.ExchangeProgress.Step;
 import io.modeldisk.mount.exchange.ExchangeProgress.StepKind;
 import io.modeldisk.mount.trace.IterationTrace;
-import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
 import io.modeldisk.platform.time.NanoClock;
@@ -25,7 +24,7 @@ import org.apache.logging.log4j.Logger;
  * {@link Pacing} says so. The threads are alike: each takes the next step from {@link ExchangeProgress} and does it outside the
  * lock.
  *
- * <p>The set of a {@link Job} is lent: it belongs to the exchange until {@link #awaitEnd} has returned. Thread-safe.
+ * <p>The sets of an {@link ExchangeJob} are lent: they belong to the exchange until it has ended. Thread-safe.
  */
 final class BackgroundExchange implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(BackgroundExchange.class);
@@ -33,40 +32,10 @@ final class BackgroundExchange implements AutoCloseable {
     private static final int WORKERS = 4;
     private static final long CANCEL_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(3);
 
-    /**
-     * What to exchange.
-     *
-     * @param set the set, which the caller has lent
-     * @param iteration the number of the iteration whose gradient it is; 0 if the weights are only pulled
-     * @param versionInUse the version of the weights that the learner uses meanwhile
-     * @param copy a second set that was lent, to receive the same weights; or null
-     */
-    record Job(BufferSet set, long iteration, long versionInUse, BufferSet copy) {
-        static Job exchange(BufferSet set, long iteration, long versionInUse) {
-            return new Job(set, iteration, versionInUse, null);
-        }
-
-        static Job pull(BufferSet set, BufferSet copy) {
-            return new Job(set, 0, VersionProbe.UNKNOWN, copy);
-        }
-
-        boolean pushes() {
-            return iteration > 0;
-        }
-
-        private void giveBack() {
-            set.giveBack();
-            if (copy != null) {
-                copy.giveBack();
-            }
-        }
-    }
-
     private final RemoteModel model;
     private final long bytes;
     private final Pacing pacing;
     private final ExchangeCounters counters;
-    private final IterationTrace trace;
     private final NanoClock clock;
     private final Cancellation pushCancellation = new Cancellation();
     private final Cancellation pullCancellation = new Cancellation();
@@ -78,13 +47,8 @@ final class BackgroundExchange implements AutoCloseable {
 
     // Guarded by the lock.
     private final ExchangeProgress progress;
-    private Job job;
-    private long startedNs;
-    private long pushEndedNs;
-    private long pullStartedNs;
-    private int pulling;
-    private long pullingSinceNs;
-    private long pullingNs;
+    private final ExchangeTimes times;
+    private ExchangeJob job;
     private boolean learnerWaits;
     private boolean pullCancelled;
     private IOException failure;
@@ -98,7 +62,7 @@ final class BackgroundExchange implements AutoCloseable {
         this.progress = new ExchangeProgress(bytes);
         this.pacing = pacing;
         this.counters = counters;
-        this.trace = trace;
+        this.times = new ExchangeTimes(counters, pacing, trace);
         this.clock = trace.clock();
     }
 
@@ -107,7 +71,7 @@ final class BackgroundExchange implements AutoCloseable {
      *
      * @throws IllegalStateException if another has not ended, or this is closed
      */
-    void start(Job next) {
+    void start(ExchangeJob next) {
         lock.lock();
         try {
             if (!progress.hasEnded() || closed) {
@@ -116,10 +80,7 @@ final class BackgroundExchange implements AutoCloseable {
             startWorkers();
             job = next;
             progress.begin(next.pushes(), next.copy() != null, pacing.mayPullBesidePush() ? Cut.FINE : Cut.COARSE);
-            startedNs = clock.nanoTime();
-            pushEndedNs = startedNs;
-            pulling = 0;
-            pullingNs = 0;
+            times.begin();
             learnerWaits = false;
             pullCancelled = false;
             pushCancellation.reset();
@@ -136,7 +97,8 @@ final class BackgroundExchange implements AutoCloseable {
         if (!workersStarted) {
             workersStarted = true;
             for (int i = 0; i < WORKERS; i++) {
-                Thread.ofPlatform().name("modeldisk-exchange-" + i).daemon().start(this::work);
+                ExchangeWorker worker = new ExchangeWorker(this, model, pacing, pushCancellation, pullCancellation);
+                Thread.ofPlatform().name("modeldisk-exchange-" + i).daemon().start(worker);
             }
         }
     }
@@ -282,32 +244,8 @@ final class BackgroundExchange implements AutoCloseable {
         end(0);
     }
 
-    private void work() {
-        Step step = new Step();
-        try {
-            while (awaitStep(step)) {
-                long movedBytes = 0;
-                IOException failed = null;
-                try {
-                    movedBytes = perform(step);
-                } catch (IOException e) {
-                    failed = e;
-                } catch (RuntimeException | Error e) {
-                    LOG.error("an exchange failed because of an error in modeldisk: {}", e.toString(), e);
-                    failed = new IOException("an error in modeldisk: " + e, e);
-                }
-                stepEnded(step, movedBytes, failed);
-            }
-        } catch (InterruptedException | RuntimeException | Error e) {
-            LOG.error("thread {} ends because of an error in modeldisk; exchanges with the shards may stop",
-                Thread.currentThread()
-                    .getName(),
-                e);
-        }
-    }
-
-    /** Waits for a step; false when there will be none. */
-    private boolean awaitStep(Step step) throws InterruptedException {
+    /** Waits for a step, for a worker; answers its exchange, or null if there will be no step. */
+    ExchangeJob awaitStep(Step step) throws InterruptedException {
         lock.lock();
         try {
             while (true) {
@@ -317,10 +255,10 @@ final class BackgroundExchange implements AutoCloseable {
                 }
                 if (progress.next(step)) {
                     stepBegins(step);
-                    return true;
+                    return job;
                 }
                 if (closed && progress.hasEnded()) {
-                    return false;
+                    return null;
                 }
                 if (delayNs > 0 && delayNs < Pacing.NEVER) {
                     clock.awaitUntil(work, clock.nanoTime() + delayNs);
@@ -339,71 +277,42 @@ final class BackgroundExchange implements AutoCloseable {
 
     private void stepBegins(Step step) {
         switch (step.kind) {
-            case BEGIN_PULL -> pullStartedNs = clock.nanoTime();
-            case PULL -> {
-                if (pulling++ == 0) {
-                    pullingSinceNs = clock.nanoTime();
-                }
+            case BEGIN_PULL -> {
+                times.pullBegins(job, progress.isPushed());
+                step.startedNs = times.pullStartedNs();
+                step.pushed = progress.isPushed();
             }
+            case PULL -> times.pieceBegins();
             default -> {
             }
         }
     }
 
-    private long perform(Step step) throws IOException {
-        BufferSet set = job.set();
-        switch (step.kind) {
-            case PUSH -> {
-                return set.push(model, step.from, step.end, pushCancellation);
-            }
-            case SYNCHRONIZE -> set.synchronize(model, pushCancellation);
-            case BEGIN_PULL -> beginPull();
-            case PULL -> model.pull(step.from, set.weights(), step.from, step.end - step.from, pullCancellation);
-            case COPY -> job.copy().copyWeights(set);
-            case OBSERVE -> pacing.weightsInUse(job.versionInUse());
-        }
-        return 0;
-    }
-
-    private void beginPull() {
-        boolean pushed;
-        long bubbleSinceNs;
-        lock.lock();
-        try {
-            pushed = progress.isPushed();
-            bubbleSinceNs = pushed ? pushEndedNs : pullStartedNs;
-        } finally {
-            lock.unlock();
-        }
-        if (job.pushes()) {
-            pacing.pullBegins(job.iteration(), bubbleSinceNs, pullStartedNs);
-        }
-        job.set().pullBegins(pullStartedNs, pacing.versionBeforePull(pushed));
-    }
-
-    private void stepEnded(Step step, long movedBytes, IOException failed) {
+    /** A worker has done a step, or failed to. */
+    void stepEnded(Step step, long pushedBytes, IOException failed) {
         lock.lock();
         try {
             Push pushBefore = progress.push();
             Pull pullBefore = progress.pull();
             boolean pushedBefore = progress.isPushed();
-            progress.ended(step, movedBytes, failed != null);
+            progress.ended(step, pushedBytes, failed != null);
             if (failed != null) {
                 stepFailed(step, failed);
             }
             if (progress.isPushed() && !pushedBefore) {
-                pushEndedNs = clock.nanoTime();
+                times.allPushed();
             }
-            if (step.kind == StepKind.PULL && --pulling == 0) {
-                pullingNs += clock.nanoTime() - pullingSinceNs;
+            if (step.kind == StepKind.PULL) {
+                times.pieceEnds();
             }
             boolean pushChanged = progress.push() != pushBefore;
             boolean pullChanged = progress.pull() != pullBefore;
             if (pushChanged && progress.push() == Push.ENDED) {
-                pushEnded();
+                times.pushEnded(job, progress);
             }
             if (pullChanged && pullBefore == Pull.MOVING && failed == null) {
-                pullSucceeded();
+                job.set().pullEnds();
+                times.pulled(job, bytes);
             }
             if (pushChanged || pullChanged) {
                 if (progress.hasEnded()) {
@@ -430,23 +339,5 @@ final class BackgroundExchange implements AutoCloseable {
                 failed.getMessage());
             pullCancellation.cancel();
         }
-    }
-
-    private void pushEnded() {
-        if (progress.pushedBytes() > 0) {
-            // After the last byte the push waits for other learners, not for the network.
-            long endNs = progress.isPushed() ? pushEndedNs : clock.nanoTime();
-            counters.pushed(progress.pushedBytes(), endNs - startedNs);
-            pacing.pushed(endNs - startedNs);
-            trace.add(Phase.PUSH, job.iteration(), startedNs, endNs);
-        }
-    }
-
-    private void pullSucceeded() {
-        long nowNs = clock.nanoTime();
-        job.set().pullEnds();
-        counters.pulled(bytes, nowNs - pullStartedNs);
-        pacing.pulled(pullingNs);
-        trace.add(Phase.PULL, job.iteration(), pullStartedNs, nowNs);
     }
 }

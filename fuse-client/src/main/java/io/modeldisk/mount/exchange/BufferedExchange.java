@@ -1,6 +1,5 @@
 package io.modeldisk.mount.exchange;
 
-import io.modeldisk.mount.exchange.BackgroundExchange.Job;
 import io.modeldisk.mount.fuse.Transfer;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.Phase;
@@ -71,7 +70,7 @@ abstract class BufferedExchange implements LocalExchange {
             if (copy != null) {
                 copy.lend();
             }
-            background.start(Job.pull(active, copy));
+            background.start(ExchangeJob.pull(active, copy));
             learning = learner;
             iteration = 1;
             computationBegins();
@@ -197,7 +196,8 @@ abstract class BufferedExchange implements LocalExchange {
         if (!repeatsInterrupted()) {
             background.awaitEnd(cancellation);
             lendActive(cancellation);
-            background.start(pushes ? Job.exchange(active, iteration, active.version()) : Job.pull(active, null));
+            background.start(
+                pushes ? ExchangeJob.exchange(active, iteration, active.version()) : ExchangeJob.pull(active, null));
             left = true;
         }
         background.awaitEnd(cancellation);

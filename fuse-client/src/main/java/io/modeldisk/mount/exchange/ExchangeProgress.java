@@ -34,11 +34,15 @@ final class ExchangeProgress {
         PUSH, SYNCHRONIZE, BEGIN_PULL, PULL, COPY, OBSERVE
     }
 
-    /** One step; each worker has one and uses it again. The range is that of a piece, in bytes. */
+    /** One step; each worker has one and uses it again. */
     static final class Step {
         StepKind kind;
+        /** The range of a piece, in bytes. */
         long from;
         long end;
+        /** For BEGIN_PULL: when it began, and whether the shards had the whole gradient then. */
+        long startedNs;
+        boolean pushed;
 
         private void set(StepKind newKind, long newFrom, long newEnd) {
             kind = newKind;

@@ -1,6 +1,5 @@
 package io.modeldisk.mount.exchange;
 
-import io.modeldisk.mount.exchange.BackgroundExchange.Job;
 import io.modeldisk.mount.scheduling.PullScheduler;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.striping.RemoteModel;
@@ -66,7 +65,7 @@ final class OverlapExchange extends BufferedExchange {
             boolean pushes = active.isDirty();
             other = replaceActive(other, cancellation);
             other.lend();
-            Job job = Job.exchange(other, iteration, active.version());
+            ExchangeJob job = ExchangeJob.exchange(other, iteration, active.version());
             iterationEnded(startedNs, pushes);
             // Before the exchange starts: the time of its pull is computed from the begin of the computation.
             computationBegins();
@@ -85,7 +84,7 @@ final class OverlapExchange extends BufferedExchange {
         throwFailure();
         if (!other.isFresh() || other.isDirty()) {
             other.lend();
-            background.start(Job.exchange(other, Math.max(1, iteration - 1), VersionProbe.UNKNOWN));
+            background.start(ExchangeJob.exchange(other, Math.max(1, iteration - 1), VersionProbe.UNKNOWN));
             background.awaitEnd(cancellation);
             throwFailure();
         }
