@@ -2,6 +2,7 @@ package io.modeldisk.mount;
 
 import io.modeldisk.mount.exchange.Exchange;
 import io.modeldisk.mount.exchange.ExchangeSettings;
+import io.modeldisk.mount.file.FailureErrno;
 import io.modeldisk.mount.file.GeneratedFile;
 import io.modeldisk.mount.file.ModelFile;
 import io.modeldisk.mount.file.MountEntry;
@@ -57,7 +58,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
 
     @Override
     public Errno errno(IOException failure) {
-        return Errno.EIO;
+        return FailureErrno.of(failure);
     }
 
     @Override

@@ -3,7 +3,9 @@ package io.modeldisk.mount;
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -130,6 +132,24 @@ final class LearnerMountTest {
         assertThat(Shell.end(learner).status()).isZero();
         assertThat(fixture.model.pushes).hasSize(1);
         assertThat(fixture.model.weight(0)).isEqualTo((byte) 1);
+    }
+
+    @Test
+    void learnerWithPeriodicSignalsTrains() throws Exception {
+        fixture.launch("sync");
+        fixture.model.pullsTake(Duration.ofMillis(100), NanoClock.SYSTEM);
+        fixture.shell.succeed("timeout 30 python3 - <<'P'\n"
+            + "import os, signal\n"
+            + "signal.signal(signal.SIGALRM, lambda *_: None); signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)\n"
+            + "f=os.open(os.environ['DIR']+'/model', os.O_RDWR)\n"
+            + "for i in range(3):\n"
+            + "  assert os.pread(f, 1, 0)==bytes([i])\n"
+            + "  assert os.pwrite(f, b'\\1'*10, 0)==10\n"
+            + "  os.fsync(f)\n"
+            + "signal.setitimer(signal.ITIMER_REAL, 0)\n"
+            + "P");
+        assertThat(fixture.model.weight(0)).isEqualTo((byte) 3);
+        assertThat(fixture.model.pushes).hasSize(3);
     }
 
     @Test

@@ -67,7 +67,7 @@ final class MountCommand implements Callable<Integer> {
     private LoginSecrets secrets;
 
     @Option(names = "--wait", paramLabel = "TIME", defaultValue = "10min",
-        description = "How long a read or fsync waits for other learners before it fails with EIO.")
+        description = "How long a read or fsync waits for other learners before it fails with ETIMEDOUT.")
     private Duration waitTimeout;
 
     @Option(names = "--trace", paramLabel = "FILE",

@@ -1,6 +1,6 @@
 package io.modeldisk.mount.exchange;
 
-import io.modeldisk.mount.fuse.Transfer;
+import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.platform.cancellation.Cancellation;
@@ -113,19 +113,19 @@ abstract class BufferedExchange implements LocalExchange {
     }
 
     @Override
-    public final void read(long offset, int lengthBytes, Transfer transfer) throws IOException {
-        while (!readWhole(offset, lengthBytes, transfer)) {
-            awaitWeights(transfer.cancellation());
+    public final void read(long offset, int lengthBytes, DataRequest request) throws IOException {
+        while (!readWhole(offset, lengthBytes, request)) {
+            awaitWeights(request.cancellation());
         }
     }
 
-    private boolean readWhole(long offset, int lengthBytes, Transfer transfer) throws IOException {
-        long stamp = sets.lockShared(transfer.cancellation());
+    private boolean readWhole(long offset, int lengthBytes, DataRequest request) throws IOException {
+        long stamp = sets.lockShared(request.cancellation());
         try {
             boolean readable = active.isReadable();
             if (readable) {
                 touched = true;
-                transfer.reply(active.weights(), offset, lengthBytes);
+                request.reply(active.weights(), offset, lengthBytes);
             }
             return readable;
         } finally {
@@ -150,19 +150,19 @@ abstract class BufferedExchange implements LocalExchange {
     }
 
     @Override
-    public final void write(long offset, int lengthBytes, Transfer transfer) throws IOException {
-        while (!writeWhole(offset, lengthBytes, transfer)) {
-            background.awaitEnd(transfer.cancellation());
+    public final void write(long offset, int lengthBytes, DataRequest request) throws IOException {
+        while (!writeWhole(offset, lengthBytes, request)) {
+            background.awaitEnd(request.cancellation());
         }
     }
 
-    private boolean writeWhole(long offset, int lengthBytes, Transfer transfer) throws IOException {
-        long stamp = sets.lockShared(transfer.cancellation());
+    private boolean writeWhole(long offset, int lengthBytes, DataRequest request) throws IOException {
+        long stamp = sets.lockShared(request.cancellation());
         try {
             boolean writable = !active.isLent();
             if (writable) {
                 touched = true;
-                active.write(offset, lengthBytes, transfer.memory(), transfer.memoryOffset());
+                active.write(offset, lengthBytes, request.memory(), request.memoryOffset());
             }
             return writable;
         } finally {

@@ -1,7 +1,7 @@
 package io.modeldisk.mount.exchange;
 
 import io.modeldisk.mount.fuse.ErrnoException;
-import io.modeldisk.mount.fuse.Transfer;
+import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;
@@ -28,18 +28,18 @@ final class DirectExchange implements Exchange {
     }
 
     @Override
-    public void read(long offset, int lengthBytes, Transfer transfer) throws IOException {
+    public void read(long offset, int lengthBytes, DataRequest request) throws IOException {
         long start = LogicalBlocks.down(offset);
         long bytes = LogicalBlocks.up(offset + lengthBytes) - start;
         long startedNs = clock.nanoTime();
         try {
-            model.pull(start, transfer.memory(), transfer.memoryOffset(), bytes, transfer.cancellation());
+            model.pull(start, request.memory(), request.memoryOffset(), bytes, request.cancellation());
         } catch (IOException e) {
             counters.failed(e);
             throw e;
         }
         counters.pulled(bytes, clock.nanoTime() - startedNs);
-        transfer.reply(transfer.memory(), transfer.memoryOffset() + offset - start, lengthBytes);
+        request.reply(request.memory(), request.memoryOffset() + offset - start, lengthBytes);
     }
 
     /** A push takes whole logical blocks: the kernel may have split a write of scattered memory within one. */
@@ -51,7 +51,7 @@ final class DirectExchange implements Exchange {
     }
 
     @Override
-    public void write(long offset, int lengthBytes, Transfer transfer) throws IOException {
+    public void write(long offset, int lengthBytes, DataRequest request) throws IOException {
         boolean toTheEnd = offset + lengthBytes == sizeBytes;
         if (!LogicalBlocks.isAligned(offset) || !LogicalBlocks.isAligned(lengthBytes) && !toTheEnd) {
             throw new ErrnoException(Errno.EINVAL, "a push of " + lengthBytes + " bytes at " + offset
@@ -60,11 +60,11 @@ final class DirectExchange implements Exchange {
         }
         long bytes = LogicalBlocks.up(lengthBytes);
         if (bytes > lengthBytes) {
-            Memories.zero(transfer.memory(), transfer.memoryOffset() + lengthBytes, bytes - lengthBytes);
+            Memories.zero(request.memory(), request.memoryOffset() + lengthBytes, bytes - lengthBytes);
         }
         long startedNs = clock.nanoTime();
         try {
-            model.push(offset, transfer.memory(), transfer.memoryOffset(), bytes, transfer.cancellation());
+            model.push(offset, request.memory(), request.memoryOffset(), bytes, request.cancellation());
         } catch (IOException e) {
             counters.failed(e);
             throw e;

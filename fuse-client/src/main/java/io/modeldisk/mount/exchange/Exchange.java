@@ -1,6 +1,6 @@
 package io.modeldisk.mount.exchange;
 
-import io.modeldisk.mount.fuse.Transfer;
+import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.scheduling.PullScheduler;
 import io.modeldisk.platform.cancellation.Cancellation;
 import java.io.IOException;
@@ -21,7 +21,7 @@ public interface Exchange extends AutoCloseable {
     void prepare(boolean learner, Cancellation cancellation) throws IOException;
 
     /** Answers a read with weights; returns when they are no longer used. */
-    void read(long offset, int lengthBytes, Transfer transfer) throws IOException;
+    void read(long offset, int lengthBytes, DataRequest request) throws IOException;
 
     /**
      * How many bytes of a write can be taken at once; if fewer than all, write(2) is short and the process writes the rest.
@@ -31,8 +31,8 @@ public interface Exchange extends AutoCloseable {
         return lengthBytes;
     }
 
-    /** Takes the gradient at the start of the transfer's memory, all of it or none; a range of {@link #writable}. */
-    void write(long offset, int lengthBytes, Transfer transfer) throws IOException;
+    /** Takes the gradient at the start of the request's memory, all of it or none; a range of {@link #writable}. */
+    void write(long offset, int lengthBytes, DataRequest request) throws IOException;
 
     /**
      * Ends the learner's iteration: fsync. After an interrupt the exchange with the shards goes on, and the same call,

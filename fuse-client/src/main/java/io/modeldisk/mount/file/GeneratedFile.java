@@ -4,7 +4,7 @@ import io.modeldisk.mount.exchange.Memories;
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
-import io.modeldisk.mount.fuse.Transfer;
+import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
@@ -57,16 +57,16 @@ public final class GeneratedFile implements MountedFile {
 
     private record Handle(String name, byte[] text) implements FileHandle {
         @Override
-        public void read(long offset, int lengthBytes, Transfer transfer) throws IOException {
+        public void read(long offset, int lengthBytes, DataRequest request) throws IOException {
             int within = (int) Math.clamp(text.length - offset, 0L, lengthBytes);
             if (within > 0) {
-                Memories.copy(text, (int) offset, transfer.memory(), transfer.memoryOffset(), within);
-                transfer.reply(transfer.memory(), transfer.memoryOffset(), within);
+                Memories.copy(text, (int) offset, request.memory(), request.memoryOffset(), within);
+                request.reply(request.memory(), request.memoryOffset(), within);
             }
         }
 
         @Override
-        public int write(long offset, int lengthBytes, Transfer transfer) throws ErrnoException {
+        public int write(long offset, int lengthBytes, DataRequest request) throws ErrnoException {
             throw new ErrnoException(Errno.EACCES, name + " is read-only");
         }
 

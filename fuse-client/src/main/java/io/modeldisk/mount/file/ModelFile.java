@@ -5,7 +5,7 @@ import io.modeldisk.mount.exchange.Exchange;
 import io.modeldisk.mount.exchange.VersionProbe;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
-import io.modeldisk.mount.fuse.Transfer;
+import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.striping.RemoteModel;
@@ -176,20 +176,20 @@ public final class ModelFile implements MountedFile {
         }
 
         @Override
-        public void read(long offset, int lengthBytes, Transfer transfer) throws IOException {
+        public void read(long offset, int lengthBytes, DataRequest request) throws IOException {
             inUse();
             int within = size.readable(offset, lengthBytes);
             if (within > 0) {
-                exchange.read(offset, within, transfer);
+                exchange.read(offset, within, request);
             }
         }
 
         @Override
-        public int write(long offset, int lengthBytes, Transfer transfer) throws IOException {
+        public int write(long offset, int lengthBytes, DataRequest request) throws IOException {
             inUse();
             int within = exchange.writable(offset, size.writable(offset, lengthBytes));
             if (within > 0) {
-                exchange.write(offset, within, transfer);
+                exchange.write(offset, within, request);
                 size.modified();
             }
             return within;

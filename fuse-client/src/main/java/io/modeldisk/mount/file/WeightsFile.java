@@ -5,7 +5,7 @@ import io.modeldisk.mount.exchange.LogicalBlocks;
 import io.modeldisk.mount.exchange.Memories;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
-import io.modeldisk.mount.fuse.Transfer;
+import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -28,7 +28,7 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
      */
     public WeightsFile(RemoteModel model, NanoClock clock) throws IOException {
         this.model = model;
-        this.patch = model.allocate(Transfer.MEMORY_BYTES);
+        this.patch = model.allocate(DataRequest.MEMORY_BYTES);
         this.size = new FixedSize(name(), model.facts().sizeBytes(), clock);
     }
 
@@ -68,19 +68,19 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
         patch.close();
     }
 
-    private void writeWhole(long offset, int lengthBytes, Transfer transfer) throws IOException {
+    private void writeWhole(long offset, int lengthBytes, DataRequest request) throws IOException {
         long bytes = LogicalBlocks.up(lengthBytes);
-        Memories.zero(transfer.memory(), transfer.memoryOffset() + lengthBytes, bytes - lengthBytes);
-        long stamp = lock.lockShared(transfer.cancellation());
+        Memories.zero(request.memory(), request.memoryOffset() + lengthBytes, bytes - lengthBytes);
+        long stamp = lock.lockShared(request.cancellation());
         try {
-            model.write(offset, transfer.memory(), transfer.memoryOffset(), bytes, transfer.cancellation());
+            model.write(offset, request.memory(), request.memoryOffset(), bytes, request.cancellation());
         } finally {
             lock.unlock(stamp);
         }
     }
 
-    private void writeParts(long offset, int lengthBytes, Transfer transfer) throws IOException {
-        Cancellation cancellation = transfer.cancellation();
+    private void writeParts(long offset, int lengthBytes, DataRequest request) throws IOException {
+        Cancellation cancellation = request.cancellation();
         long start = LogicalBlocks.down(offset);
         long end = LogicalBlocks.up(offset + lengthBytes);
         long stamp = lock.lockExclusive(cancellation);
@@ -90,7 +90,7 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
             if (end - start > block) {
                 model.read(end - block, patch, end - block - start, block, cancellation);
             }
-            Memories.copy(transfer.memory(), transfer.memoryOffset(), patch, offset - start, lengthBytes);
+            Memories.copy(request.memory(), request.memoryOffset(), patch, offset - start, lengthBytes);
             model.write(start, patch, 0, end - start, cancellation);
         } finally {
             lock.unlock(stamp);
@@ -99,25 +99,25 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
 
     private final class Handle implements FileHandle {
         @Override
-        public void read(long offset, int lengthBytes, Transfer transfer) throws IOException {
+        public void read(long offset, int lengthBytes, DataRequest request) throws IOException {
             int within = size.readable(offset, lengthBytes);
             if (within > 0) {
                 long start = LogicalBlocks.down(offset);
                 long bytes = LogicalBlocks.up(offset + within) - start;
-                model.read(start, transfer.memory(), transfer.memoryOffset(), bytes, transfer.cancellation());
-                transfer.reply(transfer.memory(), transfer.memoryOffset() + offset - start, within);
+                model.read(start, request.memory(), request.memoryOffset(), bytes, request.cancellation());
+                request.reply(request.memory(), request.memoryOffset() + offset - start, within);
             }
         }
 
         @Override
-        public int write(long offset, int lengthBytes, Transfer transfer) throws IOException {
+        public int write(long offset, int lengthBytes, DataRequest request) throws IOException {
             int within = size.writable(offset, lengthBytes);
             boolean whole = LogicalBlocks.isAligned(offset)
                 && (LogicalBlocks.isAligned(within) || offset + within == size.bytes());
             if (whole) {
-                writeWhole(offset, within, transfer);
+                writeWhole(offset, within, request);
             } else {
-                writeParts(offset, within, transfer);
+                writeParts(offset, within, request);
             }
             size.modified();
             return within;

@@ -167,7 +167,7 @@ final class Dispatcher {
     }
 
     private void read(RequestSlot slot, RequestView request) throws IOException {
-        int sizeBytes = Math.min(request.sizeBytes(), Transfer.MAX_REQUEST_BYTES);
+        int sizeBytes = Math.min(request.sizeBytes(), DataRequest.MAX_REQUEST_BYTES);
         handles.handle(request.handle()).read(request.offset(), sizeBytes, slot);
         if (!slot.isReplied()) {
             slot.replyBody();
@@ -175,7 +175,7 @@ final class Dispatcher {
     }
 
     private void write(RequestSlot slot, RequestView request) throws IOException {
-        int sizeBytes = Math.min(request.sizeBytes(), Transfer.MAX_REQUEST_BYTES);
+        int sizeBytes = Math.min(request.sizeBytes(), DataRequest.MAX_REQUEST_BYTES);
         int written = handles.handle(request.handle()).write(request.offset(), sizeBytes, slot);
         slot.body().size(written);
         slot.replyBody();

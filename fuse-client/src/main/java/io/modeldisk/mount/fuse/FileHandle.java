@@ -9,19 +9,19 @@ import java.io.IOException;
  */
 public interface FileHandle {
     /**
-     * Reads. Replies with {@link Transfer#reply} at most once; no reply is an end of file.
+     * Reads. Replies with {@link DataRequest#reply} at most once; no reply is an end of file.
      *
      * @param offset 0 or more; may lie past the end
-     * @param lengthBytes at most {@link Transfer#MAX_REQUEST_BYTES}
+     * @param lengthBytes at most {@link DataRequest#MAX_REQUEST_BYTES}
      */
-    void read(long offset, int lengthBytes, Transfer transfer) throws IOException;
+    void read(long offset, int lengthBytes, DataRequest request) throws IOException;
 
     /**
      * Writes the bytes at the start of the request's memory.
      *
      * @return the number of bytes written
      */
-    int write(long offset, int lengthBytes, Transfer transfer) throws IOException;
+    int write(long offset, int lengthBytes, DataRequest request) throws IOException;
 
     /** fsync. */
     void synchronize(Cancellation cancellation) throws IOException;

@@ -63,7 +63,7 @@ public final class KernelBinding implements FuseBinding {
         }
         String data = "fd=" + fd + ",rootmode=40000,user_id=0,group_id=" + Processes.effectiveGroupId()
             + (options.access().isShared(0) ? ",allow_other" : "") + ",default_permissions,max_read="
-            + Transfer.MAX_REQUEST_BYTES;
+            + DataRequest.MAX_REQUEST_BYTES;
         int mounted = Mounts.mount(SOURCE, directory.toString(), FuseOptions.TYPE,
             Mounts.MS_NOSUID | Mounts.MS_NODEV, data);
         if (mounted < 0) {

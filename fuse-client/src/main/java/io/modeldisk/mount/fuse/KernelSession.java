@@ -31,9 +31,9 @@ final class KernelSession implements FuseSession {
         this.options = options;
         this.unmounter = unmounter;
         RequestSlot[] slots = new RequestSlot[Lanes.threads(options.dataRequests())];
-        this.memory = options.memory().allocate((long) slots.length * Transfer.MEMORY_BYTES);
+        this.memory = options.memory().allocate((long) slots.length * DataRequest.MEMORY_BYTES);
         for (int i = 0; i < slots.length; i++) {
-            slots[i] = new RequestSlot(arena, memory, (long) i * Transfer.MEMORY_BYTES);
+            slots[i] = new RequestSlot(arena, memory, (long) i * DataRequest.MEMORY_BYTES);
         }
         Lanes lanes = new Lanes(options.dataRequests());
         this.interrupts = new Interrupts(slots, lanes);

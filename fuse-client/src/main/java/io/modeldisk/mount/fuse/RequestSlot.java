@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
  * Room for one request at a time: its header, its data, its reply, and the vectors that point to them, all built once. For one
  * thread, but for {@link #interrupt}, {@link #cancel} and {@link #requests}.
  */
-final class RequestSlot implements Transfer {
+final class RequestSlot implements DataRequest {
     private static final int VECTOR_ENTRY_BYTES = 16;
     private static final int REPLY_PARTS = 3;
 

@@ -46,7 +46,7 @@ final class UserMount implements Unmounter {
     /** The helper writes the reason of a failure to standard error; whether it failed shows in what it sent. */
     private static void runHelper(Path directory, boolean allowOther, int socket) throws IOException {
         String options = "fsname=modeldisk,subtype=modeldisk,default_permissions"
-            + (allowOther ? ",allow_other" : "") + ",max_read=" + Transfer.MAX_REQUEST_BYTES;
+            + (allowOther ? ",allow_other" : "") + ",max_read=" + DataRequest.MAX_REQUEST_BYTES;
         List<String> environment = Stream.concat(Stream.of(SOCKET_VARIABLE + "=" + socket),
             System.getenv().entrySet().stream().filter(entry -> !entry.getKey().equals(SOCKET_VARIABLE))
                 .map(entry -> entry.getKey() + "=" + entry.getValue()))

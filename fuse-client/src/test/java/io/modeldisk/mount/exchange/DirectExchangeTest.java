@@ -3,7 +3,7 @@ package io.modeldisk.mount.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.modeldisk.mount.FakeTransfer;
+import io.modeldisk.mount.FakeRequest;
 import io.modeldisk.mount.MemoryModel;
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.platform.cancellation.Cancellation;
@@ -16,41 +16,41 @@ final class DirectExchangeTest {
     private static final int SIZE = (1 << 20) + 20;
 
     private final MemoryModel model = new MemoryModel(SIZE);
-    private final FakeTransfer transfer = new FakeTransfer();
+    private final FakeRequest request = new FakeRequest();
     private final Exchange exchange = ExchangeScheme.named("direct").create(model);
 
     @AfterEach
     void close() {
         exchange.close();
-        transfer.close();
+        request.close();
         model.close();
     }
 
     @Test
     void writePushesAtOnce() throws IOException {
-        exchange.write(8192, 4096, transfer.with(3, 4096));
+        exchange.write(8192, 4096, request.with(3, 4096));
         assertThat(model.weight(8192)).isEqualTo((byte) 3);
         assertThat(model.weight(12288)).isZero();
     }
 
     @Test
     void unalignedReadReturnsItsBytesOnly() throws IOException {
-        exchange.write(4096, 4096, transfer.with(3, 4096));
-        exchange.read(4095, 3, transfer);
-        assertThat(transfer.answer).containsExactly(0, 3, 3);
+        exchange.write(4096, 4096, request.with(3, 4096));
+        exchange.read(4095, 3, request);
+        assertThat(request.answer).containsExactly(0, 3, 3);
     }
 
     @Test
     void unalignedWriteFailsWithEinval() {
-        assertThatThrownBy(() -> exchange.write(1, 4096, transfer)).isInstanceOfSatisfying(ErrnoException.class,
+        assertThatThrownBy(() -> exchange.write(1, 4096, request)).isInstanceOfSatisfying(ErrnoException.class,
             e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL)).hasMessageContaining("multiple of 4096");
-        assertThatThrownBy(() -> exchange.write(0, 100, transfer)).isInstanceOf(ErrnoException.class);
+        assertThatThrownBy(() -> exchange.write(0, 100, request)).isInstanceOf(ErrnoException.class);
         assertThat(model.pushes).isEmpty();
     }
 
     @Test
     void writeToTheEndOfTheModelIsPaddedWithZeros() throws IOException {
-        exchange.write(1 << 20, 20, transfer.with(3, 20));
+        exchange.write(1 << 20, 20, request.with(3, 20));
         assertThat(model.weight((1 << 20) + 19)).isEqualTo((byte) 3);
         assertThat(model.weight((1 << 20) + 20)).isZero();
     }

@@ -4,7 +4,7 @@ import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.modeldisk.mount.FakeTransfer;
+import io.modeldisk.mount.FakeRequest;
 import io.modeldisk.mount.MemoryModel;
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.mount.trace.IterationTrace;
@@ -33,7 +33,7 @@ final class OverlapExchangeTest {
     private static final int FIRST = 5;
 
     private final MemoryModel model = new MemoryModel(SIZE);
-    private final FakeTransfer transfer = new FakeTransfer();
+    private final FakeRequest request = new FakeRequest();
     private Exchange exchange;
 
     private void open(PullPolicy policy) throws IOException {
@@ -54,12 +54,12 @@ final class OverlapExchangeTest {
     @AfterEach
     void close() {
         exchange.close();
-        transfer.close();
+        request.close();
         model.close();
     }
 
     private void write(long offset) throws IOException {
-        exchange.write(offset, BLOCK, transfer.with(1, BLOCK));
+        exchange.write(offset, BLOCK, request.with(1, BLOCK));
     }
 
     private void fsync() throws IOException {
@@ -67,8 +67,8 @@ final class OverlapExchangeTest {
     }
 
     private int read(long offset) throws IOException {
-        exchange.read(offset, 1, transfer);
-        return transfer.answer[0];
+        exchange.read(offset, 1, request);
+        return request.answer[0];
     }
 
     /** Waits until this many pulls of the whole model have ended: one for the open, one for each fsync. */
@@ -87,7 +87,7 @@ final class OverlapExchangeTest {
             assertThat(read(9 << 20)).isEqualTo(seen);
             write(0);
             write(5 << 20);
-            exchange.write(9 << 20, 20, transfer.with(1, 20));
+            exchange.write(9 << 20, 20, request.with(1, 20));
             fsync();
         }
         exchange.flush(Cancellation.NONE);
@@ -336,9 +336,9 @@ final class OverlapExchangeTest {
         for (int i = 0; i < 100; i++) {
             int block = random.nextInt(expected.length);
             int count = Math.min(1 + random.nextInt(300), expected.length - block);
-            count = Math.min(count, FakeTransfer.MEMORY_BYTES / BLOCK);
+            count = Math.min(count, FakeRequest.MEMORY_BYTES / BLOCK);
             int value = 1 + random.nextInt(3);
-            exchange.write((long) block * BLOCK, count * BLOCK, transfer.with(value, count * BLOCK));
+            exchange.write((long) block * BLOCK, count * BLOCK, request.with(value, count * BLOCK));
             Arrays.fill(written, block, block + count, value);
             switch (random.nextInt(6)) {
                 case 0 -> model.failPushAfter(random.nextInt(3));

@@ -3,7 +3,7 @@ package io.modeldisk.mount.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.modeldisk.mount.FakeTransfer;
+import io.modeldisk.mount.FakeRequest;
 import io.modeldisk.mount.MemoryModel;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
@@ -25,7 +25,7 @@ final class SyncExchangeTest {
     private static final int BLOCK = 4096;
 
     private final MemoryModel model = new MemoryModel(SIZE);
-    private final FakeTransfer transfer = new FakeTransfer();
+    private final FakeRequest request = new FakeRequest();
     private final Exchange exchange = ExchangeScheme.named("sync").create(model);
 
     @BeforeEach
@@ -37,40 +37,40 @@ final class SyncExchangeTest {
     @AfterEach
     void close() {
         exchange.close();
-        transfer.close();
+        request.close();
         model.close();
     }
 
     @Test
     void firstReadReturnsTheWeightsAtOpen() throws IOException {
-        exchange.read(100, 3, transfer);
-        assertThat(transfer.answer).containsOnly(5).hasSize(3);
+        exchange.read(100, 3, request);
+        assertThat(request.answer).containsOnly(5).hasSize(3);
     }
 
     @Test
     void nothingIsPushedBeforeFsync() throws IOException {
-        exchange.write(0, BLOCK, transfer.with(1, BLOCK));
+        exchange.write(0, BLOCK, request.with(1, BLOCK));
         assertThat(model.pushes).isEmpty();
     }
 
     @Test
     void fsyncPushesEachDirtyRangeOnceAndPullsTheResult() throws IOException {
-        exchange.write(0, BLOCK, transfer.with(1, BLOCK));
-        exchange.write(BLOCK, BLOCK, transfer.with(1, BLOCK));
-        exchange.write(1 << 20, BLOCK, transfer.with(2, BLOCK));
+        exchange.write(0, BLOCK, request.with(1, BLOCK));
+        exchange.write(BLOCK, BLOCK, request.with(1, BLOCK));
+        exchange.write(1 << 20, BLOCK, request.with(2, BLOCK));
         exchange.synchronize(Cancellation.NONE);
 
         assertThat(model.pushes).containsExactlyInAnyOrder("0+8192", (1 << 20) + "+4096");
         assertThat(model.calls).containsExactly("synchronize");
-        exchange.read(1 << 20, 1, transfer);
-        assertThat(transfer.answer).containsExactly(7);
+        exchange.read(1 << 20, 1, request);
+        assertThat(request.answer).containsExactly(7);
         assertThat(exchange.counters().iterations()).isEqualTo(1);
         assertThat(exchange.counters().pushedBytes()).isEqualTo(3 * BLOCK);
     }
 
     @Test
     void bytesNotWrittenOfADirtyBlockArePushedAsZero() throws IOException {
-        exchange.write(BLOCK + 10, 4, transfer.with(3, 4));
+        exchange.write(BLOCK + 10, 4, request.with(3, 4));
         exchange.synchronize(Cancellation.NONE);
 
         assertThat(model.pushes).containsExactly("4096+4096");
@@ -81,9 +81,9 @@ final class SyncExchangeTest {
 
     @Test
     void gradientIsZeroAfterFsync() throws IOException {
-        exchange.write(10, 4, transfer.with(3, 4));
+        exchange.write(10, 4, request.with(3, 4));
         exchange.synchronize(Cancellation.NONE);
-        exchange.write(20, 4, transfer.with(3, 4));
+        exchange.write(20, 4, request.with(3, 4));
         exchange.synchronize(Cancellation.NONE);
 
         assertThat(model.weight(10)).isEqualTo((byte) 8);
@@ -95,8 +95,8 @@ final class SyncExchangeTest {
         model.fill(9);
         exchange.synchronize(Cancellation.NONE);
 
-        exchange.read(SIZE - 1, 1, transfer);
-        assertThat(transfer.answer).containsExactly(9);
+        exchange.read(SIZE - 1, 1, request);
+        assertThat(request.answer).containsExactly(9);
         assertThat(model.pushes).isEmpty();
         assertThat(model.calls).isEmpty();
         assertThat(exchange.counters().iterations()).isZero();
@@ -104,10 +104,10 @@ final class SyncExchangeTest {
 
     @Test
     void gradientWithoutFsyncIsDroppedWhenItsLearnerCloses() throws IOException {
-        exchange.write(0, BLOCK, transfer.with(1, BLOCK));
+        exchange.write(0, BLOCK, request.with(1, BLOCK));
         exchange.abandon();
         exchange.prepare(true, Cancellation.NONE);
-        exchange.write(10, 1, transfer.with(1, 1));
+        exchange.write(10, 1, request.with(1, 1));
         exchange.synchronize(Cancellation.NONE);
 
         assertThat(model.pushes).containsExactly("0+4096");
@@ -117,9 +117,9 @@ final class SyncExchangeTest {
 
     @Test
     void fsyncAfterAFailedPushPushesTheRestOnly() throws IOException {
-        exchange.write(0, BLOCK, transfer.with(1, BLOCK));
-        exchange.write(2 * BLOCK, BLOCK, transfer.with(1, BLOCK));
-        exchange.write(4 * BLOCK, BLOCK, transfer.with(1, BLOCK));
+        exchange.write(0, BLOCK, request.with(1, BLOCK));
+        exchange.write(2 * BLOCK, BLOCK, request.with(1, BLOCK));
+        exchange.write(4 * BLOCK, BLOCK, request.with(1, BLOCK));
         model.failPushAfter(1);
 
         assertThatThrownBy(() -> exchange.synchronize(Cancellation.NONE)).hasMessageContaining("shard 0");
@@ -132,15 +132,15 @@ final class SyncExchangeTest {
 
     @Test
     void fsyncRepeatedAfterAnInterruptPushesOnce() throws IOException {
-        exchange.write(0, BLOCK, transfer.with(1, BLOCK));
+        exchange.write(0, BLOCK, request.with(1, BLOCK));
         model.pullsWait(true);
         interruptedFsync();
         model.pullsWait(false);
         exchange.synchronize(Cancellation.NONE);
 
         assertThat(model.pushes).hasSize(1);
-        exchange.read(0, 1, transfer);
-        assertThat(transfer.answer).containsExactly(6);
+        exchange.read(0, 1, request);
+        assertThat(request.answer).containsExactly(6);
     }
 
     @Test
@@ -149,21 +149,21 @@ final class SyncExchangeTest {
         model.fill(9);
         model.failPullAfter(0);
         assertThatThrownBy(() -> exchange.synchronize(Cancellation.NONE)).hasMessageContaining("shard 0");
-        exchange.read(0, 1, transfer);
-        assertThat(transfer.answer).containsExactly(9);
-        exchange.read(SIZE - 1, 1, transfer);
-        assertThat(transfer.answer).containsExactly(9);
+        exchange.read(0, 1, request);
+        assertThat(request.answer).containsExactly(9);
+        exchange.read(SIZE - 1, 1, request);
+        assertThat(request.answer).containsExactly(9);
     }
 
     @Test
     void readAfterAFailedPushReturnsTheWeightsOfBefore() throws IOException {
         awaitPulls(1);
-        exchange.write(0, BLOCK, transfer.with(1, BLOCK));
+        exchange.write(0, BLOCK, request.with(1, BLOCK));
         model.failPushAfter(0);
         assertThatThrownBy(() -> exchange.synchronize(Cancellation.NONE)).hasMessageContaining("shard 0");
         model.fill(9);
-        exchange.read(0, 1, transfer);
-        assertThat(transfer.answer).containsExactly(5);
+        exchange.read(0, 1, request);
+        assertThat(request.answer).containsExactly(5);
     }
 
     /** Waits until this many pulls have ended: one for the open, one for each fsync. */
@@ -182,12 +182,12 @@ final class SyncExchangeTest {
         assertThat(read).isNotDone();
         model.pullsWait(false);
         read.get(10, TimeUnit.SECONDS);
-        assertThat(transfer.answer).containsExactly(6);
+        assertThat(request.answer).containsExactly(6);
     }
 
     private void readFirstByte() {
         try {
-            exchange.read(0, 1, transfer);
+            exchange.read(0, 1, request);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -198,7 +198,7 @@ final class SyncExchangeTest {
         awaitPulls(1);
         ManualClock clock = new ManualClock();
         model.pullsTake(Duration.ofMillis(100), clock);
-        exchange.write(0, BLOCK, transfer.with(1, BLOCK));
+        exchange.write(0, BLOCK, request.with(1, BLOCK));
         for (int interrupts = 1; interrupts <= 4; interrupts++) {
             interruptAfter20Ms(clock, cancellation -> exchange.synchronize(cancellation));
         }
@@ -209,7 +209,7 @@ final class SyncExchangeTest {
         assertThat(model.pulls).hasValue(2);
         assertThat(exchange.counters().iterations()).isEqualTo(1);
         readFirstByte();
-        assertThat(transfer.answer).containsExactly(6);
+        assertThat(request.answer).containsExactly(6);
     }
 
     @Test
@@ -221,7 +221,7 @@ final class SyncExchangeTest {
         exchange.prepare(false, Cancellation.NONE);
         for (int interrupts = 1; interrupts <= 4; interrupts++) {
             interruptAfter20Ms(clock, cancellation -> {
-                FakeTransfer reader = new FakeTransfer(cancellation);
+                FakeRequest reader = new FakeRequest(cancellation);
                 exchange.read(0, 1, reader);
             });
         }
@@ -257,15 +257,15 @@ final class SyncExchangeTest {
 
     @Test
     void gradientWrittenAfterAnInterruptedFsyncIsPushedByTheNext() throws IOException {
-        exchange.write(0, BLOCK, transfer.with(1, BLOCK));
+        exchange.write(0, BLOCK, request.with(1, BLOCK));
         model.pullsWait(true);
         interruptedFsync();
         model.pullsWait(false);
-        exchange.write(BLOCK, BLOCK, transfer.with(1, BLOCK));
+        exchange.write(BLOCK, BLOCK, request.with(1, BLOCK));
         exchange.synchronize(Cancellation.NONE);
         assertThat(model.pushes).containsExactly("0+4096", "4096+4096");
-        exchange.read(BLOCK, 1, transfer);
-        assertThat(transfer.answer).containsExactly(6);
+        exchange.read(BLOCK, 1, request);
+        assertThat(request.answer).containsExactly(6);
     }
 
     @Test
@@ -274,11 +274,11 @@ final class SyncExchangeTest {
         model.pullsWait(true);
         interruptedFsync();
         model.pullsWait(false);
-        exchange.read(0, 1, transfer);
+        exchange.read(0, 1, request);
         model.fill(9);
         exchange.synchronize(Cancellation.NONE);
-        exchange.read(0, 1, transfer);
-        assertThat(transfer.answer).containsExactly(9);
+        exchange.read(0, 1, request);
+        assertThat(request.answer).containsExactly(9);
     }
 
     private void interruptedFsync() {
@@ -289,8 +289,8 @@ final class SyncExchangeTest {
 
     @Test
     void learnerThatIsKilledInFsyncHasPushedItsWholeGradient() throws Exception {
-        exchange.write(0, BLOCK, transfer.with(1, BLOCK));
-        exchange.write(2 << 20, BLOCK, transfer.with(1, BLOCK));
+        exchange.write(0, BLOCK, request.with(1, BLOCK));
+        exchange.write(2 << 20, BLOCK, request.with(1, BLOCK));
         model.pushesWait(true);
         interruptedFsync();
         CompletableFuture<Void> abandon = CompletableFuture.runAsync(exchange::abandon);
@@ -305,29 +305,29 @@ final class SyncExchangeTest {
         awaitPulls(1);
         model.fill(9);
         exchange.refresh(Cancellation.NONE);
-        exchange.read(0, 1, transfer);
-        assertThat(transfer.answer).containsExactly(5);
+        exchange.read(0, 1, request);
+        assertThat(request.answer).containsExactly(5);
         exchange.abandon();
         exchange.refresh(Cancellation.NONE);
-        exchange.read(0, 1, transfer);
-        assertThat(transfer.answer).containsExactly(9);
+        exchange.read(0, 1, request);
+        assertThat(request.answer).containsExactly(9);
     }
 
     @Test
     void cancelledReadDoesNotWaitForTheFsyncOfAnotherThread() throws Exception {
         model.synchronizeWaits(true);
-        exchange.write(0, BLOCK, transfer.with(1, BLOCK));
+        exchange.write(0, BLOCK, request.with(1, BLOCK));
         CompletableFuture<Void> fsync = start(Cancellation.NONE, cancellation -> exchange.synchronize(cancellation));
         Await.await("the fsync waits", () -> model.waiting.get() > 0);
-        transfer.cancellation().cancel();
-        assertThatThrownBy(() -> exchange.read(0, 1, transfer)).hasMessageContaining("interrupted");
+        request.cancellation().cancel();
+        assertThatThrownBy(() -> exchange.read(0, 1, request)).hasMessageContaining("interrupted");
         model.synchronizeWaits(false);
         fsync.get(10, TimeUnit.SECONDS);
     }
 
     @Test
     void lastLogicalBlockIsPushedWhole() throws IOException {
-        exchange.write(SIZE - 4, 4, transfer.with(1, 4));
+        exchange.write(SIZE - 4, 4, request.with(1, 4));
         exchange.synchronize(Cancellation.NONE);
         assertThat(model.pushes).containsExactly(3 * (1 << 20) + "+4096");
     }

@@ -1,13 +1,13 @@
 package io.modeldisk.mount;
 
 import io.modeldisk.mount.exchange.Memories;
-import io.modeldisk.mount.fuse.Transfer;
+import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.platform.cancellation.Cancellation;
 import java.lang.foreign.ValueLayout;
 
 /** A request without a kernel. */
-public final class FakeTransfer implements Transfer, AutoCloseable {
+public final class FakeRequest implements DataRequest, AutoCloseable {
     /** What was answered. */
     public byte[] answer = {};
 
@@ -15,17 +15,17 @@ public final class FakeTransfer implements Transfer, AutoCloseable {
     private final Cancellation cancellation;
 
     /** A request that the test may cancel. */
-    public FakeTransfer() {
+    public FakeRequest() {
         this(new Cancellation());
     }
 
     /** A request with this cancellation. */
-    public FakeTransfer(Cancellation cancellation) {
+    public FakeRequest(Cancellation cancellation) {
         this.cancellation = cancellation;
     }
 
     /** Fills the start of the memory. */
-    public FakeTransfer with(int value, int lengthBytes) {
+    public FakeRequest with(int value, int lengthBytes) {
         memory.segment(0, lengthBytes).fill((byte) value);
         // What lies behind the data is whatever the request before left.
         memory.segment(lengthBytes, MEMORY_BYTES - lengthBytes).fill((byte) 99);
@@ -33,7 +33,7 @@ public final class FakeTransfer implements Transfer, AutoCloseable {
     }
 
     /** The data of a write. */
-    public FakeTransfer with(byte[] data) {
+    public FakeRequest with(byte[] data) {
         Memories.copy(data, 0, memory, 0, data.length);
         return this;
     }

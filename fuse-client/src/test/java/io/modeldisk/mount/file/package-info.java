@@ -1,0 +1,2 @@
+/** Tests of the files without a mount. */
+package io.modeldisk.mount.file;
