@@ -8,7 +8,7 @@ import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.RoundCdb;
 import io.modeldisk.protocol.engine.Portals;
-import io.modeldisk.protocol.engine.TargetServer;
+import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.consistency.NonFinite;
@@ -70,7 +70,7 @@ public final class ServerContext {
     private int spareBlocks = DEFAULT_SPARE_BLOCKS;
     private AccessPolicy access = AccessPolicy.THIS_MACHINE;
     private List<InetSocketAddress> portals = List.of();
-    private TargetServer.Context network = new TargetServer.Context();
+    private TargetContext network = new TargetContext();
     private NonFinite nonFinite = NonFinite.REFUSE;
     private NanoClock clock = NanoClock.SYSTEM;
     private ServerSettings settings;
@@ -127,7 +127,7 @@ public final class ServerContext {
      * The bounds of the iSCSI server: memory, connections, times. Its address, target, access and portals are set by the
      * launch.
      */
-    public ServerContext network(TargetServer.Context limits) {
+    public ServerContext network(TargetContext limits) {
         this.network = limits;
         return this;
     }
@@ -284,7 +284,7 @@ public final class ServerContext {
     }
 
     /** The iSCSI server's settings, of which the target is still missing. */
-    TargetServer.Context network() {
+    TargetContext network() {
         return network;
     }
 

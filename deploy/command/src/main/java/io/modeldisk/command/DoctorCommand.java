@@ -7,7 +7,7 @@ import io.modeldisk.doctor.Doctor;
 import io.modeldisk.doctor.Finding.Area;
 import io.modeldisk.doctor.Finding;
 import io.modeldisk.doctor.Report;
-import io.modeldisk.protocol.engine.TargetServer;
+import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
@@ -49,7 +49,7 @@ final class DoctorCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         List<Route.Preference> wishes = datamovers.stream().distinct().map(Route.Preference::named).toList();
         Report report = Doctor.ofThisMachine().examine(
-            listen.stream().map(portal -> ModelAddress.parsePortal(portal, TargetServer.Context.DEFAULT_PORT)).toList(),
+            listen.stream().map(portal -> ModelAddress.parsePortal(portal, TargetContext.DEFAULT_PORT)).toList(),
             address == null ? null : ModelAddress.parse(address), wishes);
         Set<Area> needed = Doctor.needs(wishes);
         boolean well = report.isWell(needed);

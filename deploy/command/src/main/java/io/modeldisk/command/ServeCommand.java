@@ -6,7 +6,7 @@ import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.access.AddressRange;
 import io.modeldisk.protocol.dialect.ModelFacts;
-import io.modeldisk.protocol.engine.TargetServer;
+import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.login.InitiatorPattern;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.login.chap.SecretsFile;
@@ -186,7 +186,7 @@ final class ServeCommand implements Callable<Integer> {
             throw new IllegalArgumentException(
                 "--shard " + shard + " must be I/N with I < N; write 0/2 for the first of two shards");
         }
-        InetSocketAddress address = ModelAddress.parsePortal(listen, TargetServer.Context.DEFAULT_PORT);
+        InetSocketAddress address = ModelAddress.parsePortal(listen, TargetContext.DEFAULT_PORT);
         if (blockSize.bytes() > Integer.MAX_VALUE) {
             throw new IllegalArgumentException(
                 "blockSize=" + blockSize.bytes() + " must be a power of two from 4096 to 1 MiB");
@@ -205,8 +205,8 @@ final class ServeCommand implements Callable<Integer> {
             .nonFinite(NonFinite.parse(nonFinite))
             .access(access())
             .portals(
-                peers.stream().map(peer -> ModelAddress.parsePortal(peer, TargetServer.Context.DEFAULT_PORT)).toList())
-            .network(limits.apply(datamovers.apply(new TargetServer.Context()
+                peers.stream().map(peer -> ModelAddress.parsePortal(peer, TargetContext.DEFAULT_PORT)).toList())
+            .network(limits.apply(datamovers.apply(new TargetContext()
                 .bufferBytes(buffers.bytes()).eagerBytes(name -> sizes.of(name).eagerBytes()))));
         return addSource(context);
     }

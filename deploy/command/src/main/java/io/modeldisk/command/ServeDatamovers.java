@@ -5,7 +5,7 @@ import io.modeldisk.protocol.datamover.TargetPortal;
 import io.modeldisk.protocol.datamover.shm.MappingLimits;
 import io.modeldisk.protocol.datamover.shm.ShmPortal;
 import io.modeldisk.protocol.datamover.tcp.TcpPortal;
-import io.modeldisk.protocol.engine.TargetServer;
+import io.modeldisk.protocol.engine.TargetContext;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Mixin;
@@ -22,7 +22,7 @@ public final class ServeDatamovers {
     private SocketDirectory sockets;
 
     /** Sets the datamovers of a server. */
-    public TargetServer.Context apply(TargetServer.Context context) {
+    public TargetContext apply(TargetContext context) {
         List<TargetPortal.Opener> openers = new ArrayList<>();
         for (String name : datamovers.stream().distinct().toList()) {
             switch (name) {

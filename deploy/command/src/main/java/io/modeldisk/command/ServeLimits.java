@@ -1,6 +1,6 @@
 package io.modeldisk.command;
 
-import io.modeldisk.protocol.engine.TargetServer;
+import io.modeldisk.protocol.engine.TargetContext;
 import java.time.Duration;
 import picocli.CommandLine.Option;
 
@@ -23,11 +23,11 @@ final class ServeLimits {
         description = "The silence after which an initiator is pinged. After twice this silence it is disconnected.")
     private Duration pingInterval;
 
-    TargetServer.Context apply(TargetServer.Context context) {
+    TargetContext apply(TargetContext context) {
         return context
             .maxConnections(maxSessions)
             .maxLogins(maxLogins)
-            .loginTimeoutSeconds(loginTimeout.toSeconds())
-            .pingIntervalSeconds(pingInterval.toSeconds());
+            .loginTimeout(loginTimeout)
+            .pingInterval(pingInterval);
     }
 }

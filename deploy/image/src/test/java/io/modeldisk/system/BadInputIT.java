@@ -75,8 +75,8 @@ final class BadInputIT {
         --size=1MiB --peers=127.0.0.2             | 127.0.0.2:3260 stands in the place of shard 0
         --size=1MiB --max-sessions=0              | maxConnections=0 must be at least 1
         --size=1MiB --max-logins=0                | maxLogins=0 must be at least 1
-        --size=1MiB --login-timeout=0             | loginTimeoutSeconds=0 must be at least 1
-        --size=1MiB --ping-interval=0             | pingIntervalSeconds=0 must be at least 1
+        --size=1MiB --login-timeout=0             | loginTimeout=0s must be longer than 0s
+        --size=1MiB --ping-interval=0             | pingInterval=0s must be longer than 0s
         """)
     void aWrongOptionOfServeIsNamedWithWhatWouldBeRight(String options, String said) throws Exception {
         assertServeRefused(List.of(said), (Object[]) options.split(" "));

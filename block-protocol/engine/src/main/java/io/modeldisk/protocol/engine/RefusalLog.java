@@ -1,36 +1,60 @@
 package io.modeldisk.protocol.engine;
 
-import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
+import io.modeldisk.platform.text.PeerText;
+import io.modeldisk.platform.time.NanoClock;
+import java.io.Serial;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** Says that connections are refused, but not more often than every ten seconds, whoever knocks how often. Thread-safe. */
+/** Logs refused connections and logins: at most one line in ten seconds for each address. Thread-safe. */
 final class RefusalLog {
     private static final Logger LOG = LogManager.getLogger(RefusalLog.class);
-    private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final Duration PAUSE = Duration.ofSeconds(10);
+    private static final int MAX_ADDRESSES = 256;
 
-    private final LongSupplier nanoClock;
-    private long saidNanos;
-    private long unsaid;
-    private boolean said;
+    private final NanoClock clock;
+    private final Map<InetAddress, Refusals> refusals = new LinkedHashMap<>(16, 0.75f, true) {
+        @Serial
+        private static final long serialVersionUID = 1;
 
-    RefusalLog(LongSupplier nanoClock) {
-        this.nanoClock = nanoClock;
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<InetAddress, Refusals> eldest) {
+            return size() > MAX_ADDRESSES;
+        }
+    };
+
+    private static final class Refusals {
+        private long loggedNs;
+        private long unlogged;
     }
 
-    /** One from this peer was refused. Answers whether that was said. */
-    synchronized boolean refused(Object peer, String reason) {
-        long now = nanoClock.getAsLong();
-        if (said && now - saidNanos < PAUSE_NANOS) {
-            unsaid++;
+    RefusalLog(NanoClock clock) {
+        this.clock = clock;
+    }
+
+    /**
+     * A connection from this address was refused.
+     *
+     * @param reason may hold text of the peer, which is escaped
+     * @return whether it was logged
+     */
+    synchronized boolean refused(InetAddress address, String reason) {
+        long nowNs = clock.nanoTime();
+        Refusals before = refusals.get(address);
+        if (before != null && nowNs - before.loggedNs < PAUSE.toNanos()) {
+            before.unlogged++;
             return false;
         }
-        LOG.warn("connection from {} refused: {}{}", peer, reason,
-            unsaid == 0 ? "" : "; so were " + unsaid + " others before it");
-        said = true;
-        saidNanos = now;
-        unsaid = 0;
+        long unlogged = before == null ? 0 : before.unlogged;
+        LOG.warn("connection from {} refused: {}{}", address.getHostAddress(), PeerText.printable(reason),
+            unlogged == 0 ? "" : "; " + unlogged + " more since the last message");
+        Refusals now = new Refusals();
+        now.loggedNs = nowNs;
+        refusals.put(address, now);
         return true;
     }
 }

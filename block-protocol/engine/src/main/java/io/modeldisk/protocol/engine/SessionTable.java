@@ -3,6 +3,7 @@ package io.modeldisk.protocol.engine;
 import io.modeldisk.protocol.login.LoginException;
 import io.modeldisk.protocol.pdu.LoginStatus;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -17,7 +18,7 @@ import org.apache.logging.log4j.Logger;
  */
 final class SessionTable {
     private static final Logger LOG = LogManager.getLogger(SessionTable.class);
-    private static final long END_TIMEOUT_MILLIS = 10_000;
+    private static final Duration END_TIMEOUT = Duration.ofSeconds(10);
     private static final int MAX_TSIH = 0xFFFF;
 
     private final Target target;
@@ -108,6 +109,16 @@ final class SessionTable {
         target.nexusEstablished(session.nexus());
     }
 
+    /**
+     * The peer of a session is silent for longer than it may be. The target does not hear of it once a new session of the nexus
+     * is established, which is what a lease counts on: hence the lock.
+     */
+    synchronized void silent(Session session, long silentNs) {
+        if (announced.contains(session)) {
+            target.nexusSilent(session.nexus(), silentNs);
+        }
+    }
+
     /** A session's connection has ended. */
     void ended(Session session, boolean loggedOut) {
         boolean wasAnnounced;
@@ -130,7 +141,7 @@ final class SessionTable {
     /** Waits until nothing of a connection is left. */
     static void awaitEnd(TargetConnection connection) throws IOException {
         try {
-            if (!connection.awaitEnd(END_TIMEOUT_MILLIS)) {
+            if (!connection.awaitEnd(END_TIMEOUT)) {
                 throw new IOException("the old session of " + connection + " does not end");
             }
         } catch (InterruptedException e) {

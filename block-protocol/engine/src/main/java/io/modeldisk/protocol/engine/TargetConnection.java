@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.platform.text.PeerText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.IncomingConnection;
 import io.modeldisk.protocol.datamover.Liveness;
@@ -14,11 +15,12 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.ClosedChannelException;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
@@ -29,41 +31,49 @@ import org.apache.logging.log4j.Logger;
  */
 final class TargetConnection implements Runnable {
     private static final Logger LOG = LogManager.getLogger(TargetConnection.class);
-    private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
-    private static final long MAX_PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     /** Room in the schedule for every slot twice (memory granted, resumed) and a ping. */
     private static final int SCHEDULE_FACTOR = 2;
 
     private final TargetServer server;
-    private final TargetServer.Context context;
+    private final TargetContext context;
     private final CommandWindow window;
     private final TargetDatamover datamover;
     private final InetSocketAddress localAddress;
     private final InetAddress peerAddress;
     private final ArrayBlockingQueue<Object> schedule;
-    private final CountDownLatch ended = new CountDownLatch(1);
+    private final PendingLogins.Login login;
+    private final NanoClock clock;
+    private final ReentrantLock endLock = new ReentrantLock();
+    private final Condition ends = endLock.newCondition();
     private final Object ping = new Object();
     private final Object stop = new Object();
     private final NopInPdu nopIn = new NopInPdu(Pdu.newHeader());
-    private final long startedNanos = System.nanoTime();
+    private final SilenceWatch silence = new SilenceWatch();
+    private final long startedNs;
     private final OperationalParameters wishes;
     private volatile Session session;
     private volatile FullFeaturePhase phase;
     private volatile boolean loggedIn;
     private volatile boolean closed;
-    /** Since when the receiver has been waiting for the next PDU, if none has come. */
-    private volatile long listeningSinceNanos = startedNanos;
-    private boolean pinged;
+    /** Guarded by {@link #endLock}: nothing of the connection is left. */
+    private boolean ended;
+    /** When the receiver began to wait for the next PDU. */
+    private volatile long listeningSinceNs;
 
     /** Serves a connection with these limits and wishes. */
-    TargetConnection(TargetServer server, IncomingConnection incoming, OperationalParameters wishes)
+    TargetConnection(
+        TargetServer server, IncomingConnection incoming, OperationalParameters wishes, PendingLogins.Login login)
         throws IOException {
         this.server = server;
         this.context = server.context();
         this.wishes = wishes;
+        this.login = login;
+        this.clock = server.clock();
+        this.startedNs = clock.nanoTime();
+        this.listeningSinceNs = startedNs;
         this.window = new CommandWindow(this, server.pool(), context.maxCommands(), server.poolReserve());
-        this.datamover = incoming.open(window, context.maxCommands());
+        this.datamover = incoming.open(window, context.maxCommands(), clock);
         this.localAddress = incoming.localAddress();
         this.peerAddress = incoming.peerAddress();
         this.schedule = new ArrayBlockingQueue<>(SCHEDULE_FACTOR * context.maxCommands() + 2);
@@ -80,14 +90,18 @@ final class TargetConnection implements Runnable {
             responder.setName("responder " + datamover.peer());
             responder.start();
             while (!phase.isLoggedOut()) {
-                listeningSinceNanos = System.nanoTime();
+                listeningSinceNs = clock.nanoTime();
                 datamover.receive(phase);
             }
         } catch (ProtocolException e) {
-            LOG.warn("{} breaks the protocol and is disconnected: {}", datamover.peer(), e.getMessage());
-            reject();
+            if (loggedIn) {
+                LOG.warn("{} breaks the protocol and is disconnected: {}", this, PeerText.printable(e.getMessage()));
+                reject();
+            } else {
+                server.refusals().refused(peerAddress, e.getMessage());
+            }
         } catch (LoginException e) {
-            LOG.warn("login from {} refused: {}", datamover.peer(), e.getMessage());
+            server.refusals().refused(peerAddress, "login failed: " + e.getMessage());
         } catch (EOFException | ClosedChannelException e) {
             LOG.debug("{} is gone: {}", datamover.peer(), e.toString());
         } catch (IOException e) {
@@ -108,16 +122,17 @@ final class TargetConnection implements Runnable {
     }
 
     private boolean login() throws IOException {
-        TargetLogin login = new TargetLogin(this, datamover, window, context, wishes);
-        login.run();
-        datamover.enable(login.result());
+        TargetLogin negotiation = new TargetLogin(this, datamover, window, context, wishes);
+        negotiation.run();
+        OperationalParameters agreed = negotiation.result();
+        datamover.enable(agreed);
         List<String> addresses = context.portals().targetAddresses(localAddress);
         FullFeaturePhase.Setup setup = new FullFeaturePhase.Setup(
-            context.target(), datamover, window, server.pool(), login.result(), session.discovery(), addresses,
-            session.cid(), NanoClock.SYSTEM);
+            context.target(), datamover, window, server.pool(), agreed, session.discovery(), addresses,
+            session.cid(), clock);
         phase = new FullFeaturePhase(setup, this);
         loggedIn = true;
-        server.loggedIn(this);
+        server.loggedIn(login);
         LOG.info("{} logged in from {}{}{}", nexus().learner(), datamover.peer(),
             session.user() == null ? "" : " as user " + session.user(),
             session.discovery() ? " for discovery" : "");
@@ -130,12 +145,24 @@ final class TargetConnection implements Runnable {
         return session;
     }
 
-    /** An authentication has failed: its answer waits, and with it this connection alone. */
+    /** A login request has come. */
+    void loginRequested() {
+        login.requested();
+    }
+
+    /** A login has failed: its answer waits, and this connection with it. */
     void delayRefusal() {
-        long until = System.nanoTime()
+        long untilNs = clock.nanoTime()
             + TimeUnit.MILLISECONDS.toNanos(server.failureDelays().failedMillis(peerAddress));
-        for (long left = until - System.nanoTime(); left > 0 && !closed; left = until - System.nanoTime()) {
-            LockSupport.parkNanos(this, Math.min(left, MAX_PARK_NANOS));
+        endLock.lock();
+        try {
+            while (!closed && clock.nanoTime() - untilNs < 0) {
+                clock.awaitUntil(ends, untilNs);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            endLock.unlock();
         }
     }
 
@@ -152,8 +179,8 @@ final class TargetConnection implements Runnable {
         }
         datamover.release();
         window.close();
-        server.ended(this, phase != null && phase.isLoggedOut());
-        ended.countDown();
+        server.ended(this, login, phase != null && phase.isLoggedOut());
+        endedNow();
     }
 
     private static void join(Thread thread) {
@@ -203,49 +230,44 @@ final class TargetConnection implements Runnable {
         }
     }
 
-    /** What the clock has to say, ten times a second. */
-    void tick(long now) {
-        if (!loggedIn) {
-            closeIf(now - startedNanos > context.loginTimeoutSeconds() * SECOND_NANOS, "its login takes too long");
+    /** Enforces the timeouts; from the watchdog, a few times a second. */
+    void tick(long nowNs) {
+        if (closed) {
             return;
         }
-        long limit = context.transferTimeoutSeconds() * SECOND_NANOS;
+        if (!loggedIn) {
+            closeIf(nowNs - startedNs > context.loginTimeout().toNanos(), "its login takes too long");
+            return;
+        }
+        long limitNs = context.transferTimeout().toNanos();
         Liveness liveness = datamover.liveness();
         long receiving = liveness.receivingSinceNs();
         long sending = liveness.sendingSinceNs();
-        closeIf(receiving != 0 && now - receiving > limit, "it stopped in the middle of a PDU");
-        closeIf(sending != 0 && now - sending > limit, "it stopped reading");
-        long silent = silentNanos(now, liveness);
-        long bound = Math.min(2 * context.pingIntervalSeconds() * SECOND_NANOS,
-            context.target().silenceBoundNanos(nexus()));
-        if (silent < bound / 2) {
-            pinged = false;
-        } else if (!pinged) {
-            pinged = true;
-            schedule.offer(ping);
-        }
-        if (silent > bound && !closed) {
-            context.target().nexusSilent(nexus(), silent);
-            closeFor("it does not answer");
-        }
-        phase.tick(now, limit, context.waitBoundMillis() * SECOND_NANOS / 1000);
+        closeIf(receiving != 0 && nowNs - receiving > limitNs, "it stopped in the middle of a PDU");
+        closeIf(sending != 0 && nowNs - sending > limitNs, "it stopped reading");
+        watchSilence(SilenceWatch.silentNs(nowNs, liveness, listeningSinceNs));
+        phase.tick(nowNs, limitNs, context.waitBound().toNanos());
     }
 
-    /** For how long the peer could have been heard and was not: not while its own commands keep the receiver busy. */
-    private long silentNanos(long now, Liveness liveness) {
-        long receiving = liveness.receivingSinceNs();
-        long sending = liveness.sendingSinceNs();
-        long heard = liveness.lastReceivedNs();
-        long since = sending != 0 ? sending : receiving != 0 ? receiving : listeningSinceNanos;
-        if (sending == 0 && receiving == 0 && heard - since > 0) {
-            return 0;
+    private void watchSilence(long silentNs) {
+        long boundNs = Math.min(2 * context.pingInterval().toNanos(), context.target().silenceBoundNanos(nexus()));
+        switch (silence.look(silentNs, boundNs)) {
+            case PING -> schedule.offer(ping);
+            case DISCONNECT -> {
+                if (!closed) {
+                    server.silent(session, silentNs);
+                    closeFor("it does not answer");
+                }
+            }
+            case NOTHING -> {
+                // It is heard, or has been pinged.
+            }
         }
-        return now - (heard - since > 0 ? heard : since);
     }
 
     private void closeIf(boolean condition, String reason) {
         if (condition && !closed) {
-            LOG.warn("{} is disconnected: {}", datamover.peer(), reason);
+            LOG.warn("{} is disconnected: {}", this, reason);
             close();
         }
     }
@@ -264,14 +286,6 @@ final class TargetConnection implements Runnable {
         return session;
     }
 
-    InetAddress peerAddress() {
-        return peerAddress;
-    }
-
-    long startedNanos() {
-        return startedNanos;
-    }
-
     FullFeaturePhase phase() {
         return phase;
     }
@@ -281,17 +295,39 @@ final class TargetConnection implements Runnable {
         closed = true;
         datamover.close();
         window.connectionEnds();
+        endLock.lock();
+        ends.signalAll();
+        endLock.unlock();
     }
 
     /** Ends a connection that no thread has begun to serve. */
     void abandon() {
         close();
         datamover.release();
-        ended.countDown();
+        endedNow();
     }
 
-    boolean awaitEnd(long timeoutMillis) throws InterruptedException {
-        return ended.await(timeoutMillis, TimeUnit.MILLISECONDS);
+    private void endedNow() {
+        endLock.lock();
+        ended = true;
+        ends.signalAll();
+        endLock.unlock();
+    }
+
+    /** Waits until nothing of the connection is left; returns false if the bound has passed before. */
+    boolean awaitEnd(Duration bound) throws InterruptedException {
+        // Not the running time, which stands still once the server is closed.
+        NanoClock real = context.clock();
+        long untilNs = real.nanoTime() + bound.toNanos();
+        endLock.lock();
+        try {
+            while (!ended && real.nanoTime() - untilNs < 0) {
+                real.awaitUntil(ends, untilNs);
+            }
+            return ended;
+        } finally {
+            endLock.unlock();
+        }
     }
 
     @Override

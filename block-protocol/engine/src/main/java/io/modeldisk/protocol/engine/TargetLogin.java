@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.platform.text.PeerText;
 import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.login.IscsiName;
@@ -36,7 +37,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
     private final CommandWindow window;
     private final Target target;
     private final TargetConnection connection;
-    private final TargetServer.Context context;
+    private final TargetContext context;
     private final TargetSecurity security;
     private final OperationalNegotiation negotiation;
     private final LoginResponsePdu response = new LoginResponsePdu(Pdu.newHeader());
@@ -55,7 +56,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
     private Session session;
 
     TargetLogin(
-        TargetConnection connection, TargetDatamover datamover, CommandWindow window, TargetServer.Context context,
+        TargetConnection connection, TargetDatamover datamover, CommandWindow window, TargetContext context,
         OperationalParameters wishes) {
         this.connection = connection;
         this.datamover = datamover;
@@ -90,13 +91,12 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         if (pdu.opcode() != Opcode.LOGIN_REQUEST) {
             throw new ProtocolException("opcode %02Xh before the login".formatted(pdu.opcode()));
         }
+        connection.loginRequested();
         LoginRequestPdu request = new LoginRequestPdu(pdu.header());
         try {
             answer(request, data);
         } catch (LoginException e) {
-            if (e.status() == LoginStatus.AUTHENTICATION_FAILURE) {
-                connection.delayRefusal();
-            }
+            connection.delayRefusal();
             fail(request, e.status());
             throw e;
         }
@@ -209,7 +209,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
     /** The login has succeeded: only now does it take a session's memory. */
     private void establish(LoginRequestPdu request) throws IOException {
         String label = negotiation.learner() == null ? initiatorName : negotiation.learner();
-        Nexus nexus = new Nexus(initiatorName, isid, target.name(), label, security.rights());
+        Nexus nexus = new Nexus(initiatorName, isid, target.name(), PeerText.printable(label), security.rights());
         session = connection.establish(
             new Session(nexus, security.user(), discovery, request.tsih(), request.cid(), connection));
         if (!window.open(context.initialCommands())) {

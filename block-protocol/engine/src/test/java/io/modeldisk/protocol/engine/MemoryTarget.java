@@ -21,6 +21,10 @@ public final class MemoryTarget implements Target, AutoCloseable {
     public final List<String> nexusEvents = new CopyOnWriteArrayList<>();
     /** How long a nexus may be silent. */
     public volatile long silenceBoundNanos = Long.MAX_VALUE;
+    /** How often the watchdog has asked for it. */
+    public final AtomicInteger silenceChecks = new AtomicInteger();
+    /** Runs before a nexus is reported silent. */
+    public volatile Runnable silencing = () -> {};
     private final DataMemory memory;
 
     public MemoryTarget(long bytes) {
@@ -45,11 +49,13 @@ public final class MemoryTarget implements Target, AutoCloseable {
 
     @Override
     public long silenceBoundNanos(Nexus nexus) {
+        silenceChecks.incrementAndGet();
         return silenceBoundNanos;
     }
 
     @Override
     public void nexusSilent(Nexus nexus, long silentNanos) {
+        silencing.run();
         nexusEvents.add("silent " + nexus.learner());
     }
 
@@ -239,7 +245,7 @@ public final class MemoryTarget implements Target, AutoCloseable {
     /** Serves {@code args[0]} megabytes on port {@code args[1]} until it is killed, for measurements by hand. */
     public static void main(String[] args) throws Exception {
         MemoryTarget target = new MemoryTarget(Long.parseLong(args[0]) << 20);
-        TargetServer.Context context = new TargetServer.Context()
+        TargetContext context = new TargetContext()
             .listen(new InetSocketAddress("127.0.0.1", Integer.parseInt(args[1]))).target(target);
         if (args.length > 2 && args[2].equals("virtual")) {
             context.threadFactory(Thread.ofVirtual().factory());

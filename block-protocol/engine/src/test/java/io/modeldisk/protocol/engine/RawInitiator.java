@@ -91,6 +91,14 @@ public final class RawInitiator implements AutoCloseable {
     }
 
     public RawInitiator(InetSocketAddress address) throws IOException {
+        this(address, null);
+    }
+
+    /** Connects from an address of this machine. */
+    RawInitiator(InetSocketAddress address, String from) throws IOException {
+        if (from != null) {
+            socket.bind(new InetSocketAddress(from, 0));
+        }
         socket.setTcpNoDelay(true);
         socket.connect(address, PATIENCE_MILLIS);
         socket.setSoTimeout(PATIENCE_MILLIS);

@@ -28,9 +28,9 @@ public final class Serving implements AutoCloseable {
     }
 
     /** With other settings than the usual small ones. */
-    public Serving(UnaryOperator<TargetServer.Context> settings) throws IOException {
+    public Serving(UnaryOperator<TargetContext> settings) throws IOException {
         target = new MemoryTarget(SIZE_BYTES);
-        server = TargetServer.launch(settings.apply(new TargetServer.Context()
+        server = TargetServer.launch(settings.apply(new TargetContext()
             .listen(new InetSocketAddress("127.0.0.1", 0))
             .target(target)
             .maxConnections(CONNECTIONS)

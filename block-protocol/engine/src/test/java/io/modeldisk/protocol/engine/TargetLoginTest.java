@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.modeldisk.protocol.engine.RawInitiator.Reply;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -281,7 +282,7 @@ class TargetLoginTest {
 
     @Test
     void loginWithoutEndIsClosedAfterItsBound() throws IOException {
-        try (Serving hasty = new Serving(context -> context.loginTimeoutSeconds(1));
+        try (Serving hasty = new Serving(context -> context.loginTimeout(Duration.ofSeconds(1)));
             RawInitiator slow = new RawInitiator(hasty.server.localAddress())) {
             slow.login(1, -1, INITIATOR, TARGET);
             assertThat(slow.isClosedByTarget()).isTrue();
@@ -291,7 +292,7 @@ class TargetLoginTest {
 
     @Test
     void silentConnectionIsClosedAfterTheBoundOnLogins() throws IOException {
-        try (Serving hasty = new Serving(context -> context.loginTimeoutSeconds(1));
+        try (Serving hasty = new Serving(context -> context.loginTimeout(Duration.ofSeconds(1)));
             RawInitiator silent = new RawInitiator(hasty.server.localAddress())) {
             assertThat(silent.isClosedByTarget()).isTrue();
             hasty.awaitNothingLeft();

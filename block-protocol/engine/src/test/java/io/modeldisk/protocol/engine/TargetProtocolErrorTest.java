@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.protocol.engine.RawInitiator.Reply;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -26,7 +27,7 @@ class TargetProtocolErrorTest {
 
     @BeforeEach
     void serve() throws IOException {
-        serving = new Serving(context -> context.transferTimeoutSeconds(1));
+        serving = new Serving(context -> context.transferTimeout(Duration.ofSeconds(1)));
         raw = serving.login();
         other = serving.loginAs("iqn.test:other");
     }
@@ -209,7 +210,7 @@ class TargetProtocolErrorTest {
 
     @Test
     void silentInitiatorIsPingedAndThenClosed() throws IOException {
-        try (Serving watchful = new Serving(context -> context.pingIntervalSeconds(1));
+        try (Serving watchful = new Serving(context -> context.pingInterval(Duration.ofSeconds(1)));
             RawInitiator silent = watchful.login()) {
             Reply ping = silent.receive();
             assertThat(ping.opcode()).isEqualTo(0x20);

@@ -11,6 +11,7 @@ import io.modeldisk.protocol.engine.RawInitiator.End;
 import io.modeldisk.protocol.engine.RawInitiator.Reply;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Arrays;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -381,7 +382,8 @@ class TargetWriteTest {
     @Test
     void waitForMemoryIsNotTakenForASilentInitiator() throws IOException {
         try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2)
-            .transferTimeoutSeconds(2)); RawInitiator waiting = small.loginAs("iqn.test:waiting", "ImmediateData=No")) {
+            .transferTimeout(Duration.ofSeconds(2)));
+            RawInitiator waiting = small.loginAs("iqn.test:waiting", "ImmediateData=No")) {
             // Each of the three in front gives its memory back after the bound on its data, one after the other.
             RawInitiator[] hogs = exhaust(small);
             int tag = waiting.command(WRITE, RawInitiator.write(1024, 1024), 4 * MIB, EMPTY);

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.protocol.engine.RawInitiator.Reply;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -36,7 +37,8 @@ class TaskManagementTest {
 
     @BeforeEach
     void serve() throws IOException {
-        serving = new Serving(context -> context.transferTimeoutSeconds(2).waitBoundMillis(1000));
+        serving = new Serving(
+            context -> context.transferTimeout(Duration.ofSeconds(2)).waitBound(Duration.ofMillis(1000)));
         raw = serving.login();
     }
 
@@ -159,7 +161,7 @@ class TaskManagementTest {
     @ParameterizedTest
     @ValueSource(ints = {CLEAR_TASK_SET, LOGICAL_UNIT_RESET, TARGET_WARM_RESET})
     void functionForAllNexusesEndsTheTasksOfOthersAborted(int function) throws IOException {
-        try (Serving patient = new Serving(context -> context.waitBoundMillis(60_000));
+        try (Serving patient = new Serving(context -> context.waitBound(Duration.ofMillis(60_000)));
             RawInitiator resetting = patient.loginAs("iqn.test:resetting");
             RawInitiator reading = patient.loginAs("iqn.test:reading")) {
             patient.target.unit.parking = true;
@@ -173,7 +175,7 @@ class TaskManagementTest {
 
     @Test
     void abortTaskSetSparesTheTasksOfOthers() throws IOException {
-        try (Serving patient = new Serving(context -> context.waitBoundMillis(60_000));
+        try (Serving patient = new Serving(context -> context.waitBound(Duration.ofMillis(60_000)));
             RawInitiator aborting = patient.loginAs("iqn.test:aborting");
             RawInitiator reading = patient.loginAs("iqn.test:reading")) {
             patient.target.unit.parking = true;

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -272,7 +273,7 @@ class TargetAccessTest {
 
     @Test
     void silentSessionIsPingedAndThenTakenForDead() throws IOException {
-        serving = new Serving(context -> context.pingIntervalSeconds(1));
+        serving = new Serving(context -> context.pingInterval(Duration.ofSeconds(1)));
         RawInitiator raw = connect();
         raw.login(1, 3, INITIATOR, TARGET);
         assertThat(raw.receive().opcode()).as("a NOP-In").isEqualTo(0x20);

@@ -10,6 +10,7 @@ import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.engine.RawInitiator;
 import io.modeldisk.protocol.engine.Target;
+import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.engine.TargetServer;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.TaskManagementRequestPdu;
@@ -35,9 +36,9 @@ final class FakeShards implements AutoCloseable {
 
     final List<Shard> shards = new ArrayList<>();
     final List<TargetServer> servers = new ArrayList<>();
-    private final UnaryOperator<TargetServer.Context> settings;
+    private final UnaryOperator<TargetContext> settings;
 
-    FakeShards(UnaryOperator<TargetServer.Context> settings, ModelFacts... facts) throws IOException {
+    FakeShards(UnaryOperator<TargetContext> settings, ModelFacts... facts) throws IOException {
         this.settings = settings;
         for (ModelFacts each : facts) {
             Shard shard = new Shard(each);
@@ -47,7 +48,7 @@ final class FakeShards implements AutoCloseable {
     }
 
     private TargetServer serve(Shard shard, int port) throws IOException {
-        return TargetServer.launch(settings.apply(new TargetServer.Context()
+        return TargetServer.launch(settings.apply(new TargetContext()
             .listen(new InetSocketAddress("127.0.0.1", port)).target(shard).maxConnections(8).bufferBytes(16L << 20)));
     }
 

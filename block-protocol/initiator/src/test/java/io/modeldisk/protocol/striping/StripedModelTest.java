@@ -67,7 +67,8 @@ class StripedModelTest {
 
     /** Shards that answer BUSY after a tenth of a second, with a queue of {@code depth} commands. */
     private void serveImpatiently(int depth) throws IOException {
-        shards = new FakeShards(context -> context.waitBoundMillis(100), FakeShards.facts(4 * MIB, BLOCK, 0, 2),
+        shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(100)),
+            FakeShards.facts(4 * MIB, BLOCK, 0, 2),
             FakeShards.facts(4 * MIB, BLOCK, 1, 2));
         model = StripedModel
             .connect(context(shards.address()).sizes(_ -> TransferSizes.DEFAULTS.withQueueDepth(depth)));
@@ -200,7 +201,8 @@ class StripedModelTest {
 
     @Test
     void resetByAnotherInitiatorLosesNothingOfACall() throws Exception {
-        shards = new FakeShards(context -> context.waitBoundMillis(60_000), FakeShards.facts(4 * MIB, BLOCK, 0, 1));
+        shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(60_000)),
+            FakeShards.facts(4 * MIB, BLOCK, 0, 1));
         model = StripedModel.connect(context(shards.address()));
         byte[] data = random(4 * MIB, 6);
         put(data, 0);
@@ -230,7 +232,8 @@ class StripedModelTest {
 
     @Test
     void callThatWaitsForARoundTooLongFailsInWords() throws IOException {
-        shards = new FakeShards(context -> context.waitBoundMillis(50), FakeShards.facts(MIB, BLOCK, 0, 1));
+        shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(50)),
+            FakeShards.facts(MIB, BLOCK, 0, 1));
         model = StripedModel.connect(context(shards.address()).waitTimeout(Duration.ofMillis(300)));
         parking(true);
         assertThatThrownBy(() -> model.pull(0, memory, 0, MIB, Cancellation.NONE))
@@ -256,7 +259,8 @@ class StripedModelTest {
     }
 
     private void assertCancelledPullLeavesTheMemoryAlone(int depth) throws Exception {
-        shards = new FakeShards(context -> context.waitBoundMillis(60_000), FakeShards.facts(4 * MIB, BLOCK, 0, 2),
+        shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(60_000)),
+            FakeShards.facts(4 * MIB, BLOCK, 0, 2),
             FakeShards.facts(4 * MIB, BLOCK, 1, 2));
         model = StripedModel.connect(context(shards.address()).commandTimeout(Duration.ofSeconds(60))
             .sizes(_ -> TransferSizes.DEFAULTS.withQueueDepth(depth)));
@@ -290,7 +294,8 @@ class StripedModelTest {
 
     @Test
     void cancelledSynchronizeEnds() throws Exception {
-        shards = new FakeShards(context -> context.waitBoundMillis(60_000), FakeShards.facts(MIB, BLOCK, 0, 1));
+        shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(60_000)),
+            FakeShards.facts(MIB, BLOCK, 0, 1));
         model = StripedModel.connect(context(shards.address()).commandTimeout(Duration.ofSeconds(60)));
         parking(true);
         Cancellation cancellation = new Cancellation();

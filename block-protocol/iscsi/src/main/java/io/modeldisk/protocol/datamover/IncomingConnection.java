@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover;
 
+import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -15,9 +16,10 @@ public interface IncomingConnection extends AutoCloseable {
     /**
      * Begins to serve it.
      *
-     * @param slots how many transfers there are at most at one time, each with its own {@link DataTransfer#slot()}
+     * @param slots the most transfers at one time, each with its own {@link DataTransfer#slot()}
+     * @param clock the time of {@link Liveness}
      */
-    TargetDatamover open(TargetDatamover.Numbering numbering, int slots) throws IOException;
+    TargetDatamover open(TargetDatamover.Numbering numbering, int slots, NanoClock clock) throws IOException;
 
     /** Refuses it; does nothing once it was opened. */
     @Override

@@ -6,7 +6,7 @@ import io.modeldisk.bench.micro.MeshNode;
 import io.modeldisk.command.ServeDatamovers;
 import io.modeldisk.command.Subcommand;
 import io.modeldisk.platform.units.ByteSize;
-import io.modeldisk.protocol.engine.TargetServer;
+import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.striping.ModelAddress;
 import java.io.IOException;
@@ -62,7 +62,7 @@ public final class BenchCommand implements Runnable, Subcommand {
         @Mixin ServeDatamovers datamovers)
         throws IOException {
         try (MeshNode node = MeshNode.open(ModelAddress.parsePortal(listen, 0), modelSize.bytes(),
-            datamovers.apply(new TargetServer.Context()))) {
+            datamovers.apply(new TargetContext()))) {
             System.out.printf("ready: a node with gRPC on %s, %s%n", TargetAddress.text(node.localAddress()),
                 ByteSize.format(modelSize.bytes()));
             node.run();

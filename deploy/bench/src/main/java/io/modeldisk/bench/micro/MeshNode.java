@@ -10,7 +10,7 @@ import io.modeldisk.bench.protocol.SessionMover;
 import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.access.AddressRange;
-import io.modeldisk.protocol.engine.TargetServer;
+import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.striping.ModelAddress;
@@ -76,7 +76,7 @@ public final class MeshNode implements AutoCloseable {
      */
     record Order(String over, Direction direction, int requestBytes, long requestsEach) {}
 
-    private MeshNode(InetSocketAddress listen, long modelBytes, TargetServer.Context network) throws IOException {
+    private MeshNode(InetSocketAddress listen, long modelBytes, TargetContext network) throws IOException {
         this.modelBytes = modelBytes;
         this.server = ParameterServer.launch(new ServerContext()
             .model(MODEL).sizeBytes(modelBytes).aggregator("null", Aggregators.parse("null"))
@@ -98,7 +98,7 @@ public final class MeshNode implements AutoCloseable {
      * @param listen where gRPC listens; the shard takes another port of the same address
      * @param network over which datamovers the shard is served
      */
-    public static MeshNode open(InetSocketAddress listen, long modelBytes, TargetServer.Context network)
+    public static MeshNode open(InetSocketAddress listen, long modelBytes, TargetContext network)
         throws IOException {
         return new MeshNode(listen, modelBytes, network);
     }

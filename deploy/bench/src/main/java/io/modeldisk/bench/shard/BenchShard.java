@@ -7,7 +7,7 @@ import io.modeldisk.protocol.datamover.InitiatorPortal;
 import io.modeldisk.protocol.datamover.IserProvider;
 import io.modeldisk.protocol.datamover.shm.SocketPath;
 import io.modeldisk.protocol.dialect.ModelFacts;
-import io.modeldisk.protocol.engine.TargetServer;
+import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.ModelAddress;
@@ -47,8 +47,8 @@ public final class BenchShard implements AutoCloseable {
     /** Starts a shard on loopback, over TCP, that has room for so many sessions, and fills it with the pattern. */
     public static BenchShard startFor(int sessions, String modeldisk, String aggregator, long modelBytes)
         throws IOException {
-        int most = Math.max(TargetServer.Context.DEFAULT_MAX_CONNECTIONS, sessions + OWN_SESSIONS);
-        long buffers = Math.max(TargetServer.Context.DEFAULT_BUFFER_BYTES, most * BUFFERS_OF_SESSION_BYTES);
+        int most = Math.max(TargetContext.DEFAULT_MAX_CONNECTIONS, sessions + OWN_SESSIONS);
+        long buffers = Math.max(TargetContext.DEFAULT_BUFFER_BYTES, most * BUFFERS_OF_SESSION_BYTES);
         return start(modeldisk, aggregator, modelBytes, LOOPBACK, "tcp", List.of("--max-sessions",
             Integer.toString(most), "--buffers", Long.toString(buffers)));
     }

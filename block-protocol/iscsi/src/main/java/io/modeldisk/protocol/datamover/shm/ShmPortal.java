@@ -4,6 +4,7 @@ import io.modeldisk.platform.linux.NoListenerException;
 import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.linux.SharedMemory;
 import io.modeldisk.platform.linux.UnixSocket;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.IncomingConnection;
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.datamover.TargetPortal;
@@ -186,8 +187,8 @@ public final class ShmPortal implements TargetPortal {
         }
 
         @Override
-        public TargetDatamover open(TargetDatamover.Numbering numbering, int slots) {
-            return new ShmTargetDatamover(socket, peer, numbering, limits);
+        public TargetDatamover open(TargetDatamover.Numbering numbering, int slots, NanoClock clock) {
+            return new ShmTargetDatamover(socket, peer, numbering, limits, clock);
         }
 
         @Override

@@ -45,8 +45,8 @@ public final class ShmTargetDatamover implements TargetDatamover {
     private OperationalParameters parameters = OperationalParameters.DEFAULTS;
     private boolean greeted;
 
-    ShmTargetDatamover(UnixSocket socket, String peer, Numbering numbering, MappingLimits limits) {
-        this.stream = new FrameStream(socket, peer, NanoClock.SYSTEM);
+    ShmTargetDatamover(UnixSocket socket, String peer, Numbering numbering, MappingLimits limits, NanoClock clock) {
+        this.stream = new FrameStream(socket, peer, clock);
         this.in = stream.reader();
         this.out = stream.writer();
         this.numbering = numbering;

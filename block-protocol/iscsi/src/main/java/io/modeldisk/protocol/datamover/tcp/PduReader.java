@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.tcp;
 
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Pdu;
 import java.io.EOFException;
@@ -38,18 +39,21 @@ final class PduReader {
     private boolean dataDigests;
     private int readAheadBytes = READ_AHEAD_BYTES;
     private volatile Thread thread;
+    private final NanoClock clock;
     private volatile long receivingSinceNanos;
-    private volatile long lastReceivedNanos = System.nanoTime();
+    private volatile long lastReceivedNanos;
 
     /**
      * Reads from a connected channel.
      *
      * @param writer whose held PDUs are sent before this waits for the peer
      */
-    PduReader(SocketChannel channel, String peer, PduWriter writer) {
+    PduReader(SocketChannel channel, String peer, PduWriter writer, NanoClock clock) {
         this.channel = channel;
         this.peer = peer;
         this.writer = writer;
+        this.clock = clock;
+        this.lastReceivedNanos = clock.nanoTime();
     }
 
     /** From the next PDU on, headers and data have digests or not. Only from here on is there memory for many PDUs. */
@@ -72,7 +76,7 @@ final class PduReader {
         while (header.hasRemaining()) {
             if (!ahead.hasRemaining()) {
                 if (!first) {
-                    receivingSinceNanos = System.nanoTime();
+                    receivingSinceNanos = clock.nanoTime();
                 }
                 fillAhead();
             }
@@ -80,7 +84,7 @@ final class PduReader {
             transfer(ahead, header);
         }
         header.clear();
-        long now = System.nanoTime();
+        long now = clock.nanoTime();
         lastReceivedNanos = now;
         int ahs = pdu.ahsBytes();
         if (ahs > 0 || headerDigests) {

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.tcp;
 
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.login.Digest;
 import io.modeldisk.protocol.login.OperationalParameters;
 import java.io.IOException;
@@ -13,12 +14,12 @@ final class PduStream implements AutoCloseable {
     private final PduReader reader;
 
     /** Takes over a connected channel. */
-    PduStream(SocketChannel channel) throws IOException {
+    PduStream(SocketChannel channel, NanoClock clock) throws IOException {
         this.channel = channel;
         this.peer = String.valueOf(channel.getRemoteAddress()).replaceFirst("^/", "");
         TcpSocketOptions.apply(channel);
-        this.writer = new PduWriter(channel);
-        this.reader = new PduReader(channel, peer, writer);
+        this.writer = new PduWriter(channel, clock);
+        this.reader = new PduReader(channel, peer, writer, clock);
     }
 
     /** From the next PDU on, both ways, headers and data have the digests that were agreed on. For the thread that reads. */

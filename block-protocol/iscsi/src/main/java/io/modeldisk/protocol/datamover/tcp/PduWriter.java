@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.tcp;
 
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Pdu;
 import java.io.IOException;
@@ -21,6 +22,7 @@ final class PduWriter {
     private static final int MOST_HELD_DATA_BYTES = 8 * 1024;
 
     private final SocketChannel channel;
+    private final NanoClock clock;
     /** What was held, a header, its data, and what follows that. */
     private final ByteBuffer[] vector = new ByteBuffer[4];
     private final ByteBuffer trailer = ByteBuffer.allocateDirect(2 * Integer.BYTES);
@@ -34,8 +36,9 @@ final class PduWriter {
     private volatile long sendingSinceNanos;
 
     /** Writes to a connected channel. */
-    PduWriter(SocketChannel channel) {
+    PduWriter(SocketChannel channel, NanoClock clock) {
         this.channel = channel;
+        this.clock = clock;
     }
 
     /** From the next PDU on, headers and data have digests or not. Only from here on is there memory to hold PDUs back. */
@@ -50,7 +53,7 @@ final class PduWriter {
     /** Begins to write: waits until no other thread does. */
     void lock() {
         lock.lock();
-        sendingSinceNanos = System.nanoTime();
+        sendingSinceNanos = clock.nanoTime();
     }
 
     /** Ends writing. */

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.tcp;
 
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.datamover.ProtocolException;
@@ -60,7 +61,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
      * @param queueDepth how many commands are in flight at most; each has one R2T outstanding
      */
     public TcpInitiatorDatamover(SocketChannel channel, Numbering numbering, int queueDepth) throws IOException {
-        this.stream = new PduStream(channel);
+        this.stream = new PduStream(channel, NanoClock.SYSTEM);
         this.reader = stream.reader();
         this.writer = stream.writer();
         this.numbering = numbering;

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.tcp;
 
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.IncomingConnection;
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.datamover.TargetPortal;
@@ -97,8 +98,9 @@ public final class TcpPortal implements TargetPortal {
         implements
             IncomingConnection {
         @Override
-        public TargetDatamover open(TargetDatamover.Numbering numbering, int slots) throws IOException {
-            return new TcpTargetDatamover(channel, numbering, slots);
+        public TargetDatamover open(TargetDatamover.Numbering numbering, int slots, NanoClock clock)
+            throws IOException {
+            return new TcpTargetDatamover(channel, numbering, slots, clock);
         }
 
         @Override

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.tcp;
 
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.DataArrival;
 import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataTransfer;
@@ -54,8 +55,9 @@ public final class TcpTargetDatamover implements TargetDatamover {
      *
      * @param slots how many transfers there are at most at one time, each with its own {@link DataTransfer#slot()}
      */
-    public TcpTargetDatamover(SocketChannel channel, Numbering numbering, int slots) throws IOException {
-        this.stream = new PduStream(channel);
+    public TcpTargetDatamover(SocketChannel channel, Numbering numbering, int slots, NanoClock clock)
+        throws IOException {
+        this.stream = new PduStream(channel, clock);
         this.reader = stream.reader();
         this.writer = stream.writer();
         this.numbering = numbering;

@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.datamover.shm;
 
 import io.modeldisk.platform.linux.UnixSocket;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.DatamoverPair;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.TargetDatamover;
@@ -17,7 +18,7 @@ final class ShmPair extends DatamoverPair {
     private ShmPair(UnixSocket[] sockets, InitiatorDatamover.Numbering initiator, TargetDatamover.Numbering target,
         MappingLimits limits) {
         super(new ShmInitiatorDatamover(sockets[0], "the target", initiator),
-            new ShmTargetDatamover(sockets[1], "the initiator", target, limits));
+            new ShmTargetDatamover(sockets[1], "the initiator", target, limits, NanoClock.SYSTEM));
         near = sockets[0];
         far = sockets[1];
     }

@@ -49,7 +49,7 @@ final class ShmSafetyTest {
         UnixSocket[] pair = UnixSocket.pair();
         near = pair[0];
         peer = new FrameStream(near, "the target", NanoClock.SYSTEM);
-        target = new ShmTargetDatamover(pair[1], "the initiator", engine, limits);
+        target = new ShmTargetDatamover(pair[1], "the initiator", engine, limits, NanoClock.SYSTEM);
         engine.datamover(target);
         peer.writer().send(Frame.HELLO, Frame.NO_TAG, -1);
         target.receive(engine);

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.tcp;
 
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.DatamoverContract;
 import io.modeldisk.protocol.datamover.DatamoverPair;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
@@ -34,7 +35,8 @@ final class TcpDatamoverTest extends DatamoverContract {
         TcpPair(SocketChannel near, SocketChannel far, InitiatorDatamover.Numbering initiator,
             TargetDatamover.Numbering target, int slots)
             throws IOException {
-            super(new TcpInitiatorDatamover(near, initiator, slots), new TcpTargetDatamover(far, target, slots));
+            super(new TcpInitiatorDatamover(near, initiator, slots),
+                new TcpTargetDatamover(far, target, slots, NanoClock.SYSTEM));
             this.near = near;
             this.far = far;
         }

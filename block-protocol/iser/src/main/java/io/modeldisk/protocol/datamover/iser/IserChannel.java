@@ -3,6 +3,7 @@ package io.modeldisk.protocol.datamover.iser;
 import com.ibm.disni.verbs.IbvSendWR;
 import com.ibm.disni.verbs.SVCPostRecv;
 import com.ibm.disni.verbs.SVCPostSend;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.pdu.Pdu;
 import io.modeldisk.protocol.rdma.MemoryRights;
@@ -42,8 +43,9 @@ final class IserChannel implements AutoCloseable {
     private final List<RegisteredMemory> registered = new ArrayList<>();
     private final ReentrantLock sendLock = new ReentrantLock();
     private volatile RegisteredMemory[] known = {};
+    private final NanoClock clock;
     private volatile long sendingSinceNanos;
-    private volatile long lastReceivedNanos = System.nanoTime();
+    private volatile long lastReceivedNanos;
     private int nextSend;
 
     /**
@@ -52,8 +54,11 @@ final class IserChannel implements AutoCloseable {
      * @param keptCount how many messages without data the caller has for itself: {@link #kept}
      * @param dataRights who may use the data of commands; messages have local rights on either side
      */
-    IserChannel(QueuePair queue, int receiveCount, int keptCount, MemoryRights dataRights) throws IOException {
+    IserChannel(QueuePair queue, int receiveCount, int keptCount, MemoryRights dataRights, NanoClock clock)
+        throws IOException {
         this.queue = queue;
+        this.clock = clock;
+        this.lastReceivedNanos = clock.nanoTime();
         this.dataRights = dataRights;
         this.kept = new IserMessage[keptCount];
         long keptOffset = (long) (receiveCount + SENDS) * IserMessage.BYTES;
@@ -142,7 +147,7 @@ final class IserChannel implements AutoCloseable {
     Work awaitArrival() throws IOException {
         Work arrival = queue.awaitArrival();
         if (arrival instanceof IserMessage) {
-            lastReceivedNanos = System.nanoTime();
+            lastReceivedNanos = clock.nanoTime();
         }
         return arrival;
     }
@@ -155,7 +160,7 @@ final class IserChannel implements AutoCloseable {
     /** Begins to send: waits until no other thread does. */
     void lock() {
         sendLock.lock();
-        sendingSinceNanos = System.nanoTime();
+        sendingSinceNanos = clock.nanoTime();
     }
 
     void unlock() {

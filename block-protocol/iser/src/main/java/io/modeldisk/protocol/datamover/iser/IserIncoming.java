@@ -2,6 +2,7 @@ package io.modeldisk.protocol.datamover.iser;
 
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaConnParam;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.IncomingConnection;
 import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.rdma.ConnectionDetails;
@@ -57,7 +58,7 @@ final class IserIncoming implements IncomingConnection {
     }
 
     @Override
-    public TargetDatamover open(TargetDatamover.Numbering numbering, int slots) throws IOException {
+    public TargetDatamover open(TargetDatamover.Numbering numbering, int slots, NanoClock clock) throws IOException {
         QueuePair queue = open(portal.domains(), id, IserTargetDatamover.sendRequests(),
             IserTargetDatamover.receives(slots), IserPortal.text(peer));
         taken = true;
@@ -65,14 +66,15 @@ final class IserIncoming implements IncomingConnection {
         queue.enter();
         try {
             portal.opened(id, queue);
-            return open(queue, numbering, slots);
+            return open(queue, numbering, slots, clock);
         } finally {
             queue.exit();
         }
     }
 
-    private TargetDatamover open(QueuePair queue, TargetDatamover.Numbering numbering, int slots) throws IOException {
-        IserTargetDatamover datamover = new IserTargetDatamover(queue, numbering, slots, invalidates);
+    private TargetDatamover open(QueuePair queue, TargetDatamover.Numbering numbering, int slots, NanoClock clock)
+        throws IOException {
+        IserTargetDatamover datamover = new IserTargetDatamover(queue, numbering, slots, invalidates, clock);
         try {
             ConnectionDetails.shared().accept(id, connectionParameters(), IserPrivateData.bytes(invalidates));
             if (invalidates) {

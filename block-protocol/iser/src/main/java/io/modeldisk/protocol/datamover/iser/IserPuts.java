@@ -1,18 +1,22 @@
 package io.modeldisk.protocol.datamover.iser;
 
+import io.modeldisk.platform.time.NanoClock;
+
 /** The reads of a connection whose last WRITE and response are on their way, in the order in which they went out. Thread-safe. */
 final class IserPuts {
     private final IserTransfer[] underWay;
+    private final NanoClock clock;
     private int count;
 
     /** Room for all transfers at once. */
-    IserPuts(int slots) {
+    IserPuts(int slots, NanoClock clock) {
+        this.clock = clock;
         underWay = new IserTransfer[slots];
     }
 
     /** One more is under way, with this status number in its response. */
     synchronized void add(IserTransfer put, int statSn) {
-        put.putBegins(statSn);
+        put.putBegins(statSn, clock.nanoTime());
         underWay[count++] = put;
     }
 
@@ -32,7 +36,7 @@ final class IserPuts {
         return count > 0 && underWay[0].putStatSn() - expStatSn < 0 ? underWay[0] : null;
     }
 
-    /** Since when the oldest one is under way, as {@link System#nanoTime()}; 0 if none is. */
+    /** When the oldest one was sent; 0 if none is under way. */
     synchronized long sinceNanos() {
         return count > 0 ? underWay[0].putSinceNanos() : 0;
     }

@@ -2,6 +2,7 @@ package io.modeldisk.protocol.datamover.iser;
 
 import com.ibm.disni.verbs.IbvSendWR;
 import com.ibm.disni.verbs.SVCPostSend;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.DataArrival;
 import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataTransfer;
@@ -65,13 +66,14 @@ public final class IserTargetDatamover implements TargetDatamover {
      * @param slots how many transfers there are at most at one time, each with its own {@link DataTransfer#slot()}
      * @param invalidates whether a response invalidates a key that its command advertised, as the initiator has been told
      */
-    IserTargetDatamover(QueuePair queue, Numbering numbering, int slots, boolean invalidates) throws IOException {
+    IserTargetDatamover(QueuePair queue, Numbering numbering, int slots, boolean invalidates, NanoClock clock)
+        throws IOException {
         this.invalidates = invalidates;
         this.queue = queue;
         this.numbering = numbering;
-        this.channel = new IserChannel(queue, receives(slots), slots, DATA_RIGHTS);
+        this.channel = new IserChannel(queue, receives(slots), slots, DATA_RIGHTS, clock);
         this.transfers = new IserTransfer[slots];
-        this.puts = new IserPuts(slots);
+        this.puts = new IserPuts(slots, clock);
         try {
             for (int i = 0; i < slots; i++) {
                 transfers[i] = queue.add(new IserTransfer(channel.kept(i)));

@@ -108,10 +108,10 @@ final class IserTransfer extends Work {
     }
 
     /** Its last WRITE and the response go out. */
-    void putBegins(int statSn) {
+    void putBegins(int statSn, long nowNs) {
         put = true;
         putStatSn = statSn;
-        putSinceNanos = System.nanoTime();
+        putSinceNanos = nowNs;
     }
 
     /** Whether it is the end of a put that ends it. */

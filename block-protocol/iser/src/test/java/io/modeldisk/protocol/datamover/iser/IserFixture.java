@@ -43,7 +43,7 @@ abstract class IserFixture {
         address = Rdma.addresses().getFirst();
         memory = DataMemory.allocate(8 * MIB);
         serving = new Serving(context -> context.listen(new InetSocketAddress(address, 0))
-            .loginTimeoutSeconds(LOGIN_TIMEOUT_SECONDS)
+            .loginTimeout(Duration.ofSeconds(LOGIN_TIMEOUT_SECONDS))
             .access(AccessPolicy.THIS_MACHINE.withoutAuthentication())
             .datamovers(List.of(new TcpPortal.Opener(), new IserPortal.Opener())));
     }

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.iser;
 
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.DatamoverPair;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.TargetDatamover;
@@ -29,7 +30,7 @@ final class IserPair extends DatamoverPair {
                     throw new CompletionException(e);
                 }
             });
-            TargetDatamover far = portal.accept().open(target, slots);
+            TargetDatamover far = portal.accept().open(target, slots, NanoClock.SYSTEM);
             return new IserPair(near.join(), far);
         }
     }

@@ -1,0 +1,161 @@
+package io.modeldisk.protocol.engine;
+
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.test.ManualClock;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The watchdog of connections, with a clock that stands still until the test advances it. */
+@Timeout(60)
+class TargetWatchdogTest {
+    private static final Duration STEP = Duration.ofMillis(500);
+    private static final Duration SILENCE_BOUND = Duration.ofSeconds(10);
+    private static final int NOP_IN = 0x20;
+
+    private final ManualClock clock = new ManualClock();
+    private Serving serving;
+    private RawInitiator raw;
+
+    @BeforeEach
+    void serve() throws IOException {
+        serving = new Serving(context -> context.clock(clock));
+        serving.target.silenceBoundNanos = SILENCE_BOUND.toNanos();
+        raw = serving.login();
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        raw.close();
+        serving.close();
+    }
+
+    /** Lets the watchdog run again and again, as it does while the process runs. */
+    private void advanceInStepsUntil(String message, Callable<Boolean> condition) {
+        await(message, () -> {
+            clock.advance(STEP);
+            return condition.call();
+        });
+    }
+
+    @Test
+    void shardThatWasStoppedForLongerThanTheBoundExpelsNobody() throws IOException {
+        await("the watchdog waits for its next run", () -> clock.waitingThreads() > 0);
+        int checks = serving.target.silenceChecks.get();
+        clock.advance(SILENCE_BOUND.multipliedBy(2));
+        await("the watchdog runs", () -> serving.target.silenceChecks.get() > checks);
+        for (int i = 0; i < 5; i++) {
+            assertThat(raw.ping(RawInitiator.EMPTY).opcode()).isEqualTo(NOP_IN);
+            clock.advance(STEP);
+        }
+        assertThat(serving.target.nexusEvents).containsExactly("established iqn.test:raw");
+    }
+
+    @Test
+    void silentInitiatorIsPingedThenReportedAndDisconnected() throws IOException {
+        advanceInStepsUntil("the target reports silence",
+            () -> serving.target.nexusEvents.contains("silent iqn.test:raw"));
+        assertThat(raw.receive().opcode()).as("the ping").isEqualTo(NOP_IN);
+        assertThat(raw.isClosedByTarget()).isTrue();
+        await("the session ends", () -> serving.target.nexusEvents.contains("lost iqn.test:raw"));
+        assertThat(serving.target.nexusEvents).containsExactly("established iqn.test:raw", "silent iqn.test:raw",
+            "lost iqn.test:raw");
+    }
+
+    /** A lease that began with the silence of the old session would end the learner that is back. */
+    @Test
+    void silenceIsNotReportedAfterAReplacingSessionIsEstablished() throws Exception {
+        CountDownLatch reporting = new CountDownLatch(1);
+        serving.target.silencing = () -> {
+            reporting.countDown();
+            // As long as it may take the new session, if nothing keeps it back.
+            for (int i = 0; i < 100 && count("established") < 2; i++) {
+                sleep();
+            }
+        };
+        CompletableFuture<RawInitiator> again = CompletableFuture.supplyAsync(() -> {
+            try {
+                reporting.await();
+                return RawInitiator.justLoggedIn(serving.server, "iqn.test:raw");
+            } catch (IOException | InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        advanceInStepsUntil("the target reports silence", () -> count("silent") == 1);
+        try (RawInitiator _ = again.get(20, TimeUnit.SECONDS)) {
+            await("the new session is established", () -> count("established") == 2);
+            assertThat(serving.target.nexusEvents).last().isEqualTo("established iqn.test:raw");
+        }
+    }
+
+    private long count(String event) {
+        return serving.target.nexusEvents.stream().filter(one -> one.startsWith(event)).count();
+    }
+
+    private static void sleep() {
+        try {
+            TimeUnit.MILLISECONDS.sleep(5);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void errorOfATargetDoesNotEndTheWatchdog() throws IOException {
+        AtomicInteger failures = new AtomicInteger();
+        serving.target.silencing = () -> {
+            failures.incrementAndGet();
+            throw new OutOfMemoryError("in a test");
+        };
+        advanceInStepsUntil("the watchdog fails", () -> failures.get() > 0);
+        try (RawInitiator _ = new RawInitiator(serving.server.localAddress())) {
+            await("both are connected", () -> serving.server.connectionCount() == 2);
+            advanceInStepsUntil("the connection that does not log in is closed",
+                () -> serving.server.connectionCount() == 1);
+        }
+    }
+
+    @Test
+    void failedLoginIsAnsweredAfterADelayWhateverItsReason() throws IOException {
+        try (RawInitiator bad = new RawInitiator(serving.server.localAddress())) {
+            CompletableFuture<Integer> status = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return bad.login(1, 3, "InitiatorName=iqn.test:bad", "SessionType=Nonsense").loginStatus();
+                } catch (IOException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            await("the answer and the watchdog wait", () -> clock.waitingThreads() == 2);
+            assertThat(status).isNotDone();
+            clock.advance(Duration.ofMillis(100));
+            assertThat(status.join()).isEqualTo(0x0209);
+        }
+    }
+
+    @Test
+    void halfOpenConnectionsDoNotDelayALearner() throws IOException {
+        RawInitiator[] halfOpen = new RawInitiator[TargetContext.DEFAULT_MAX_LOGINS * 2];
+        for (int i = 0; i < halfOpen.length; i++) {
+            halfOpen[i] = new RawInitiator(serving.server.localAddress());
+        }
+        try (RawInitiator learner = new RawInitiator(serving.server.localAddress(), "127.0.0.2")) {
+            // The clock stands still: nobody makes room.
+            assertThat(
+                learner.login(1, 3, "InitiatorName=iqn.test:learner", "TargetName=" + MemoryTarget.NAME).loginStatus())
+                .isZero();
+        }
+        for (RawInitiator one : halfOpen) {
+            one.close();
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package io.modeldisk.platform.text;
+
+/** Text that a peer has sent, made safe for a line of a log or a terminal. */
+public final class PeerText {
+    /** The most characters that are kept. */
+    public static final int MAX_CHARS = 300;
+
+    private PeerText() {}
+
+    /**
+     * Escapes everything that is not printable (control and format characters, line and paragraph separators, lone surrogates) as
+     * {@code &#92;u000A}, a backslash as two, and cuts the text to {@link #MAX_CHARS} characters.
+     */
+    public static String printable(String text) {
+        if (text == null) {
+            return "null";
+        }
+        StringBuilder safe = new StringBuilder(Math.min(text.length(), MAX_CHARS) + 16);
+        int end = Math.min(text.length(), MAX_CHARS);
+        for (int i = 0; i < end; i++) {
+            char c = text.charAt(i);
+            boolean pair = i + 1 < end && Character.isSurrogatePair(c, text.charAt(i + 1));
+            if (pair && isPrintable(text.codePointAt(i))) {
+                safe.append(c).append(text.charAt(++i));
+            } else if (c == '\\') {
+                safe.append("\\\\");
+            } else if (!pair && isPrintable(c)) {
+                safe.append(c);
+            } else {
+                safe.append("\\u%04X".formatted((int) c));
+            }
+        }
+        if (end < text.length()) {
+            safe.append("... (").append(text.length()).append(" characters)");
+        }
+        return safe.toString();
+    }
+
+    private static boolean isPrintable(int codePoint) {
+        return switch (Character.getType(codePoint)) {
+            case Character.CONTROL, Character.FORMAT, Character.SURROGATE, Character.PRIVATE_USE, Character.UNASSIGNED,
+                Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> false;
+            default -> true;
+        };
+    }
+}

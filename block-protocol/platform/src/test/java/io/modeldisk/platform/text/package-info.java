@@ -1,0 +1,2 @@
+/** Tests of text for people. */
+package io.modeldisk.platform.text;
