@@ -3,7 +3,7 @@ package io.modeldisk.protocol.striping;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 
-/** The parts of a call that are in flight, by shard and by slot of the session. Guarded by the {@link StripedTransfer}'s lock. */
+/** The parts of a call that are in flight, by shard and by slot of the session. Guarded by the {@link PartQueue}'s lock. */
 final class InFlightParts {
     private final int queueDepth;
     private final Part[] parts;

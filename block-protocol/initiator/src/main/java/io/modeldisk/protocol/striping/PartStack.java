@@ -1,6 +1,6 @@
 package io.modeldisk.protocol.striping;
 
-/** A stack of a fixed capacity; allocates nothing after it is made. Guarded by its {@link StripedTransfer}. */
+/** A stack of a fixed capacity; allocates nothing after it is made. Guarded by its {@link PartQueue}. */
 final class PartStack {
     private final Part[] parts;
     private int size;

@@ -11,8 +11,7 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -54,8 +53,7 @@ final class StripedTransfer {
     private final Cancellation.Waiter waiter = this::wake;
     private final BooleanSupplier stop = this::isStopped;
     private final IscsiSession[] sessions;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
+    private final PartQueue parts;
 
     // Set by the running thread before any command is in flight.
     private Direction direction;
@@ -65,15 +63,8 @@ final class StripedTransfer {
     private long length;
     private Cancellation cancellation;
 
-    // Guarded by the lock.
-    private final InFlightParts inFlight;
-    private final PartStack free;
-    private final PartStack waiting;
-    private long next;
-    private long retryAtNs;
-    private long moved;
-
-    private volatile IOException failure;
+    /** The first failure; null while there is none. */
+    private final AtomicReference<IOException> failure = new AtomicReference<>();
     /** The session in which the running thread waits for a request; null if it does not wait there. */
     private volatile IscsiSession acquiring;
     /** Whether sessions may hold commands back, to send them with the next. For the running thread. */
@@ -86,13 +77,7 @@ final class StripedTransfer {
         this.clock = clock;
         this.reconnection = new Reconnection(clock, timeouts.reconnectNs());
         this.sessions = new IscsiSession[striping.shards()];
-        this.inFlight = new InFlightParts(striping.shards(), queueDepth);
-        // No part is begun while others are to be sent again: there are at most as many as places, and the one begun before.
-        this.free = new PartStack(inFlight.capacity() + 1);
-        this.waiting = new PartStack(inFlight.capacity() + 1);
-        for (int i = 0; i <= inFlight.capacity(); i++) {
-            free.push(new Part());
-        }
+        this.parts = new PartQueue(striping.shards(), queueDepth, clock, rounds, this::partBytes);
     }
 
     /**
@@ -112,9 +97,8 @@ final class StripedTransfer {
         length = bytes;
         cancellation = cancelled;
         rounds.begin(direction, start, length, ledger);
-        next = 0;
-        moved = 0;
-        failure = null;
+        parts.begin(length);
+        failure.set(null);
         reconnection.succeeded();
         cancellation.register(waiter);
         try {
@@ -128,9 +112,10 @@ final class StripedTransfer {
         } finally {
             cancellation.unregister(waiter);
         }
-        if (failure != null) {
+        IOException reason = failure.get();
+        if (reason != null) {
             finish();
-            throw failure;
+            throw reason;
         }
     }
 
@@ -138,13 +123,14 @@ final class StripedTransfer {
         long seenMoved = 0;
         long deadlineNs = clock.nanoTime() + timeouts.waitNs();
         while (true) {
-            Part part = takePart();
+            checkNotFailed();
+            Part part = parts.next();
             if (part != null) {
                 issue(part);
                 continue;
             }
             flush();
-            if (isDone()) {
+            if (parts.isDone()) {
                 return;
             }
             long movedNow = awaitChange(deadlineNs);
@@ -165,84 +151,40 @@ final class StripedTransfer {
             + " s: other learners have not pushed it (`modeldisk status` names them)");
     }
 
-    /** The next part to send; null if there is none now. */
-    private Part takePart() throws IOException {
-        lock.lock();
-        try {
-            checkNotFailed();
-            if (!waiting.isEmpty()) {
-                return clock.nanoTime() - retryAtNs >= 0 ? waiting.pop() : null;
-            }
-            if (next == length) {
-                return null;
-            }
-            Part part = free.pop().begin(next, (int) partBytes(next));
-            next += part.bytes;
-            return part;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private long partBytes(long part) {
+    private int partBytes(long part) {
         long contiguous = Math.min(length - part, striping.contiguousBytes(start + part));
-        return Math.min(contiguous, memory.bytesLeftInSlab(memoryStart + part));
-    }
-
-    private boolean isDone() {
-        lock.lock();
-        try {
-            return next == length && isIdle();
-        } finally {
-            lock.unlock();
-        }
+        return (int) Math.min(contiguous, memory.bytesLeftInSlab(memoryStart + part));
     }
 
     /** Whether no command of the last call is in flight any more. */
     boolean isIdle() {
-        lock.lock();
-        try {
-            return inFlight.isEmpty() && waiting.isEmpty();
-        } finally {
-            lock.unlock();
-        }
+        return parts.isIdle();
     }
 
     private void checkNotFailed() throws IOException {
-        if (failure != null) {
-            throw failure;
+        IOException reason = failure.get();
+        if (reason != null) {
+            throw reason;
         }
     }
 
     private boolean isStopped() {
-        return failure != null || cancellation.isCancelled();
+        return failure.get() != null || cancellation.isCancelled();
     }
 
     /** Waits until there is something to send or to report; answers how many parts have been moved. */
     private long awaitChange(long deadlineNs) throws IOException {
-        lock.lock();
         try {
-            boolean retries = !waiting.isEmpty();
-            if (!isStopped() && (retries || !inFlight.isEmpty())) {
-                clock.awaitUntil(changed, retries && retryAtNs - deadlineNs < 0 ? retryAtNs : deadlineNs);
-            }
-            return moved;
+            return parts.await(deadlineNs, stop);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while waiting for the shards");
-        } finally {
-            lock.unlock();
         }
     }
 
     /** The call was cancelled, or has failed: wakes the running thread wherever it waits. */
     private void wake() {
-        lock.lock();
-        try {
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        parts.wake();
         IscsiSession session = acquiring;
         if (session != null) {
             session.wakeAcquirers();
@@ -255,18 +197,8 @@ final class StripedTransfer {
             outcome = send(part);
         } finally {
             if (outcome != SendOutcome.SENT) {
-                sendLater(part, outcome == SendOutcome.SESSION_LOST ? 0 : BUSY_PAUSE_NS);
+                parts.sendLater(part, outcome == SendOutcome.SESSION_LOST ? 0 : BUSY_PAUSE_NS);
             }
-        }
-    }
-
-    private void sendLater(Part part, long pauseNs) {
-        lock.lock();
-        try {
-            waiting.push(part);
-            retryAtNs = clock.nanoTime() + pauseNs;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -277,13 +209,14 @@ final class StripedTransfer {
         if (bytes == 0) {
             return SendOutcome.ROUND_PENDING;
         }
-        cut(part, bytes);
+        shorten(part, bytes);
         IoRequest request = acquire(session);
         if (request == null) {
             return SendOutcome.SESSION_LOST;
         }
         fill(request, part);
-        if (!addInFlight(part, shard, session, request)) {
+        sessions[shard] = session;
+        if (!parts.addInFlight(part, shard, session, request)) {
             session.release(request);
             return SendOutcome.SLOT_PENDING;
         }
@@ -297,29 +230,10 @@ final class StripedTransfer {
             outcome = SendOutcome.SESSION_LOST;
         } finally {
             if (outcome != SendOutcome.SENT) {
-                removeInFlight(shard, request);
+                parts.removeInFlight(shard, request);
             }
         }
         return outcome;
-    }
-
-    private boolean addInFlight(Part part, int shard, IscsiSession session, IoRequest request) {
-        sessions[shard] = session;
-        lock.lock();
-        try {
-            return inFlight.add(part, shard, session, request);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void removeInFlight(int shard, IoRequest request) {
-        lock.lock();
-        try {
-            inFlight.remove(shard, request);
-        } finally {
-            lock.unlock();
-        }
     }
 
     /** Sends what was kept back for more: before this waits for anything. */
@@ -365,21 +279,11 @@ final class StripedTransfer {
     }
 
     /** Leaves the rest of a part to a later one. */
-    private void cut(Part part, int bytes) throws IOException {
-        if (bytes == part.bytes) {
-            return;
-        }
-        lock.lock();
-        try {
-            if (part.offset + part.bytes != next) {
-                ShardId shard = source.id(striping.shard(start + part.offset));
-                throw new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, shard, shard + ": the blocks at byte "
-                    + (start + part.offset) + " were moved by another call while the shard forgot this learner");
-            }
-            part.bytes = bytes;
-            next = part.offset + bytes;
-        } finally {
-            lock.unlock();
+    private void shorten(Part part, int bytes) throws ShardException {
+        if (!parts.shorten(part, bytes)) {
+            ShardId shard = source.id(striping.shard(start + part.offset));
+            throw new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, shard, shard + ": the blocks at byte "
+                + (start + part.offset) + " were moved by another call while the shard forgot this learner");
         }
     }
 
@@ -407,61 +311,27 @@ final class StripedTransfer {
     }
 
     private void completed(IoRequest request) {
-        boolean failed;
-        lock.lock();
-        try {
-            int shard = striping.shard(start + request.memoryOffset() - memoryStart);
-            Part part = inFlight.remove(shard, request);
-            ended(part, request, shard);
-            failed = failure != null;
-            if (inFlight.isEmpty() || !waiting.isEmpty()) {
-                changed.signalAll();
-            }
-        } finally {
-            lock.unlock();
+        long offset = start + request.memoryOffset() - memoryStart;
+        int shard = striping.shard(offset);
+        if (request.isGood()) {
+            parts.moved(shard, request);
+        } else if (failure.get() == null && request.failure() != null) {
+            parts.lost(shard, request);
+        } else if (failure.get() == null && request.isToBeRetried()) {
+            parts.refused(shard, request, BUSY_PAUSE_NS);
+        } else {
+            fail(request.exception(source.id(shard),
+                (direction.writes() ? "writing" : "reading") + " at byte " + offset));
+            parts.dropped(shard, request);
         }
-        if (failed) {
+        if (failure.get() != null) {
             wake();
         }
     }
 
-    private void ended(Part part, IoRequest request, int shard) {
-        if (request.isGood()) {
-            moved++;
-            end(part, true);
-        } else if (failure != null) {
-            end(part, false);
-        } else if (request.failure() != null) {
-            // The connection was lost.
-            part.doubtful = true;
-            waiting.push(part);
-            retryAtNs = clock.nanoTime();
-        } else if (request.isToBeRetried()) {
-            part.doubtful = false;
-            waiting.push(part);
-            retryAtNs = clock.nanoTime() + BUSY_PAUSE_NS;
-        } else {
-            fail(request.exception(source.id(shard),
-                (direction.writes() ? "writing" : "reading") + " at byte " + (start + part.offset)));
-            end(part, false);
-        }
-    }
-
-    private void end(Part part, boolean shardHasIt) {
-        rounds.ended(part, shardHasIt);
-        free.push(part);
-    }
-
     /** Keeps the first reason. */
     private void fail(IOException reason) {
-        lock.lock();
-        try {
-            if (failure == null) {
-                failure = reason;
-            }
-        } finally {
-            lock.unlock();
-        }
+        failure.compareAndSet(null, reason);
     }
 
     /** After a failure: makes sure that no command of this call touches the memory any more, and that it can be repeated. */
@@ -469,64 +339,25 @@ final class StripedTransfer {
         // An interrupted thread that sends would close the connection, which serves other calls too.
         boolean interrupted = Thread.interrupted();
         flush();
-        for (int index = 0; index < inFlight.capacity(); index++) {
-            abort(index);
-        }
-        interrupted |= awaitEnds();
-        lock.lock();
-        try {
-            while (!waiting.isEmpty()) {
-                end(waiting.pop(), false);
+        for (int index = 0; index < parts.capacity(); index++) {
+            PartQueue.Carrier carrier = parts.carrier(index);
+            if (carrier != null) {
+                abort(carrier);
             }
-            rounds.failed();
-        } finally {
-            lock.unlock();
         }
+        interrupted |= parts.awaitLanded(timeouts.endNs());
+        parts.endWaiting();
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
     }
 
-    private void abort(int index) {
-        IscsiSession session;
-        IoRequest request;
-        int tag;
-        lock.lock();
+    private void abort(PartQueue.Carrier carrier) {
         try {
-            Part part = inFlight.at(index);
-            if (part == null) {
-                return;
-            }
-            session = part.session;
-            request = part.request;
-            tag = part.tag;
-        } finally {
-            lock.unlock();
-        }
-        try {
-            session.abort(request, tag);
+            carrier.session().abort(carrier.request(), carrier.tag());
         } catch (IOException e) {
             // The session is closed then, and ends the command itself.
             fail(e);
         }
-    }
-
-    private boolean awaitEnds() {
-        long deadlineNs = clock.nanoTime() + timeouts.endNs();
-        boolean interrupted = false;
-        boolean inTime = true;
-        lock.lock();
-        try {
-            while (!inFlight.isEmpty() && inTime) {
-                try {
-                    inTime = clock.awaitUntil(changed, deadlineNs);
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
-        } finally {
-            lock.unlock();
-        }
-        return interrupted;
     }
 }
