@@ -14,7 +14,7 @@ final class SessionConnector {
     static InitiatorDatamover connect(SessionContext context, SessionNumbers numbers) throws ShardException {
         ShardId shard = context.shardId();
         try {
-            return context.over().connect(numbers, context.queueDepth(), context.connectTimeoutMs());
+            return context.over().connect(numbers, context.queueDepth(), context.connectTimeoutMs(), context.clock());
         } catch (IOException e) {
             throw new ShardException(ShardException.Kind.PATH_LOST, shard, shard + " " + e.getMessage(), e);
         }

@@ -5,6 +5,7 @@ import static io.modeldisk.test.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
 import io.modeldisk.protocol.datamover.shm.MappingLimits;
@@ -253,14 +254,14 @@ final class ShmServerTest {
             }
 
             @Override
-            public InitiatorDatamover connect(InitiatorDatamover.Numbering numbering, int depth, long timeoutMillis)
-                throws IOException {
-                datamover[0] = used[0].connect(numbering, depth, timeoutMillis);
+            public InitiatorDatamover connect(
+                InitiatorDatamover.Numbering numbering, int depth, long timeoutMs, NanoClock clock) throws IOException {
+                datamover[0] = used[0].connect(numbering, depth, timeoutMs, clock);
                 return datamover[0];
             }
         };
         if (moment % 10 == 0) {
-            spy.connect(new NoNumbering(), 1, 1000).close();
+            spy.connect(new NoNumbering(), 1, 1000, NanoClock.SYSTEM).close();
             return;
         }
         try (IscsiSession session = login(spy, moment % 4)) {

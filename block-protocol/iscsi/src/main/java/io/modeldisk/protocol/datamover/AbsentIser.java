@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover;
 
+import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -48,7 +49,8 @@ final class AbsentIser implements IserProvider {
         }
 
         @Override
-        public InitiatorDatamover connect(InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMillis)
+        public InitiatorDatamover connect(
+            InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMs, NanoClock clock)
             throws IOException {
             throw new IOException(CAUSE);
         }

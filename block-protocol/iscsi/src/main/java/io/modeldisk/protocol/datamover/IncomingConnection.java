@@ -5,23 +5,23 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
-/** A connection that a portal has accepted: {@link #open} or {@link #close} takes it further. */
+/** A connection that a portal has accepted; {@link #open} or {@link #close} follows. */
 public interface IncomingConnection extends AutoCloseable {
     /** The address that SendTargets names for the portal it came to (RFC 7143 appendix C). */
     InetSocketAddress localAddress();
 
-    /** Where its initiator is; the loopback address if it is on this host for certain. */
+    /** The initiator's address; the loopback address if the initiator is certainly on this host. */
     InetAddress peerAddress();
 
     /**
-     * Begins to serve it.
+     * Begins to serve the connection.
      *
      * @param slots the most transfers at one time, each with its own {@link DataTransfer#slot()}
-     * @param clock the time of {@link Liveness}
+     * @param clock of the times in {@link Liveness}
      */
     TargetDatamover open(TargetDatamover.Numbering numbering, int slots, NanoClock clock) throws IOException;
 
-    /** Refuses it; does nothing once it was opened. */
+    /** Refuses the connection; does nothing after {@link #open}. */
     @Override
     void close();
 }

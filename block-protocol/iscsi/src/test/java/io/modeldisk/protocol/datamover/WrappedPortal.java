@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover;
 
+import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 
 /**
@@ -27,8 +28,8 @@ public record WrappedPortal(InitiatorPortal way, Wrapper wrapper) implements Ini
     }
 
     @Override
-    public InitiatorDatamover connect(InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMillis)
-        throws IOException {
-        return wrapper.wrap(way.connect(numbering, queueDepth, timeoutMillis), numbering);
+    public InitiatorDatamover connect(
+        InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMs, NanoClock clock) throws IOException {
+        return wrapper.wrap(way.connect(numbering, queueDepth, timeoutMs, clock), numbering);
     }
 }

@@ -10,13 +10,13 @@ import java.io.IOException;
 import java.util.Arrays;
 
 /**
- * A completion queue and its event channel. First polled busily, in batches; after {@value #EMPTY_POLLS} polls in vain, by
- * waiting for an event.
+ * A completion queue and its event channel. This is where iSER polls: busily and in batches first; after {@value #EMPTY_POLLS}
+ * empty polls, it waits for an event, {@value #EVENT_WAIT_MS} ms at a time, since no call wakes that wait.
  *
  * <p>For one thread at a time. Nothing is allocated after the start.
  */
 final class CompletionQueue {
-    static final int EVENT_WAIT_MILLIS = 100;
+    static final int EVENT_WAIT_MS = 100;
 
     private static final int BATCH = 16;
     private static final int EMPTY_POLLS = 64;
@@ -32,8 +32,8 @@ final class CompletionQueue {
     /**
      * Makes a completion queue on a device.
      *
-     * @param completions how many it must have room for
-     * @param vector which of the device's interrupts tells of its events
+     * @param completions the completions that it must have room for
+     * @param vector the interrupt of the device for its events
      */
     CompletionQueue(IbvContext device, int completions, int vector) throws IOException {
         Arrays.setAll(batch, _ -> new IbvWC());
@@ -58,10 +58,10 @@ final class CompletionQueue {
     }
 
     /**
-     * Looks for completions.
+     * Polls for completions.
      *
-     * @param idle what is done after an event was waited for in vain
-     * @return how many are in the batch: {@link #completion}
+     * @param idle called after a wait without an event
+     * @return the number of completions in the batch: {@link #completion}
      */
     int poll(QueuePair.IdleCheck idle) throws IOException {
         int count = poll.execute().getPolls();
@@ -71,10 +71,10 @@ final class CompletionQueue {
             emptyPolls++;
             Thread.onSpinWait();
         } else if (!armed) {
-            // What came before it was armed causes no event: the next call polls once more.
+            // A completion before this causes no event: the next call polls once more.
             arm.execute();
             armed = true;
-        } else if (events.getCqEvent(queue, EVENT_WAIT_MILLIS)) {
+        } else if (events.getCqEvent(queue, EVENT_WAIT_MS)) {
             queue.ackEvents(1);
             armed = false;
             emptyPolls = 0;
@@ -84,12 +84,12 @@ final class CompletionQueue {
         return count;
     }
 
-    /** One of the last batch. */
+    /** A completion of the last batch. */
     IbvWC completion(int index) {
         return batch[index];
     }
 
-    /** Gives it back, when no queue pair uses it any more. */
+    /** Releases it; no queue pair uses it any more. */
     void destroy() throws IOException {
         poll.free();
         arm.free();

@@ -125,6 +125,6 @@ public final class ConnectionDetails {
     }
 
     private static IllegalStateException unexpected(Throwable e) {
-        return new IllegalStateException("a native call throws nothing", e);
+        return new IllegalStateException("native call failed", e);
     }
 }

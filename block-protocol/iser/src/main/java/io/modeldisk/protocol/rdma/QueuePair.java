@@ -1,19 +1,14 @@
 package io.modeldisk.protocol.rdma;
 
-import com.ibm.disni.verbs.IbvQP;
-import com.ibm.disni.verbs.IbvQPInitAttr;
 import com.ibm.disni.verbs.IbvSendWR;
-import com.ibm.disni.verbs.IbvWC;
-import com.ibm.disni.verbs.IbvWC.IbvWcStatus;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.SVCPostRecv;
 import com.ibm.disni.verbs.SVCPostSend;
 import com.ibm.disni.verbs.StatefulVerbCall;
+import io.modeldisk.platform.time.NanoClock;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -21,115 +16,89 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * A reliable connection's queue pair with a completion queue of its own. Any number of threads post and wait; one of those that
- * wait polls for all.
+ * The queue pair of a reliable connection, with its completion queue. Any number of threads post and wait; one of the waiting
+ * threads polls for all.
  *
- * <p>Thread-safe. Calls are made between {@link #enter} and {@link #exit}: the last one out gives back what was closed. Nothing
- * is allocated after the start.
+ * <p>Thread-safe. Calls are made between {@link #enter} and {@link #exit}: the last thread to exit releases what was closed.
+ * Nothing is allocated after the start.
  */
 public final class QueuePair implements AutoCloseable {
-    /** What a device is asked to take along with a request, so that it need not fetch it. */
+    /** The data that a device is asked to copy with a request, so that it need not fetch it from memory. */
     public static final int INLINE_BYTES = 192;
 
     private static final Logger LOG = LogManager.getLogger(QueuePair.class);
-    private static final long QUIET_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long QUIET_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
 
-    /** What is done now and then while nothing comes: a look whether the other side is still there. */
+    /** A check of the connection, made now and then while nothing comes. */
     @FunctionalInterface
     public interface IdleCheck {
         /** Called by a thread that waits; may close the queue pair. */
         void idle() throws IOException;
     }
 
-    /** Gives back what was made for a queue pair, once that is gone. */
+    /** Releases what was made for a queue pair, after the queue pair itself. */
     @FunctionalInterface
     public interface Release {
         /** Called once. */
         void release() throws IOException;
     }
 
+    /**
+     * The life of a queue pair.
+     *
+     * <pre>
+     *   OPEN ── close, failure, or the peer's end ──> CLOSED ── no thread uses it ──> RELEASED
+     * </pre>
+     */
+    private enum State {
+        OPEN, CLOSED, RELEASED
+    }
+
     private final RdmaDomain domain;
-    private final RdmaCmId id;
     private final String peer;
-    private final int sendRequests;
-    private final int inlineBytes;
-    private final CompletionQueue completions;
-    private final IbvQP pair;
-    private final List<StatefulVerbCall<?>> prepared = new ArrayList<>();
-    private final List<Release> releases = new ArrayList<>();
-    private final List<Work> works = new ArrayList<>();
+    private final NanoClock clock;
+    private final VerbsQueue verbs;
     private volatile IdleCheck idleCheck = () -> {};
 
     // Guarded by the lock.
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    private final Arrivals arrivals = new Arrivals();
-    private int room;
-    /** How many requests have been posted that tell of nothing, since the last that does. */
-    private int silent;
+    private final WorkTable works;
+    private State state = State.OPEN;
     private int users;
     private boolean polling;
-    private boolean closed;
-    private boolean released;
     private IOException failure;
 
     /**
-     * Makes a queue pair on the device of an identifier, which belongs to it from now on.
+     * Makes a queue pair on the device of an identifier, which it then owns.
      *
-     * @param sendRequests how many requests but receives may be in flight
-     * @param receives how many receives may be posted
+     * @param sendRequests the most requests other than receives that are in flight
+     * @param receives the most receives that are posted
      * @param peer the other side, for messages
-     * @throws IOException if the device has no room for it, in words; the identifier is the caller's then
+     * @throws IOException if the device refuses, with the reason; the identifier is still the caller's
      */
-    public QueuePair(RdmaDomain domain, RdmaCmId id, int sendRequests, int receives, String peer) throws IOException {
+    public QueuePair(RdmaDomain domain, RdmaCmId id, int sendRequests, int receives, String peer, NanoClock clock)
+        throws IOException {
         this.domain = domain;
-        this.id = id;
         this.peer = peer;
-        this.sendRequests = sendRequests;
-        this.room = sendRequests;
-        completions = new CompletionQueue(id.getVerbs(), sendRequests + receives, domain.nextCompletionVector());
-        try {
-            int inline = INLINE_BYTES;
-            IbvQP made;
-            try {
-                made = create(receives, inline);
-            } catch (IOException e) {
-                LOG.debug("without data inline: {}", e.getMessage());
-                inline = 0;
-                made = create(receives, inline);
-            }
-            pair = made;
-            inlineBytes = inline;
-        } catch (IOException e) {
-            completions.destroy();
-            throw e;
-        }
+        this.clock = clock;
+        this.works = new WorkTable(sendRequests);
+        this.verbs = new VerbsQueue(domain, id, sendRequests, receives);
     }
 
-    private IbvQP create(int receives, int inline) throws IOException {
-        IbvQPInitAttr attributes = new IbvQPInitAttr();
-        attributes.setQp_type(IbvQP.IBV_QPT_RC);
-        attributes.setSend_cq(completions.queue());
-        attributes.setRecv_cq(completions.queue());
-        attributes.cap().setMax_send_wr(sendRequests);
-        attributes.cap().setMax_recv_wr(receives);
-        attributes.cap().setMax_inline_data(inline);
-        return id.createQP(domain.domain(), attributes);
-    }
-
-    /** Sets what is done while nothing comes. */
+    /** Sets the check that is made while nothing comes. */
     public void idleCheck(IdleCheck check) {
         idleCheck = check;
     }
 
-    /** Has something given back once the queue pair is gone; what was added last goes first. */
+    /** Adds a release at the end of the queue pair; the one added last runs first. */
     public void releaseAtEnd(Release release) {
-        releases.addFirst(release);
+        verbs.releaseAtEnd(release);
     }
 
-    /** Up to how many bytes a device takes along with a request: flag {@link IbvSendWR#IBV_SEND_INLINE}. */
+    /** The most bytes that the device copies with a request: flag {@link IbvSendWR#IBV_SEND_INLINE}. */
     public int inlineBytes() {
-        return inlineBytes;
+        return verbs.inlineBytes();
     }
 
     /** The device's domain. */
@@ -142,25 +111,24 @@ public final class QueuePair implements AutoCloseable {
         return peer;
     }
 
+    /** The clock of this connection. */
+    public NanoClock clock() {
+        return clock;
+    }
+
     /** Gives a piece of work its number. Before anything is posted. */
     public <W extends Work> W add(W work) {
-        work.id(works.size());
-        works.add(work);
-        return work;
+        return works.add(work);
     }
 
     /** Prepares a chain of requests for {@link #post}. */
     public SVCPostSend prepare(IbvSendWR... chain) throws IOException {
-        SVCPostSend call = pair.postSend(List.of(chain), null);
-        prepared.add(call);
-        return call;
+        return verbs.prepare(chain);
     }
 
-    /** Prepares to receive into one place for {@link #postReceive}. */
+    /** Prepares a receive into one place for {@link #postReceive}. */
     public SVCPostRecv prepareReceive(Work work, long address, int bytes, int localKey) throws IOException {
-        SVCPostRecv call = pair.postRecv(List.of(WorkRequests.receive(work, address, bytes, localKey)), null);
-        prepared.add(call);
-        return call;
+        return verbs.prepareReceive(work, address, bytes, localKey);
     }
 
     /** Begins a use of the queue pair; {@link #exit} ends it. */
@@ -186,7 +154,7 @@ public final class QueuePair implements AutoCloseable {
     }
 
     private void checkOpen() throws IOException {
-        if (closed) {
+        if (state != State.OPEN) {
             if (failure == null) {
                 throw new ClosedChannelException();
             }
@@ -195,11 +163,11 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Posts a prepared chain of which the last request alone tells of its end. There must be room for it, and no other thread
-     * may post anything meanwhile.
+     * Posts a prepared chain of which only the last request is signaled. There must be room for it, and no other thread may post
+     * meanwhile.
      *
-     * @param work what ends with the chain, and with it all that has been posted before
-     * @param requests how many there are in the chain
+     * @param work ends with the chain, and with it every unsignaled request posted before
+     * @param requests the number of requests in the chain
      * @return the turn of the work, for {@link #awaitEnd}
      */
     public int post(SVCPostSend chain, Work work, int requests) throws IOException {
@@ -207,9 +175,7 @@ public final class QueuePair implements AutoCloseable {
         lock.lock();
         try {
             checkOpen();
-            turn = work.begin(requests + silent);
-            room -= requests;
-            silent = 0;
+            turn = works.begin(work, requests);
         } finally {
             lock.unlock();
         }
@@ -218,27 +184,21 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Posts a request that tells of nothing: it is over when what is posted behind it by {@link #post} is, and its room comes
-     * back with that. There must be room for it, and no other thread may post anything meanwhile.
+     * Posts a request without a completion: it ends, and its room is free again, with the next request that {@link #post} posts.
+     * There must be room for it, and no other thread may post meanwhile.
      */
-    public void postSilently(SVCPostSend request) throws IOException {
+    public void postUnsignaled(SVCPostSend request) throws IOException {
         lock.lock();
         try {
             checkOpen();
-            room--;
-            silent++;
+            works.beginUnsignaled();
         } finally {
             lock.unlock();
         }
         try {
             request.execute();
         } catch (IOException e) {
-            lock.lock();
-            try {
-                fail(new IOException(peer + ": " + e.getMessage(), e));
-            } finally {
-                lock.unlock();
-            }
+            close(new IOException(peer + ": " + e.getMessage(), e));
             throw e;
         }
     }
@@ -248,7 +208,7 @@ public final class QueuePair implements AutoCloseable {
         lock.lock();
         try {
             checkOpen();
-            work.begin(0);
+            works.beginReceive(work);
         } finally {
             lock.unlock();
         }
@@ -261,7 +221,7 @@ public final class QueuePair implements AutoCloseable {
         } catch (IOException e) {
             lock.lock();
             try {
-                room += work.end(0);
+                works.takeBack(work);
                 fail(new IOException(peer + ": " + e.getMessage(), e));
             } finally {
                 lock.unlock();
@@ -270,46 +230,46 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Waits until {@code requests} more can be posted. */
+    /** Waits until this many requests can be posted. */
     public void awaitRoom(int requests) throws IOException {
         lock.lock();
         try {
-            while (room < requests) {
+            while (!works.hasRoom(requests)) {
                 checkOpen();
-                progressOrWait();
+                pollOrWait();
             }
         } finally {
             lock.unlock();
         }
     }
 
-    /** Waits until a turn of a piece of work is over and has gone well. */
+    /** Waits until a turn of a piece of work has ended; throws if it failed. */
     public void awaitEnd(Work work, int turn) throws IOException {
         lock.lock();
         try {
             while (!work.isOver(turn)) {
                 checkOpen();
-                progressOrWait();
+                pollOrWait();
             }
-            // What ended because the connection did has not gone well.
+            // The end of the connection ends work too, as a failure.
             checkOpen();
         } finally {
             lock.unlock();
         }
     }
 
-    /** Waits until what is being done for a piece of work now is over, and takes back that it has arrived if it has. */
+    /** Waits until the current turn of a piece of work has ended, and removes its arrival. */
     public void withdraw(Work work) {
         awaitOver(work);
         lock.lock();
         try {
-            arrivals.remove(work);
+            works.removeArrival(work);
         } finally {
             lock.unlock();
         }
     }
 
-    /** Waits until what is being done for a piece of work now is over, well or not; bounded. */
+    /** Waits until the current turn of a piece of work has ended, successful or not; bounded. */
     public void awaitOver(Work work) {
         awaitOver(work, turnOf(work));
     }
@@ -324,26 +284,26 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Waits until a turn of a piece of work is over, well or not; bounded. A device that does not end it in time loses the
-     * connection, and with that ends it.
+     * Waits until a turn of a piece of work has ended, successful or not; bounded. If the device does not end it in time, the
+     * connection is closed, which ends all work.
      */
     public void awaitOver(Work work, int turn) {
         lock.lock();
         try {
             users++;
-            boolean givenUp = false;
-            long deadline = System.nanoTime() + QUIET_TIMEOUT_NANOS;
-            while (!released && !work.isOver(turn)) {
-                if (System.nanoTime() - deadline > 0) {
-                    if (givenUp) {
-                        LOG.error("{}: the device does not end a request, not even with the connection", peer);
+            boolean closing = false;
+            long deadlineNs = clock.nanoTime() + QUIET_TIMEOUT_NS;
+            while (state != State.RELEASED && !work.isOver(turn)) {
+                if (clock.nanoTime() - deadlineNs > 0) {
+                    if (closing) {
+                        LOG.error("{}: the device did not end a request when the connection was closed", peer);
                         return;
                     }
-                    givenUp = true;
-                    deadline = System.nanoTime() + QUIET_TIMEOUT_NANOS;
-                    fail(new IOException(peer + ": the device does not end a request"));
+                    closing = true;
+                    deadlineNs = clock.nanoTime() + QUIET_TIMEOUT_NS;
+                    fail(new IOException(peer + ": the device did not end a request in time"));
                 }
-                progressOrWait();
+                pollOrWait();
             }
         } catch (IOException e) {
             LOG.debug("{}: {}", peer, e.toString());
@@ -354,37 +314,42 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Waits for a piece of work that was made to arrive, and answers it. */
+    /** Waits for the next piece of work that arrives. */
     public Work awaitArrival() throws IOException {
         lock.lock();
         try {
-            while (arrivals.isEmpty()) {
+            while (!works.hasArrival()) {
                 checkOpen();
-                progressOrWait();
+                pollOrWait();
             }
-            return arrivals.take();
+            return works.takeArrival();
         } finally {
             lock.unlock();
         }
     }
 
-    /** Polls if nobody else does, or else waits for what that one finds. With the lock, given up meanwhile. */
-    private void progressOrWait() throws IOException {
+    /** Polls for completions if no other thread does, else waits for that thread. The lock is released meanwhile. */
+    private void pollOrWait() throws IOException {
         if (polling) {
-            await(changed);
+            awaitChange();
             return;
         }
         polling = true;
         lock.unlock();
-        // If this fails, somebody else has to poll.
+        // After a failure too, the other threads are woken, so that one of them polls.
         int count = -1;
         try {
-            count = completions.poll(idleCheck);
+            count = verbs.completions().poll(idleCheck);
         } finally {
             lock.lock();
             polling = false;
             for (int i = 0; i < count; i++) {
-                take(completions.completion(i));
+                String reason = works.complete(verbs.completions().completion(i));
+                if (reason != null) {
+                    fail(reason.equals(WorkTable.FLUSHED_BY_END)
+                        ? closedByPeer()
+                        : new IOException(peer + ": " + reason));
+                }
             }
             if (count != 0) {
                 changed.signalAll();
@@ -392,62 +357,55 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    private static void await(Condition condition) throws IOException {
+    /** Waits for a signal, at most one polling period: then the polling thread may have left without another one to follow. */
+    private void awaitChange() throws IOException {
         try {
-            condition.await(CompletionQueue.EVENT_WAIT_MILLIS, TimeUnit.MILLISECONDS);
+            changed.await(CompletionQueue.EVENT_WAIT_MS, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new ClosedChannelException();
+            throw interrupted();
         }
     }
 
-    private void take(IbvWC completion) {
-        Work work = works.get((int) completion.getWr_id());
-        int status = completion.getStatus();
-        boolean good = status == IbvWcStatus.IBV_WC_SUCCESS.ordinal();
-        room += work.end(good ? completion.getByte_len() : 0);
-        if (!good) {
-            if (status != IbvWcStatus.IBV_WC_WR_FLUSH_ERR.ordinal()) {
-                fail(new IOException(peer + ": " + work.describe(status)));
-            } else if (!closed) {
-                fail(new EOFException(peer + " closed the connection"));
-            }
-        } else if (work.arrives()) {
-            arrivals.add(work);
-        }
+    private static ClosedChannelException interrupted() {
+        Thread.currentThread().interrupt();
+        return new ClosedChannelException();
     }
 
-    /** The other side is gone. */
+    private EOFException closedByPeer() {
+        return new EOFException(peer + " closed the connection");
+    }
+
+    /** Closes the queue pair because the peer has gone. */
     public void peerClosed() {
-        lock.lock();
-        try {
-            fail(new EOFException(peer + " closed the connection"));
-        } finally {
-            lock.unlock();
-        }
+        close(closedByPeer());
     }
 
     /** Ends every wait with an exception, and the connection. */
     @Override
     public void close() {
+        close(null);
+    }
+
+    private void close(IOException reason) {
         lock.lock();
         try {
-            fail(null);
+            fail(reason);
         } finally {
             lock.unlock();
         }
     }
 
+    /** Closes the queue pair; the first reason counts. With the lock. */
     private void fail(IOException reason) {
-        if (closed) {
+        if (state != State.OPEN) {
             return;
         }
-        closed = true;
+        state = State.CLOSED;
         failure = reason;
         try {
-            id.disconnect();
+            verbs.disconnect();
         } catch (IOException e) {
-            // It was not connected, or the other side was faster.
+            // It was not connected, or the peer ended the connection first.
             LOG.debug("{}: {}", peer, e.getMessage());
         }
         changed.signalAll();
@@ -455,20 +413,14 @@ public final class QueuePair implements AutoCloseable {
     }
 
     private void releaseIfUnused() {
-        if (!closed || released || users > 0) {
+        if (state != State.CLOSED || users > 0) {
             return;
         }
-        released = true;
+        state = State.RELEASED;
         try {
-            id.destroyQP();
-            prepared.forEach(StatefulVerbCall::free);
-            completions.destroy();
-            id.destroyId();
-            for (Release release : releases) {
-                release.release();
-            }
+            verbs.release();
         } catch (IOException e) {
-            LOG.error("{}: what the connection had is not given back whole: {}", peer, e.getMessage());
+            LOG.error("{}: could not release all resources of the connection: {}", peer, e.getMessage());
         }
     }
 }

@@ -37,8 +37,8 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
     private boolean greeted;
     private volatile boolean held;
 
-    ShmInitiatorDatamover(UnixSocket socket, String peer, Numbering numbering) {
-        this.stream = new FrameStream(socket, peer, NanoClock.SYSTEM);
+    ShmInitiatorDatamover(UnixSocket socket, String peer, Numbering numbering, NanoClock clock) {
+        this.stream = new FrameStream(socket, peer, clock);
         this.in = stream.reader();
         this.out = stream.writer();
         this.numbering = numbering;

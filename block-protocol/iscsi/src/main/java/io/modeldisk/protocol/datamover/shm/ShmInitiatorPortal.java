@@ -4,6 +4,7 @@ import io.modeldisk.platform.linux.NoListenerException;
 import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.linux.SharedMemory;
 import io.modeldisk.platform.linux.UnixSocket;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
 import java.io.IOException;
@@ -15,7 +16,7 @@ import java.nio.file.Path;
  * @param path its socket, as {@link SocketPath} says
  */
 public record ShmInitiatorPortal(Path path) implements InitiatorPortal {
-    private static final long PROBE_MILLIS = 1000;
+    private static final long PROBE_MS = 1000;
 
     @Override
     public String datamover() {
@@ -32,7 +33,7 @@ public record ShmInitiatorPortal(Path path) implements InitiatorPortal {
         if (!SharedMemory.isAvailable()) {
             return SharedMemory.unavailabilityCause();
         }
-        try (UnixSocket probe = UnixSocket.connect(path, PROBE_MILLIS)) {
+        try (UnixSocket probe = UnixSocket.connect(path, PROBE_MS)) {
             checkServer(probe);
             return null;
         } catch (IOException e) {
@@ -41,18 +42,18 @@ public record ShmInitiatorPortal(Path path) implements InitiatorPortal {
     }
 
     @Override
-    public InitiatorDatamover connect(InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMillis)
-        throws IOException {
+    public InitiatorDatamover connect(
+        InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMs, NanoClock clock) throws IOException {
         SharedMemory.ensureAvailability();
         UnixSocket socket;
         try {
-            socket = UnixSocket.connect(path, timeoutMillis);
+            socket = UnixSocket.connect(path, timeoutMs);
         } catch (NoListenerException e) {
             throw new IOException("does not answer over shared memory at " + e.getMessage()
                 + "; is `modeldisk serve --datamover shm` running on this host, as the same user?", e);
         }
         try {
-            return new ShmInitiatorDatamover(socket, "process " + checkServer(socket), numbering);
+            return new ShmInitiatorDatamover(socket, "process " + checkServer(socket), numbering, clock);
         } catch (IOException e) {
             socket.close();
             throw e;

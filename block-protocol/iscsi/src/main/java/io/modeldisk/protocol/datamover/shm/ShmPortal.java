@@ -52,8 +52,8 @@ public final class ShmPortal implements TargetPortal {
     }
 
     private static final Logger LOG = LogManager.getLogger(ShmPortal.class);
-    private static final long PROBE_MILLIS = 1000;
-    private static final int WAIT_MILLIS = 500;
+    private static final long PROBE_MS = 1000;
+    private static final int ACCEPT_STEP_MS = 500;
     private static final int GROUP_OR_OTHERS_WRITE = 022;
 
     private final UnixSocket socket;
@@ -117,7 +117,7 @@ public final class ShmPortal implements TargetPortal {
 
     private static void refuseIfInUse(Path path) throws IOException {
         if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
-            try (UnixSocket probe = UnixSocket.connect(path, PROBE_MILLIS)) {
+            try (UnixSocket probe = UnixSocket.connect(path, PROBE_MS)) {
                 throw new IOException("socket " + path + " is in use by process " + probe.peer().processId()
                     + ", which serves the same model at the same port; --shm-directory chooses another directory");
             } catch (NoListenerException e) {
@@ -158,7 +158,7 @@ public final class ShmPortal implements TargetPortal {
 
     private UnixSocket awaitConnection() throws IOException {
         try {
-            return socket.accept(WAIT_MILLIS);
+            return socket.accept(ACCEPT_STEP_MS);
         } catch (IOException e) {
             if (closed) {
                 throw new ClosedChannelException();

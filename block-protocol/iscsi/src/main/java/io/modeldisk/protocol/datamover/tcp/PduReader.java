@@ -9,28 +9,28 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
 /**
- * PDUs from a socket, header and data each followed by its digest if that was agreed on (RFC 7143 section 11.2). Reads ahead a
- * little, so that small PDUs cost less than a system call each, while data goes straight to where it belongs in one vectored
- * call together with the header behind it.
+ * Reads PDUs from a socket; a digest follows header and data if the login agreed on it (RFC 7143 section 11.2). One call reads
+ * several small PDUs; large data is read into its final memory, in one vectored call with the header behind it.
  *
- * <p>For one thread. Nothing is allocated after the start.
+ * <p>For one thread, except the times. Nothing is allocated after the start.
  */
 final class PduReader {
-    /** How far is read ahead behind small data: many PDUs at once. */
+    /** The read-ahead behind small data: many PDUs. */
     private static final int SMALL_READ_AHEAD_BYTES = 32 * 1024;
 
-    /** How far is read ahead behind large data: several headers, but little enough that copying it costs nothing beside that. */
+    /** The read-ahead behind large data: several headers, and so few bytes that copying them costs little. */
     private static final int READ_AHEAD_BYTES = 4096;
 
-    /** Data from this length on is large. */
+    /** The shortest data that counts as large. */
     private static final int LARGE_DATA_BYTES = 16 * 1024;
 
-    /** Where a header has the length of what follows it (RFC 7143 section 11.2.1): TotalAHSLength, DataSegmentLength. */
+    /** The offset of TotalAHSLength and DataSegmentLength in a header (RFC 7143 section 11.2.1). */
     private static final int LENGTHS = 4;
 
     private final SocketChannel channel;
     private final String peer;
     private final PduWriter writer;
+    private final NanoClock clock;
     private final ByteBuffer[] readVector = new ByteBuffer[2];
     private final ByteBuffer dropped = ByteBuffer.allocateDirect(READ_AHEAD_BYTES);
     private final WireDigest digest = new WireDigest();
@@ -39,24 +39,23 @@ final class PduReader {
     private boolean dataDigests;
     private int readAheadBytes = READ_AHEAD_BYTES;
     private volatile Thread thread;
-    private final NanoClock clock;
-    private volatile long receivingSinceNanos;
-    private volatile long lastReceivedNanos;
+    private volatile long receivingSinceNs;
+    private volatile long lastReceivedNs;
 
     /**
      * Reads from a connected channel.
      *
-     * @param writer whose held PDUs are sent before this waits for the peer
+     * @param writer its held PDUs are sent before this waits for the peer
      */
     PduReader(SocketChannel channel, String peer, PduWriter writer, NanoClock clock) {
         this.channel = channel;
         this.peer = peer;
         this.writer = writer;
         this.clock = clock;
-        this.lastReceivedNanos = clock.nanoTime();
+        this.lastReceivedNs = clock.nanoTime();
     }
 
-    /** From the next PDU on, headers and data have digests or not. Only from here on is there memory for many PDUs. */
+    /** Sets, from the next PDU on, which digests there are. Before the login ends, the read-ahead is small. */
     void enable(boolean headers, boolean data) {
         headerDigests = headers;
         dataDigests = data;
@@ -64,9 +63,9 @@ final class PduReader {
     }
 
     /**
-     * Waits for a header and reads it whole, with any additional header segments dropped.
+     * Waits for a header and reads it; drops additional header segments.
      *
-     * @throws IOException if the header does not match its digest: nothing in it, nor where the next one is, can be trusted
+     * @throws IOException if the header does not match its digest: its lengths, which place the next header, may be wrong
      */
     void readHeader(Pdu pdu) throws IOException {
         thread = Thread.currentThread();
@@ -76,7 +75,7 @@ final class PduReader {
         while (header.hasRemaining()) {
             if (!ahead.hasRemaining()) {
                 if (!first) {
-                    receivingSinceNanos = clock.nanoTime();
+                    receivingSinceNs = clock.nanoTime();
                 }
                 fillAhead();
             }
@@ -85,15 +84,15 @@ final class PduReader {
         }
         header.clear();
         long now = clock.nanoTime();
-        lastReceivedNanos = now;
+        lastReceivedNs = now;
         int ahs = pdu.ahsBytes();
         if (ahs > 0 || headerDigests) {
-            receivingSinceNanos = now;
+            receivingSinceNs = now;
             endHeader(header, ahs);
         }
         int dataBytes = pdu.dataSegmentBytes();
         readAheadBytes = dataBytes < LARGE_DATA_BYTES ? ahead.capacity() : READ_AHEAD_BYTES;
-        receivingSinceNanos = dataBytes > 0 ? now : 0;
+        receivingSinceNs = dataBytes > 0 ? now : 0;
         if (dataDigests) {
             digest.begin();
         }
@@ -149,7 +148,7 @@ final class PduReader {
     /**
      * Ends a PDU: reads the padding behind {@code dataBytes} of data, and their digest.
      *
-     * @return whether the data is as it was sent, as far as a digest can tell
+     * @return false if the data does not match its digest
      */
     boolean endData(int dataBytes) throws IOException {
         drop(Pdu.paddingOf(dataBytes), dataDigests);
@@ -158,7 +157,7 @@ final class PduReader {
             readFully(dropped.clear().limit(WireDigest.BYTES));
             intact = digest.matches(dropped, 0);
         }
-        receivingSinceNanos = 0;
+        receivingSinceNs = 0;
         return intact;
     }
 
@@ -203,7 +202,7 @@ final class PduReader {
         checkEnd(count);
     }
 
-    /** Before this waits for the peer, the peer gets what it may be waiting for. */
+    /** The peer may be waiting for a PDU that is held back. */
     private void sendHeld() throws IOException {
         if (writer.isHolding()) {
             writer.flush();
@@ -225,8 +224,8 @@ final class PduReader {
         }
     }
 
-    /** Whether the calling thread is the one that reads, and has the whole of the next PDU at hand. */
-    boolean goesOn() {
+    /** Whether the calling thread is the reading one, and the whole next PDU is already in the buffer. */
+    boolean hasNext() {
         if (thread != Thread.currentThread() || ahead.remaining() < Pdu.BHS_BYTES) {
             return false;
         }
@@ -239,13 +238,13 @@ final class PduReader {
         return ahead.remaining() >= Pdu.BHS_BYTES + ahsBytes + padded + digestBytes;
     }
 
-    /** When the PDU that is being read began, 0 between PDUs. */
-    long receivingSinceNanos() {
-        return receivingSinceNanos;
+    /** When the PDU began that is being read; 0 between PDUs. */
+    long receivingSinceNs() {
+        return receivingSinceNs;
     }
 
     /** When a header last came. */
-    long lastReceivedNanos() {
-        return lastReceivedNanos;
+    long lastReceivedNs() {
+        return lastReceivedNs;
     }
 }

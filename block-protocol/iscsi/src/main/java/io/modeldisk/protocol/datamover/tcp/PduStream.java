@@ -6,7 +6,7 @@ import io.modeldisk.protocol.login.OperationalParameters;
 import java.io.IOException;
 import java.nio.channels.SocketChannel;
 
-/** A connection's two directions. */
+/** Both directions of a connection. */
 final class PduStream implements AutoCloseable {
     private final SocketChannel channel;
     private final String peer;
@@ -22,7 +22,7 @@ final class PduStream implements AutoCloseable {
         this.reader = new PduReader(channel, peer, writer, clock);
     }
 
-    /** From the next PDU on, both ways, headers and data have the digests that were agreed on. For the thread that reads. */
+    /** From the next PDU on, in both directions, headers and data have the agreed digests. For the reading thread. */
     void enable(OperationalParameters agreed) {
         boolean headers = agreed.headerDigest() == Digest.CRC32C;
         boolean data = agreed.dataDigest() == Digest.CRC32C;

@@ -9,31 +9,31 @@ import java.nio.channels.SocketChannel;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * PDUs to a socket, header and data each followed by its digest if that was agreed on (RFC 7143 section 11.2): a PDU in one
- * vectored call, and small ones together in one if more are known to follow.
+ * Writes PDUs to a socket; a digest follows header and data if the login agreed on it (RFC 7143 section 11.2). One vectored call
+ * writes a PDU, or several small ones if more are known to follow.
  *
  * <p>Writing takes {@link #lock()} / {@link #unlock()}. Nothing is allocated after the start.
  */
 final class PduWriter {
-    /** How much is held back. */
+    /** The most bytes that are held back. */
     private static final int HELD_BYTES = 32 * 1024;
 
-    /** PDUs with no more data than this may be held back: copying them costs less than a call of their own. */
+    /** The longest data that is held back: to copy it costs less than another call. */
     private static final int MOST_HELD_DATA_BYTES = 8 * 1024;
 
     private final SocketChannel channel;
     private final NanoClock clock;
-    /** What was held, a header, its data, and what follows that. */
+    /** The held bytes, a header, its data, and the trailer. */
     private final ByteBuffer[] vector = new ByteBuffer[4];
     private final ByteBuffer trailer = ByteBuffer.allocateDirect(2 * Integer.BYTES);
     private final WireDigest digest = new WireDigest();
-    /** Fair: who sends much must not keep out who has one PDU to send, for which the other direction waits. */
+    /** Fair: a thread that sends much must not starve one with a single PDU for which the other direction waits. */
     private final ReentrantLock lock = new ReentrantLock(true);
     private ByteBuffer held = ByteBuffer.allocateDirect(0);
     private boolean headerDigests;
     private boolean dataDigests;
     private volatile boolean holding;
-    private volatile long sendingSinceNanos;
+    private volatile long sendingSinceNs;
 
     /** Writes to a connected channel. */
     PduWriter(SocketChannel channel, NanoClock clock) {
@@ -41,7 +41,7 @@ final class PduWriter {
         this.clock = clock;
     }
 
-    /** From the next PDU on, headers and data have digests or not. Only from here on is there memory to hold PDUs back. */
+    /** Sets, from the next PDU on, which digests there are. Before the login ends, nothing is held back. */
     void enable(boolean headers, boolean data) {
         lock.lock();
         headerDigests = headers;
@@ -53,12 +53,12 @@ final class PduWriter {
     /** Begins to write: waits until no other thread does. */
     void lock() {
         lock.lock();
-        sendingSinceNanos = clock.nanoTime();
+        sendingSinceNs = clock.nanoTime();
     }
 
     /** Ends writing. */
     void unlock() {
-        sendingSinceNanos = 0;
+        sendingSinceNs = 0;
         lock.unlock();
     }
 
@@ -137,7 +137,7 @@ final class PduWriter {
         return header;
     }
 
-    /** What follows data: its padding, and the digest of both. */
+    /** The padding behind data, and the digest of both. */
     private ByteBuffer trailerOf(ByteBuffer data) {
         int pad = Pdu.paddingOf(data.remaining());
         trailer.clear().putInt(0, 0).limit(pad);
@@ -150,7 +150,7 @@ final class PduWriter {
         return trailer;
     }
 
-    /** Writes the first {@code buffers} of the vector, but what was held only if anything was. */
+    /** Writes the first {@code buffers} of the vector. */
     private void writeAll(int buffers) throws IOException {
         vector[0] = held.flip();
         int first = held.hasRemaining() ? 0 : 1;
@@ -167,8 +167,8 @@ final class PduWriter {
         }
     }
 
-    /** When the thread that is writing began, 0 if none is. */
-    long sendingSinceNanos() {
-        return sendingSinceNanos;
+    /** When the thread began that is writing; 0 if none is. */
+    long sendingSinceNs() {
+        return sendingSinceNs;
     }
 }

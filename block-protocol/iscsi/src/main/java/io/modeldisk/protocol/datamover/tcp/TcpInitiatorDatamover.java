@@ -60,8 +60,9 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
      *
      * @param queueDepth how many commands are in flight at most; each has one R2T outstanding
      */
-    public TcpInitiatorDatamover(SocketChannel channel, Numbering numbering, int queueDepth) throws IOException {
-        this.stream = new PduStream(channel, NanoClock.SYSTEM);
+    public TcpInitiatorDatamover(SocketChannel channel, Numbering numbering, int queueDepth, NanoClock clock)
+        throws IOException {
+        this.stream = new PduStream(channel, clock);
         this.reader = stream.reader();
         this.writer = stream.writer();
         this.numbering = numbering;
@@ -235,7 +236,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
 
     @Override
     public long sendingSinceNanos() {
-        return writer.sendingSinceNanos();
+        return writer.sendingSinceNs();
     }
 
     @Override

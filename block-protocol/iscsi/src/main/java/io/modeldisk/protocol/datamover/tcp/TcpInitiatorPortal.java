@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.tcp;
 
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
 import java.io.IOException;
@@ -25,15 +26,15 @@ public record TcpInitiatorPortal(InetSocketAddress address) implements Initiator
     }
 
     @Override
-    public InitiatorDatamover connect(InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMillis)
-        throws IOException {
+    public InitiatorDatamover connect(
+        InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMs, NanoClock clock) throws IOException {
         if (address.isUnresolved()) {
             throw new IOException("is on a host that is not known");
         }
         SocketChannel channel = SocketChannel.open();
         try {
-            channel.socket().connect(address, (int) timeoutMillis);
-            return new TcpInitiatorDatamover(channel, numbering, queueDepth);
+            channel.socket().connect(address, (int) timeoutMs);
+            return new TcpInitiatorDatamover(channel, numbering, queueDepth, clock);
         } catch (ConnectException | SocketTimeoutException e) {
             channel.close();
             throw new IOException("does not answer: " + e.getMessage() + "; is `modeldisk serve` running there?", e);

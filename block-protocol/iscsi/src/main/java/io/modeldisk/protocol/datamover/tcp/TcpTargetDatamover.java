@@ -322,7 +322,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
                     dataIn.withStatus(ScsiStatus.GOOD, residual);
                 }
                 numbering.stamp(dataIn, end);
-                if (reader.goesOn()) {
+                if (reader.hasNext()) {
                     writer.hold(dataIn, views, memoryOffset + done, part);
                 } else {
                     writer.write(dataIn, views, memoryOffset + done, part);
@@ -346,7 +346,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
             numbering.stamp(response, carriesStatus);
             if (data != null) {
                 writer.write(response, data);
-            } else if (response.opcode() == Opcode.SCSI_RESPONSE && reader.goesOn()) {
+            } else if (response.opcode() == Opcode.SCSI_RESPONSE && reader.hasNext()) {
                 writer.hold(response);
             } else {
                 writer.write(response);
@@ -358,7 +358,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
 
     @Override
     public Liveness liveness() {
-        return new Liveness(reader.receivingSinceNanos(), reader.lastReceivedNanos(), writer.sendingSinceNanos());
+        return new Liveness(reader.receivingSinceNs(), reader.lastReceivedNs(), writer.sendingSinceNs());
     }
 
     @Override

@@ -17,7 +17,7 @@ final class ShmPair extends DatamoverPair {
 
     private ShmPair(UnixSocket[] sockets, InitiatorDatamover.Numbering initiator, TargetDatamover.Numbering target,
         MappingLimits limits) {
-        super(new ShmInitiatorDatamover(sockets[0], "the target", initiator),
+        super(new ShmInitiatorDatamover(sockets[0], "the target", initiator, NanoClock.SYSTEM),
             new ShmTargetDatamover(sockets[1], "the initiator", target, limits, NanoClock.SYSTEM));
         near = sockets[0];
         far = sockets[1];

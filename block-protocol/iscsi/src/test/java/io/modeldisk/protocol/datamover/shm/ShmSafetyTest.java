@@ -192,7 +192,8 @@ final class ShmSafetyTest {
     @Test
     void memoryThatCannotBeSharedIsRefusedAtOnce() throws IOException {
         try (DataMemory plain = DataMemory.allocate(4096)) {
-            ShmInitiatorDatamover initiator = new ShmInitiatorDatamover(near, "the target", new NoNumbers());
+            ShmInitiatorDatamover initiator = new ShmInitiatorDatamover(near, "the target", new NoNumbers(),
+                NanoClock.SYSTEM);
             ScsiCommandPdu command = new ScsiCommandPdu(Pdu.newHeader()).beginWrite(4096);
             assertThatThrownBy(() -> initiator.sendCommand(command, new Task(plain), false))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("allocateShareable");

@@ -35,7 +35,7 @@ final class TcpDatamoverTest extends DatamoverContract {
         TcpPair(SocketChannel near, SocketChannel far, InitiatorDatamover.Numbering initiator,
             TargetDatamover.Numbering target, int slots)
             throws IOException {
-            super(new TcpInitiatorDatamover(near, initiator, slots),
+            super(new TcpInitiatorDatamover(near, initiator, slots, NanoClock.SYSTEM),
                 new TcpTargetDatamover(far, target, slots, NanoClock.SYSTEM));
             this.near = near;
             this.far = far;

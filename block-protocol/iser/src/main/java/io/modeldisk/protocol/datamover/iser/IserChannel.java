@@ -19,20 +19,21 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
 /**
- * Messages over a queue pair, for either end: receives are posted ahead, sends have places of their own and go out in the order
- * in which {@link #lock} was taken. Thread-safe as {@link QueuePair} is.
+ * Messages over a queue pair, at either end. Receives are posted ahead; sends have their own buffers and go out in the order of
+ * {@link #lock}. Thread-safe as {@link QueuePair} is.
  */
 final class IserChannel implements AutoCloseable {
-    /** PDUs that come unasked, beyond one for each command: pings, task management, text, logout. */
+    /** Receives for PDUs beyond one for each command: pings, task management, text, logout. */
     static final int UNEXPECTED_PDUS = 16;
 
-    /** How many messages may be on their way out. */
+    /** The most messages that are being sent. */
     static final int SENDS = 32;
 
-    /** Of so many messages the device tells only that the last is out, if nobody needs to know more: each word of it costs. */
-    private static final int GROUP = 8;
+    /** Only every 8th send is signaled unless its sender needs the completion: each completion costs. */
+    private static final int SIGNAL_INTERVAL = 8;
 
     private final QueuePair queue;
+    private final NanoClock clock;
     private final MemoryRights dataRights;
     private final RegisteredMemory messages;
     private final IserMessage[] kept;
@@ -43,22 +44,21 @@ final class IserChannel implements AutoCloseable {
     private final List<RegisteredMemory> registered = new ArrayList<>();
     private final ReentrantLock sendLock = new ReentrantLock();
     private volatile RegisteredMemory[] known = {};
-    private final NanoClock clock;
-    private volatile long sendingSinceNanos;
-    private volatile long lastReceivedNanos;
+    private volatile long sendingSinceNs;
+    private volatile long lastReceivedNs;
     private int nextSend;
 
     /**
-     * Posts the receives, so before the connection is there. Owns the queue pair; closes it if this fails.
+     * Posts the receives, before the connection is made. Owns the queue pair; closes it if this fails.
      *
-     * @param keptCount how many messages without data the caller has for itself: {@link #kept}
+     * @param keptCount the messages without data that are the caller's: {@link #kept}
      * @param dataRights who may use the data of commands; messages have local rights on either side
      */
     IserChannel(QueuePair queue, int receiveCount, int keptCount, MemoryRights dataRights, NanoClock clock)
         throws IOException {
         this.queue = queue;
-        this.clock = clock;
-        this.lastReceivedNanos = clock.nanoTime();
+        this.clock = queue.clock();
+        this.lastReceivedNs = clock.nanoTime();
         this.dataRights = dataRights;
         this.kept = new IserMessage[keptCount];
         long keptOffset = (long) (receiveCount + SENDS) * IserMessage.BYTES;
@@ -82,7 +82,7 @@ final class IserChannel implements AutoCloseable {
             }
             for (int i = 0; i < keptCount; i++) {
                 kept[i] = new IserMessage(memory, keptOffset + (long) i * IserMessage.BYTES_WITHOUT_DATA,
-                    IserMessage.BYTES_WITHOUT_DATA, "a part of another's work", false);
+                    IserMessage.BYTES_WITHOUT_DATA, "a response behind data", false);
             }
             send = queue.prepare(WorkRequests.send(IbvSendWR.IBV_WR_SEND, IbvSendWR.IBV_SEND_SIGNALED, 1));
             sendAndInvalidate = queue.prepare(
@@ -93,7 +93,7 @@ final class IserChannel implements AutoCloseable {
         }
     }
 
-    /** A queue pair is made for this many requests but receives. */
+    /** The send requests that a queue pair needs, of them {@code rdmaRequests} RDMA READs and WRITEs. */
     static int sendRequests(int rdmaRequests) {
         return SENDS + rdmaRequests;
     }
@@ -102,12 +102,12 @@ final class IserChannel implements AutoCloseable {
         return queue;
     }
 
-    /** A message of the caller's own, which is no work by itself: whoever sends it knows when it is out. */
+    /** A message of the caller. It is no {@link Work} of its own: it is sent behind data, as a part of that request. */
     IserMessage kept(int index) {
         return kept[index];
     }
 
-    /** The registration of memory: a look, but for the first time that this connection sees it. */
+    /** The registration of memory; slow only at this connection's first use of it. */
     RegisteredMemory registered(DataMemory memory) throws IOException {
         for (RegisteredMemory one : known) {
             if (one.isOf(memory)) {
@@ -127,7 +127,7 @@ final class IserChannel implements AutoCloseable {
         }
     }
 
-    /** Memory that is gone stays locked no longer. */
+    /** Deregisters memory, which unlocks its pages. */
     private void forget(Predicate<RegisteredMemory> which) throws IOException {
         for (RegisteredMemory one : List.copyOf(registered)) {
             if (which.test(one)) {
@@ -143,16 +143,16 @@ final class IserChannel implements AutoCloseable {
         }
     }
 
-    /** Waits for the next message, or another piece of work that was made to arrive. */
+    /** Waits for the next message, or for other work that arrives. */
     Work awaitArrival() throws IOException {
         Work arrival = queue.awaitArrival();
         if (arrival instanceof IserMessage) {
-            lastReceivedNanos = clock.nanoTime();
+            lastReceivedNs = clock.nanoTime();
         }
         return arrival;
     }
 
-    /** Lets the next message come where this one was. */
+    /** Posts the buffer of a message again. */
     void receiveAgain(IserMessage message) throws IOException {
         queue.postReceive(receives[(int) message.id()], message);
     }
@@ -160,19 +160,19 @@ final class IserChannel implements AutoCloseable {
     /** Begins to send: waits until no other thread does. */
     void lock() {
         sendLock.lock();
-        sendingSinceNanos = clock.nanoTime();
+        sendingSinceNs = clock.nanoTime();
     }
 
     void unlock() {
-        sendingSinceNanos = 0;
+        sendingSinceNs = 0;
         sendLock.unlock();
     }
 
-    /** Waits for a place for a message, which has to be sent then; with the lock. It advertises nothing yet. */
+    /** Waits for a free message, which the caller must send; with the lock. It advertises no memory yet. */
     IserMessage nextMessage() throws IOException {
         IserMessage message = sends[nextSend];
-        if (nextSend % GROUP == 0) {
-            IserMessage last = sends[nextSend + GROUP - 1];
+        if (nextSend % SIGNAL_INTERVAL == 0) {
+            IserMessage last = sends[nextSend + SIGNAL_INTERVAL - 1];
             queue.awaitEnd(last, last.turn());
         }
         nextSend = (nextSend + 1) % SENDS;
@@ -180,29 +180,29 @@ final class IserChannel implements AutoCloseable {
         return message;
     }
 
-    /** Sends a message from {@link #nextMessage}; with the lock. Answers its turn, whose end is known if it {@code tells}. */
-    int send(IserMessage message, int bytes, boolean tells) throws IOException {
-        return send(send, message, bytes, tells);
+    /** Sends a message from {@link #nextMessage}; with the lock. Its turn, whose end can be awaited if it is {@code signaled}. */
+    int send(IserMessage message, int bytes, boolean signaled) throws IOException {
+        return send(send, message, bytes, signaled);
     }
 
-    /** Sends a message as {@link #send}, which invalidates a key of the other side's. */
-    int sendAndInvalidate(IserMessage message, int bytes, boolean tells, int key) throws IOException {
+    /** Sends a message as {@link #send}, which also invalidates a key of the peer. */
+    int sendAndInvalidate(IserMessage message, int bytes, boolean signaled, int key) throws IOException {
         sendAndInvalidate.getWrMod(0).getRdmaMod().setRkey(key);
-        return send(sendAndInvalidate, message, bytes, tells);
+        return send(sendAndInvalidate, message, bytes, signaled);
     }
 
-    private int send(SVCPostSend call, IserMessage message, int bytes, boolean tells) throws IOException {
+    private int send(SVCPostSend call, IserMessage message, int bytes, boolean signaled) throws IOException {
         queue.awaitRoom(1);
-        boolean signaled = tells || nextSend % GROUP == 0;
-        prepare(call.getWrMod(0), message, bytes, message, signaled);
-        if (signaled) {
+        boolean signals = signaled || nextSend % SIGNAL_INTERVAL == 0;
+        prepare(call.getWrMod(0), message, bytes, message, signals);
+        if (signals) {
             return queue.post(call, message, 1);
         }
-        queue.postSilently(call);
+        queue.postUnsignaled(call);
         return message.turn();
     }
 
-    /** Patches a send request for a message, of which a piece of work hears the end if it is signaled. */
+    /** Patches a send request for a message; if it is signaled, the completion ends {@code work}. */
     void prepare(SVCPostSend.SendWRMod request, IserMessage message, int bytes, Work work, boolean signaled) {
         request.setWr_id(work.id());
         request.setSend_flags((signaled ? IbvSendWR.IBV_SEND_SIGNALED : 0)
@@ -219,19 +219,19 @@ final class IserChannel implements AutoCloseable {
         send(message, message.fill(pdu, data), false);
     }
 
-    /** Waits until all is out that is being sent and tells of it: what takes data along from where it is. */
+    /** Waits until every signaled send has ended, among them all that carry data from the memory of tasks. */
     void awaitSends() {
         for (IserMessage message : sends) {
             queue.awaitOver(message);
         }
     }
 
-    long sendingSinceNanos() {
-        return sendingSinceNanos;
+    long sendingSinceNs() {
+        return sendingSinceNs;
     }
 
-    long lastReceivedNanos() {
-        return lastReceivedNanos;
+    long lastReceivedNs() {
+        return lastReceivedNs;
     }
 
     @Override

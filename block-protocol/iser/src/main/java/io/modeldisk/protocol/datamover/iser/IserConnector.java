@@ -1,11 +1,12 @@
 package io.modeldisk.protocol.datamover.iser;
 
 import com.ibm.disni.verbs.RdmaCm;
-import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmEvent.EventType;
+import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaConnParam;
 import com.ibm.disni.verbs.RdmaEventChannel;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.rdma.ConnectionDetails;
 import io.modeldisk.protocol.rdma.QueuePair;
@@ -19,44 +20,43 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Makes iSER connections from the initiator's side. Those of one connector share what is registered with a device: memory that
- * several sessions use is registered once. Thread-safe.
+ * Makes iSER connections from the initiator's side. The connections of one connector share registrations: memory that several
+ * sessions use is registered once with each device. Thread-safe.
  */
 public final class IserConnector {
-    private static final int STEP_MILLIS = 100;
-
-    /** The reason of a rejection with which the connection manager says that nobody listens. */
+    /** The connection manager rejects with this reason if no process listens. */
     private static final int INVALID_SERVICE_ID = 8;
 
     private final RdmaDomains domains = new RdmaDomains();
-    private final boolean keysMayGo;
+    private final boolean asksForInvalidation;
 
-    /** What is registered stays registered, so that a target is asked to invalidate nothing. */
+    /** Registrations stay, so that a target is not asked to invalidate keys. */
     public IserConnector() {
         this(false);
     }
 
     /**
-     * @param keysMayGo whether targets are asked to invalidate the keys of a command with its response
+     * @param asksForInvalidation whether targets are asked to invalidate the keys of a command with its response
      */
-    IserConnector(boolean keysMayGo) {
-        this.keysMayGo = keysMayGo;
+    IserConnector(boolean asksForInvalidation) {
+        this.asksForInvalidation = asksForInvalidation;
     }
 
     /**
      * Connects.
      *
-     * @param queueDepth how many commands are in flight at most
-     * @throws IOException if there is no RDMA here, or no connection within the time, in words
+     * @param queueDepth the most commands in flight
+     * @throws IOException if there is no RDMA here, or no connection in time, with the reason
      */
     public InitiatorDatamover connect(
-        InetSocketAddress portal, long timeoutMillis, InitiatorDatamover.Numbering numbering, int queueDepth)
+        InetSocketAddress portal, long timeoutMs, InitiatorDatamover.Numbering numbering, int queueDepth,
+        NanoClock clock)
         throws IOException {
         if (portal.isUnresolved()) {
-            throw new IOException("is on a host that is not known");
+            throw new IOException("is on an unknown host");
         }
         Rdma.ensureAvailability();
-        Attempt attempt = new Attempt(portal, timeoutMillis);
+        Attempt attempt = new Attempt(portal, timeoutMs, clock);
         try {
             return attempt.run(numbering, queueDepth);
         } catch (IOException | RuntimeException e) {
@@ -65,32 +65,34 @@ public final class IserConnector {
         }
     }
 
-    /** One attempt: what it has made so far, and until when it may go on. */
+    /** One attempt to connect: the objects made so far, and its deadline. */
     private final class Attempt {
         private final String portal;
         private final InetSocketAddress address;
-        private final long timeoutMillis;
-        private final long deadline;
+        private final long timeoutMs;
+        private final long deadlineNs;
+        private final NanoClock clock;
         private final RdmaEventChannel channel;
         private RdmaCmId id;
         private QueuePair queue;
 
-        Attempt(InetSocketAddress address, long timeoutMillis) throws IOException {
+        Attempt(InetSocketAddress address, long timeoutMs, NanoClock clock) throws IOException {
             this.address = address;
             this.portal = IserPortal.text(address);
-            this.timeoutMillis = timeoutMillis;
-            this.deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
+            this.timeoutMs = timeoutMs;
+            this.clock = clock;
+            this.deadlineNs = clock.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
             this.channel = RdmaEventChannel.createEventChannel();
         }
 
         InitiatorDatamover run(InitiatorDatamover.Numbering numbering, int queueDepth) throws IOException {
             id = channel.createId(RdmaCm.RDMA_PS_TCP);
-            id.resolveAddr(null, address, (int) timeoutMillis);
+            id.resolveAddr(null, address, (int) timeoutMs);
             await(EventType.RDMA_CM_EVENT_ADDR_RESOLVED);
-            id.resolveRoute((int) timeoutMillis);
+            id.resolveRoute((int) timeoutMs);
             await(EventType.RDMA_CM_EVENT_ROUTE_RESOLVED);
             queue = IserIncoming.open(domains, id, IserInitiatorDatamover.sendRequests(),
-                IserInitiatorDatamover.receives(queueDepth), portal);
+                IserInitiatorDatamover.receives(queueDepth), portal, clock);
             queue.releaseAtEnd(channel::destroyEventChannel);
             IserInitiatorDatamover datamover = new IserInitiatorDatamover(queue, numbering, queueDepth);
             connect();
@@ -101,7 +103,7 @@ public final class IserConnector {
 
         private void connect() throws IOException {
             try (Arena arena = Arena.ofConfined()) {
-                byte[] data = IserPrivateData.bytes(keysMayGo);
+                byte[] data = IserPrivateData.bytes(asksForInvalidation);
                 MemorySegment privateData = arena.allocateFrom(ValueLayout.JAVA_BYTE, data);
                 RdmaConnParam parameters = IserIncoming.connectionParameters();
                 parameters.setPrivate_data(privateData.address());
@@ -111,18 +113,17 @@ public final class IserConnector {
         }
 
         private void await(EventType expected) throws IOException {
-            while (System.nanoTime() - deadline < 0) {
-                RdmaCmEvent event = channel.getCmEvent(STEP_MILLIS);
-                if (event != null) {
-                    EventType type = EventType.values()[event.getEvent()];
-                    if (type == expected) {
-                        return;
-                    }
-                    throw new IOException(
-                        portal + describe(type, ConnectionDetails.shared().lastEvent(channel).status()));
+            long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - clock.nanoTime());
+            RdmaCmEvent event = leftMs <= 0 ? null : channel.getCmEvent((int) leftMs);
+            if (event != null) {
+                EventType type = EventType.values()[event.getEvent()];
+                if (type == expected) {
+                    return;
                 }
+                throw new IOException(
+                    portal + describe(type, ConnectionDetails.shared().lastEvent(channel).status()));
             }
-            throw new IOException("does not answer over RDMA within " + timeoutMillis + " ms" + device()
+            throw new IOException("does not answer over RDMA within " + timeoutMs + " ms" + device()
                 + "; does `rping -c -a " + address.getAddress().getHostAddress() + "` reach it?");
         }
 
@@ -147,7 +148,7 @@ public final class IserConnector {
             return name.isEmpty() ? "" : " through device " + name;
         }
 
-        /** What became of the connection, while nothing else comes; one thread at a time. */
+        /** Looks for the end of the connection while nothing else comes; one thread at a time. */
         private void look() throws IOException {
             RdmaCmEvent event = channel.getCmEvent(0);
             if (event == null) {
@@ -161,7 +162,7 @@ public final class IserConnector {
             }
         }
 
-        /** Gives back what there is so far. */
+        /** Releases the objects made so far. */
         private void giveUp() throws IOException {
             if (queue != null) {
                 queue.close();

@@ -20,7 +20,7 @@ import org.apache.logging.log4j.Logger;
  * device share. That exposes no memory: what a target registers has no remote rights ({@link IserTargetDatamover#DATA_RIGHTS}).
  */
 final class IserIncoming implements IncomingConnection {
-    /** As often as InfiniBand allows: seven times, and for ever while the other side has posted no receive. */
+    /** The most that InfiniBand allows: seven times, and without end while the other side has posted no receive. */
     private static final byte RETRIES = 7;
 
     private static final Logger LOG = LogManager.getLogger(IserIncoming.class);
@@ -33,18 +33,19 @@ final class IserIncoming implements IncomingConnection {
     private boolean taken;
 
     /**
-     * @param said what the initiator said with its wish
+     * @param privateData of the request to connect
      */
-    IserIncoming(IserPortal portal, RdmaCmId id, byte[] said) throws IOException {
+    IserIncoming(IserPortal portal, RdmaCmId id, byte[] privateData) throws IOException {
         this.portal = portal;
         this.id = id;
         this.peer = (InetSocketAddress) id.getDestination();
         this.localAddress = (InetSocketAddress) id.getSource();
         if (peer == null || localAddress == null) {
             id.destroyId();
-            throw new IOException("a connection from an address that is not of IPv4, which is all that DiSNI knows");
+            throw new IOException("a connection from an address that is not IPv4: DiSNI supports no other");
         }
-        this.invalidates = IserPrivateData.wantsInvalidation(said) && ConnectionDetails.shared().canInvalidate(id);
+        this.invalidates = IserPrivateData.wantsInvalidation(privateData)
+            && ConnectionDetails.shared().canInvalidate(id);
     }
 
     @Override
@@ -60,9 +61,9 @@ final class IserIncoming implements IncomingConnection {
     @Override
     public TargetDatamover open(TargetDatamover.Numbering numbering, int slots, NanoClock clock) throws IOException {
         QueuePair queue = open(portal.domains(), id, IserTargetDatamover.sendRequests(),
-            IserTargetDatamover.receives(slots), IserPortal.text(peer));
+            IserTargetDatamover.receives(slots), IserPortal.text(peer), clock);
         taken = true;
-        // From the next line on the connection may end at any time.
+        // After the next line the connection may end at any time.
         queue.enter();
         try {
             portal.opened(id, queue);
@@ -78,7 +79,8 @@ final class IserIncoming implements IncomingConnection {
         try {
             ConnectionDetails.shared().accept(id, connectionParameters(), IserPrivateData.bytes(invalidates));
             if (invalidates) {
-                LOG.info("{}: responses invalidate the keys of their commands, as it asks for", IserPortal.text(peer));
+                LOG.info("{}: responses invalidate the keys of their commands, as the initiator asks",
+                    IserPortal.text(peer));
             }
             return datamover;
         } catch (IOException e) {
@@ -88,11 +90,12 @@ final class IserIncoming implements IncomingConnection {
     }
 
     /** A queue pair on the device of an identifier, in the device's domain. */
-    static QueuePair open(RdmaDomains domains, RdmaCmId id, int sendRequests, int receives, String peer)
+    static QueuePair open(RdmaDomains domains, RdmaCmId id, int sendRequests, int receives, String peer,
+        NanoClock clock)
         throws IOException {
         RdmaDomain domain = domains.enter(id);
         try {
-            QueuePair queue = new QueuePair(domain, id, sendRequests, receives, peer);
+            QueuePair queue = new QueuePair(domain, id, sendRequests, receives, peer, clock);
             queue.releaseAtEnd(() -> domains.leave(domain));
             return queue;
         } catch (IOException e) {
@@ -117,7 +120,7 @@ final class IserIncoming implements IncomingConnection {
         try {
             id.destroyId();
         } catch (IOException e) {
-            LOG.warn("the iSER connection from {} is not refused as it should be: {}", peer, e.getMessage());
+            LOG.warn("could not refuse the iSER connection from {}: {}", peer, e.getMessage());
         }
     }
 }

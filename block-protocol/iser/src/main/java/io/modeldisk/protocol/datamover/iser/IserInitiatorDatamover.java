@@ -178,7 +178,7 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
 
     @Override
     public long sendingSinceNanos() {
-        return channel.sendingSinceNanos();
+        return channel.sendingSinceNs();
     }
 
     @Override

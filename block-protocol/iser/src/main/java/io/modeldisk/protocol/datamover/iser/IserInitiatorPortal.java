@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.iser;
 
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
 import io.modeldisk.protocol.pdu.RequestPdu;
@@ -14,7 +15,7 @@ import java.net.InetSocketAddress;
  * @param address where it listens
  */
 public record IserInitiatorPortal(IserConnector connector, InetSocketAddress address) implements InitiatorPortal {
-    private static final long PROBE_MILLIS = 2000;
+    private static final long PROBE_MS = 2000;
 
     @Override
     public String datamover() {
@@ -36,7 +37,7 @@ public record IserInitiatorPortal(IserConnector connector, InetSocketAddress add
         if (!Rdma.isAvailable()) {
             return Rdma.unavailabilityCause();
         }
-        try (InitiatorDatamover _ = connector.connect(address, PROBE_MILLIS, new Unnumbered(), 1)) {
+        try (InitiatorDatamover _ = connector.connect(address, PROBE_MS, new Unnumbered(), 1, NanoClock.SYSTEM)) {
             return null;
         } catch (IOException e) {
             return "it " + e.getMessage();
@@ -57,8 +58,8 @@ public record IserInitiatorPortal(IserConnector connector, InetSocketAddress add
     }
 
     @Override
-    public InitiatorDatamover connect(InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMillis)
-        throws IOException {
-        return connector.connect(address, timeoutMillis, numbering, queueDepth);
+    public InitiatorDatamover connect(
+        InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMs, NanoClock clock) throws IOException {
+        return connector.connect(address, timeoutMs, numbering, queueDepth, clock);
     }
 }

@@ -20,21 +20,21 @@ import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Listens for iSER connections on the addresses of this machine's RDMA devices. One thread hears of connections that are asked
- * for and of those that end; {@link #accept} hands the former out. Thread-safe.
+ * Listens for iSER connections on the addresses of this machine's RDMA devices. One thread receives the events of the connection
+ * manager: {@link #accept} hands out new connections, and queue pairs are told of their end. Thread-safe.
  */
 public final class IserPortal implements TargetPortal {
     /** The datamover's name. */
     public static final String NAME = "iser";
 
-    /** Listens on a target's own address: TCP and iSER have the same port number beside one another. */
+    /** Listens at the target's address: TCP and iSER use the same port number. */
     public record Opener() implements TargetPortal.Opener {
         @Override
         public TargetPortal open(InetSocketAddress address, String targetName) throws IOException {
@@ -49,15 +49,17 @@ public final class IserPortal implements TargetPortal {
 
     private static final Logger LOG = LogManager.getLogger(IserPortal.class);
     private static final int BACKLOG = 64;
-    private static final int EVENT_WAIT_MILLIS = 100;
+    /** The longest time until {@link #close} is noticed: no call wakes a wait for an event. */
+    private static final int EVENT_POLL_MS = 100;
 
     private final RdmaDomains domains = new RdmaDomains();
     private final RdmaEventChannel channel;
     private final List<RdmaCmId> listeners = new ArrayList<>();
     private final Map<RdmaCmId, QueuePair> connections = new ConcurrentHashMap<>();
-    /** The listeners' devices, which keep what is prepared until the portal has ended. */
+    /** The devices of the listeners: they keep prepared memory registered until the portal has ended. */
     private final List<RdmaDomain> prepared = new ArrayList<>();
-    private final ArrayBlockingQueue<IserIncoming> incomings = new ArrayBlockingQueue<>(BACKLOG);
+    /** New connections; an empty element wakes {@link #accept} at the end. */
+    private final ArrayBlockingQueue<Optional<IserIncoming>> incomings = new ArrayBlockingQueue<>(BACKLOG);
     private final InetAddress host;
     private int port;
     private volatile boolean closed;
@@ -69,9 +71,9 @@ public final class IserPortal implements TargetPortal {
     }
 
     /**
-     * Listens; on every RDMA device's address if the address is the wildcard one.
+     * Listens; on the address of every RDMA device if the address is the wildcard.
      *
-     * @throws IOException if there is no RDMA, or the address is none of a device or taken, in words
+     * @throws IOException if there is no RDMA, or no device has the address, or it is in use, with the reason
      */
     public static IserPortal listen(InetSocketAddress address) throws IOException {
         if (address.isUnresolved()) {
@@ -87,7 +89,7 @@ public final class IserPortal implements TargetPortal {
         IserPortal portal = new IserPortal(RdmaEventChannel.createEventChannel(), address);
         try {
             for (InetAddress one : wanted) {
-                // Where the system chooses the port, it is the first one's on all of them.
+                // With port 0, all addresses get the port that the system chose for the first.
                 portal.listen(new InetSocketAddress(one, portal.port), available);
             }
         } catch (IOException e) {
@@ -149,12 +151,11 @@ public final class IserPortal implements TargetPortal {
     @Override
     public IncomingConnection accept() throws IOException {
         try {
-            while (!closed) {
-                IserIncoming incoming = incomings.poll(EVENT_WAIT_MILLIS, TimeUnit.MILLISECONDS);
-                if (incoming != null) {
-                    return incoming;
-                }
+            Optional<IserIncoming> incoming = closed ? Optional.empty() : incomings.take();
+            if (incoming.isPresent() && !closed) {
+                return incoming.get();
             }
+            incoming.ifPresent(IserIncoming::close);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -165,7 +166,7 @@ public final class IserPortal implements TargetPortal {
         return domains;
     }
 
-    /** From now on a connection's queue pair hears of its end. */
+    /** From now on the queue pair of a connection is told of its end. */
     void opened(RdmaCmId id, QueuePair queue) {
         connections.put(id, queue);
         queue.releaseAtEnd(() -> connections.remove(id));
@@ -174,13 +175,13 @@ public final class IserPortal implements TargetPortal {
     private void run() {
         boolean listening = true;
         try {
-            // Identifiers of connections live on the channel, so that it is there until the last of them is gone.
+            // The identifiers of connections use the channel, which must stay until the last of them is gone.
             while (!closed || !connections.isEmpty()) {
                 if (closed && listening) {
                     listening = false;
                     stopListening();
                 }
-                RdmaCmEvent event = channel.getCmEvent(EVENT_WAIT_MILLIS);
+                RdmaCmEvent event = channel.getCmEvent(EVENT_POLL_MS);
                 if (event != null) {
                     handleAlone(EventType.values()[event.getEvent()], event);
                 }
@@ -191,13 +192,13 @@ public final class IserPortal implements TargetPortal {
             leaveDomains();
             channel.destroyEventChannel();
         } catch (IOException | RuntimeException e) {
-            LOG.error("listening for iSER connections ended: {}", e.toString());
+            LOG.error("the thread for iSER events of {} ended: {}", this, e.toString());
         } finally {
-            closed = true;
+            close();
         }
     }
 
-    /** What goes wrong with one connection is no matter of the others. */
+    /** A failure of one connection does not concern the others. */
     private void handleAlone(EventType type, RdmaCmEvent event) {
         try {
             handle(type, event);
@@ -212,8 +213,8 @@ public final class IserPortal implements TargetPortal {
             case RDMA_CM_EVENT_CONNECT_REQUEST -> {
                 IserIncoming incoming = new IserIncoming(this, id,
                     ConnectionDetails.shared().lastEvent(channel).privateData());
-                if (closed || !incomings.offer(incoming)) {
-                    LOG.warn("iSER connection from {} refused: too many are asked for at once", incoming.peerAddress());
+                if (closed || !incomings.offer(Optional.of(incoming))) {
+                    LOG.warn("iSER connection from {} refused: {} others are waiting", incoming.peerAddress(), BACKLOG);
                     incoming.close();
                 }
             }
@@ -233,9 +234,10 @@ public final class IserPortal implements TargetPortal {
         for (RdmaCmId listener : listeners) {
             listener.destroyId();
         }
-        for (IserIncoming incoming = incomings.poll(); incoming != null; incoming = incomings.poll()) {
-            incoming.close();
+        for (Optional<IserIncoming> next = incomings.poll(); next != null; next = incomings.poll()) {
+            next.ifPresent(IserIncoming::close);
         }
+        incomings.offer(Optional.empty());
     }
 
     @Override
@@ -243,9 +245,11 @@ public final class IserPortal implements TargetPortal {
         return text(localAddress());
     }
 
-    /** Stops listening; what the portal holds is given back when the last of its connections has ended. */
+    /** Stops listening; the portal's resources are released when the last of its connections has ended. */
     @Override
     public void close() {
         closed = true;
+        // If the queue is full, its first element wakes the accepting thread.
+        incomings.offer(Optional.empty());
     }
 }

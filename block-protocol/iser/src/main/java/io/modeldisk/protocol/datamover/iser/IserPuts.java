@@ -14,13 +14,13 @@ final class IserPuts {
         underWay = new IserTransfer[slots];
     }
 
-    /** One more is under way, with this status number in its response. */
-    synchronized void add(IserTransfer put, int statSn) {
-        put.putBegins(statSn, clock.nanoTime());
+    /** Adds a put whose response has this StatSN. */
+    synchronized void add(IserTransfer put, int statSn, long nowNs) {
+        put.putBegins(statSn, nowNs);
         underWay[count++] = put;
     }
 
-    /** One is over. Does nothing if that is known. */
+    /** Removes a put that has ended, if it is there. */
     synchronized void remove(IserTransfer put) {
         for (int i = 0; i < count; i++) {
             if (underWay[i] == put) {
@@ -36,8 +36,8 @@ final class IserPuts {
         return count > 0 && underWay[0].putStatSn() - expStatSn < 0 ? underWay[0] : null;
     }
 
-    /** When the oldest one was sent; 0 if none is under way. */
-    synchronized long sinceNanos() {
-        return count > 0 ? underWay[0].putSinceNanos() : 0;
+    /** When the oldest put began; 0 if there is none. */
+    synchronized long sinceNs() {
+        return count > 0 ? underWay[0].putSinceNs() : 0;
     }
 }

@@ -274,7 +274,7 @@ public final class IserTargetDatamover implements TargetDatamover {
                 if (last) {
                     queue.post(call, state, 1);
                 } else {
-                    queue.postSilently(call);
+                    queue.postUnsignaled(call);
                 }
                 position += part;
             }
@@ -371,7 +371,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         IserHeader.begin(message.whole());
         response.begin(state.transfer().initiatorTaskTag(), ScsiStatus.GOOD, 0).residual(residual);
         numbering.stamp(response, true);
-        puts.add(state, response.statSn());
+        puts.add(state, response.statSn(), queue.clock().nanoTime());
         if (invalidates) {
             chain.getWrMod(1).getRdmaMod().setRkey(state.takeAdvertisedKey(state.transfer().initiatorTaskTag()));
         }
@@ -397,7 +397,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         try {
             IserMessage message;
             int turn;
-            boolean tells = mayBeTheLast(pdu.opcode());
+            boolean signaled = mayBeTheLast(pdu.opcode());
             channel.lock();
             try {
                 message = channel.nextMessage();
@@ -408,12 +408,12 @@ public final class IserTargetDatamover implements TargetDatamover {
                 int key = invalidates && pdu.opcode() == Opcode.SCSI_RESPONSE ? takeKeyOf(pdu.initiatorTaskTag()) : 0;
                 int bytes = message.fill(pdu, data);
                 turn = key == 0
-                    ? channel.send(message, bytes, tells)
-                    : channel.sendAndInvalidate(message, bytes, tells, key);
+                    ? channel.send(message, bytes, signaled)
+                    : channel.sendAndInvalidate(message, bytes, signaled, key);
             } finally {
                 channel.unlock();
             }
-            if (tells) {
+            if (signaled) {
                 queue.awaitEnd(message, turn);
             }
         } finally {
@@ -439,11 +439,11 @@ public final class IserTargetDatamover implements TargetDatamover {
 
     @Override
     public Liveness liveness() {
-        long message = channel.sendingSinceNanos();
-        long put = puts.sinceNanos();
+        long message = channel.sendingSinceNs();
+        long put = puts.sinceNs();
         long sending = message == 0 || put != 0 && put - message < 0 ? put : message;
         // A message comes whole or not at all: none is ever being received.
-        return new Liveness(0, channel.lastReceivedNanos(), sending);
+        return new Liveness(0, channel.lastReceivedNs(), sending);
     }
 
     @Override

@@ -15,7 +15,7 @@ final class IserTransfer extends Work {
     private final IserMessage response;
     private boolean put;
     private int putStatSn;
-    private long putSinceNanos;
+    private long putSinceNs;
     private Work lastWrite;
     private int lastWriteTurn;
     private DataTransfer transfer;
@@ -107,14 +107,14 @@ final class IserTransfer extends Work {
         lastWrite = null;
     }
 
-    /** Its last WRITE and the response go out. */
+    /** Begins to send its last WRITE and the response. */
     void putBegins(int statSn, long nowNs) {
         put = true;
         putStatSn = statSn;
-        putSinceNanos = nowNs;
+        putSinceNs = nowNs;
     }
 
-    /** Whether it is the end of a put that ends it. */
+    /** Whether it is a put: it ends with its response. */
     boolean isPut() {
         return put;
     }
@@ -123,8 +123,8 @@ final class IserTransfer extends Work {
         return putStatSn;
     }
 
-    long putSinceNanos() {
-        return putSinceNanos;
+    long putSinceNs() {
+        return putSinceNs;
     }
 
     int writeStag() {

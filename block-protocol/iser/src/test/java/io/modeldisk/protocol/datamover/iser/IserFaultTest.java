@@ -4,6 +4,7 @@ import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
 import io.modeldisk.protocol.datamover.tcp.TcpInitiatorPortal;
@@ -84,7 +85,8 @@ class IserFaultTest extends IserFixture {
     @Test
     void anAddressThatNobodyHasIsSaidInWordsAndInTime() {
         InitiatorPortal way = new IserInitiatorPortal(connector, new InetSocketAddress(NOBODY, 3260));
-        assertThatThrownBy(() -> way.connect(new Unnumbered(), 1, 10_000)).isInstanceOf(IOException.class)
+        assertThatThrownBy(() -> way.connect(new Unnumbered(), 1, 10_000, NanoClock.SYSTEM))
+            .isInstanceOf(IOException.class)
             .hasMessageContaining("RDMA");
     }
 
@@ -99,7 +101,8 @@ class IserFaultTest extends IserFixture {
                 }
             });
             InitiatorPortal way = new IserInitiatorPortal(connector, refusing.localAddress());
-            assertThatThrownBy(() -> way.connect(new Unnumbered(), 1, 20_000)).isInstanceOf(IOException.class)
+            assertThatThrownBy(() -> way.connect(new Unnumbered(), 1, 20_000, NanoClock.SYSTEM))
+                .isInstanceOf(IOException.class)
                 .hasMessageContaining("refuses the iSER connection").hasMessageContaining("log says why");
             refuser.join();
         }
@@ -109,14 +112,15 @@ class IserFaultTest extends IserFixture {
     void aTargetThatNeverAnswersIsGivenUp() throws Exception {
         try (IserPortal silent = IserPortal.listen(new InetSocketAddress(address, 0))) {
             InitiatorPortal way = new IserInitiatorPortal(connector, silent.localAddress());
-            assertThatThrownBy(() -> way.connect(new Unnumbered(), 1, 1_000)).isInstanceOf(IOException.class)
+            assertThatThrownBy(() -> way.connect(new Unnumbered(), 1, 1_000, NanoClock.SYSTEM))
+                .isInstanceOf(IOException.class)
                 .hasMessageContaining("does not answer over RDMA").hasMessageContaining("rping");
         }
     }
 
     @Test
     void aConnectionThatNeverLogsInIsClosed() throws Exception {
-        try (InitiatorDatamover mute = iser().connect(new Unnumbered(), 1, 20_000);
+        try (InitiatorDatamover mute = iser().connect(new Unnumbered(), 1, 20_000, NanoClock.SYSTEM);
             IscsiSession session = login(iser())) {
             assertThatThrownBy(() -> mute.receive(null)).isInstanceOf(IOException.class);
             assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 0, 1, memory, 0, Serving.BLOCK)))

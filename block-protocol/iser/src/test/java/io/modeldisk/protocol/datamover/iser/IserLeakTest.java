@@ -3,6 +3,7 @@ package io.modeldisk.protocol.datamover.iser;
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.engine.Serving;
 import io.modeldisk.protocol.initiator.IscsiSession;
@@ -65,7 +66,7 @@ class IserLeakTest extends IserFixture {
     private void connectAndEnd(int number) throws Exception {
         switch (number % 4) {
             case 0 -> {
-                try (InitiatorDatamover _ = iser().connect(new Unnumbered(), 1, 20_000)) {
+                try (InitiatorDatamover _ = iser().connect(new Unnumbered(), 1, 20_000, NanoClock.SYSTEM)) {
                     // Never logs in.
                 }
             }

@@ -13,7 +13,7 @@ import java.util.concurrent.CompletionException;
 
 /** Both ends of an iSER connection over this machine's first RDMA device. */
 final class IserPair extends DatamoverPair {
-    private static final long TIMEOUT_MILLIS = 20_000;
+    private static final long TIMEOUT_MS = 20_000;
 
     private IserPair(InitiatorDatamover initiator, TargetDatamover target) {
         super(initiator, target);
@@ -25,7 +25,7 @@ final class IserPair extends DatamoverPair {
             CompletableFuture<InitiatorDatamover> near = CompletableFuture.supplyAsync(() -> {
                 try {
                     return new IserInitiatorPortal(new IserConnector(), portal.localAddress())
-                        .connect(initiator, slots, TIMEOUT_MILLIS);
+                        .connect(initiator, slots, TIMEOUT_MS, NanoClock.SYSTEM);
                 } catch (IOException e) {
                     throw new CompletionException(e);
                 }

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.datamover.iser;
 
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
 import java.io.IOException;
@@ -29,9 +30,9 @@ final class RememberingPortal implements InitiatorPortal {
     }
 
     @Override
-    public InitiatorDatamover connect(InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMillis)
-        throws IOException {
-        last = (IserInitiatorDatamover) way.connect(numbering, queueDepth, timeoutMillis);
+    public InitiatorDatamover connect(
+        InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMs, NanoClock clock) throws IOException {
+        last = (IserInitiatorDatamover) way.connect(numbering, queueDepth, timeoutMs, clock);
         return last;
     }
 }
