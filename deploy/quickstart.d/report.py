@@ -91,15 +91,15 @@ def table(options):
         ("pushed", size(pushed)),
         ("pulled", size(pulled)),
         ("time", f"{options.seconds:.1f} s, {options.seconds / mounts[0]['iterations'] * 1e3:.1f} ms an iteration"),
-        ("stall of an iteration", f"{between(stalls)} ms, the mean of each learner: how long fsync let it wait"),
+        ("stall", f"{between(stalls)} ms: the wait in fsync, mean of each learner"),
         (
-            "weights computed on",
-            f"{between([step['meanWeightsAgeMs'] for step in steps])} ms old at the end of an iteration, pulled after "
-            f"a bubble of {between([step['meanBubbleMs'] for step in steps])} ms",
+            "age of the weights",
+            f"{between([step['meanWeightsAgeMs'] for step in steps])} ms at the end of an iteration, mean; "
+            f"bubble before the pull {between([step['meanBubbleMs'] for step in steps])} ms",
         ),
         (
             "staleness",
-            f"{between([step['meanStalenessRounds'] for step in steps])} rounds that these weights lacked, on average",
+            f"{between([step['meanStalenessRounds'] for step in steps])} rounds behind the shards, mean",
         ),
         ("throughput", f"{size((pushed + pulled) / options.seconds)}/s through {len(shards)} shards"),
     ]
@@ -110,9 +110,9 @@ def table(options):
     if evaluation["accuracy"] < LEAST_ACCURACY and mounts[0]["iterations"] >= ENOUGH_ITERATIONS:
         problems.append(f"the accuracy is below {LEAST_ACCURACY}")
     if abs(evaluation["accuracy"] - plain["accuracy"]) > MOST_ACCURACY_DIFFERENCE:
-        problems.append("the accuracy is not that of the plain training")
+        problems.append("the accuracy differs from that of the plain training")
     if evaluation["relative"] > MOST_RELATIVE_DIFFERENCE:
-        problems.append("the weights are not those of the plain training")
+        problems.append("the weights differ from those of the plain training")
     for problem in problems:
         print(f"   NOT AS EXPECTED: {problem}")
     return 1 if problems else 0

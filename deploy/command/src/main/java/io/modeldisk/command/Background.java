@@ -34,7 +34,7 @@ final class Background {
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment().put(MARKER, "1");
         if (log != null) {
-            // Whoever starts a mount learns at once that its log cannot be written.
+            // A log that cannot be written is an error at start.
             builder.environment().put("MODELDISK_LOG_LEVEL",
                 System.getenv().getOrDefault("MODELDISK_LOG_LEVEL", "info"));
         }

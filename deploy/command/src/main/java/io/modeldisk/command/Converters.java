@@ -8,7 +8,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** How the text of an option becomes a size or a duration, in all commands alike. */
+/** Converts the text of an option to a size or a duration, in the same way for all commands. */
 public final class Converters {
     private Converters() {}
 

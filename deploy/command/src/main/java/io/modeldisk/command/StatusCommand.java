@@ -110,7 +110,7 @@ final class StatusCommand implements Callable<Integer> {
         }
     }
 
-    /** Prints why learners wait, and whose gradients were not finite. */
+    /** Prints the reasons for waits, and the learners with gradients that were not finite. */
     private static void printTroubles(JsonNode shard) {
         int number = shard.path("shard").asInt();
         if (shard.has("stopped")) {
@@ -134,7 +134,8 @@ final class StatusCommand implements Callable<Integer> {
             if (learner.path("behind").path("waitedFor").asBoolean()) {
                 System.out.printf("shard %d waits for learner %s%s, %s behind%n", number,
                     learner.path("learner").asText(),
-                    learner.path("state").asText().equals("lost") ? ", whose connection is gone" : "", behind(learner));
+                    learner.path("state").asText().equals("lost") ? ", which has lost its connection" : "",
+                    behind(learner));
             }
         }
     }

@@ -1,2 +1,2 @@
-/** The {@code modeldisk} command: options and messages. What it starts lives in the modules below. */
+/** The {@code modeldisk} command: options and messages. The modules below do the work. */
 package io.modeldisk.command;

@@ -64,6 +64,27 @@ final class DocumentationTest {
     }
 
     @ParameterizedTest
+    @MethodSource("mavenCommands")
+    void mavenCommandShownNamesModulesAndTestsThatExist(String command) throws IOException {
+        Matcher modules = Pattern.compile("-pl ([\\w/,-]+)").matcher(command);
+        while (modules.find()) {
+            for (String module : modules.group(1).split(",")) {
+                assertThat(Pages.ROOT.resolve(module).resolve("pom.xml")).exists();
+            }
+        }
+        Matcher test = Pattern.compile("-Dtest=(\\w+)").matcher(command);
+        if (test.find()) {
+            try (Stream<Path> files = Files.walk(Pages.ROOT)) {
+                assertThat(files).anyMatch(file -> file.endsWith(test.group(1) + ".java"));
+            }
+        }
+    }
+
+    static Stream<String> mavenCommands() throws IOException {
+        return Pages.all().stream().flatMap(DocumentationTest::commands).filter(command -> command.startsWith("mvn "));
+    }
+
+    @ParameterizedTest
     @MethodSource("scripts")
     void scriptShownIsExecutable(String script) {
         assertThat(Pages.ROOT.resolve(script)).isExecutable();
