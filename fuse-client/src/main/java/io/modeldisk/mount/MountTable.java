@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The mounts this process sees (proc_pid_mountinfo(5)).
+ * The mounts that this process sees (proc_pid_mountinfo(5)).
  *
- * @param entries in the order they were made: of two at one place, the later hides the earlier
+ * @param entries in the order of mounting: of two at one place, the later hides the earlier
  */
 record MountTable(List<Entry> entries) {
     private static final Path SOURCE = Path.of("/proc/self/mountinfo");
@@ -19,8 +19,8 @@ record MountTable(List<Entry> entries) {
     /**
      * A mount.
      *
-     * @param mountPoint where
-     * @param type of file system, as {@code fuse.modeldisk}
+     * @param mountPoint the directory
+     * @param type the file system type, such as {@code fuse.modeldisk}
      */
     record Entry(String mountPoint, String type) {}
 
@@ -32,7 +32,7 @@ record MountTable(List<Entry> entries) {
         return new MountTable(lines.stream().map(MountTable::entry).flatMap(Optional::stream).toList());
     }
 
-    /** What is mounted exactly here, on top. */
+    /** The topmost mount at exactly this directory. */
     Optional<Entry> at(Path directory) {
         String place = directory.toString();
         return entries.stream().filter(entry -> entry.mountPoint().equals(place)).reduce((lower, upper) -> upper);
@@ -47,7 +47,7 @@ record MountTable(List<Entry> entries) {
         return Optional.of(new Entry(unescape(fields[MOUNT_POINT_FIELD]), sides[1].split(" ", 2)[0]));
     }
 
-    /** A blank, a tab, a line feed and a backslash are written as a backslash and three octal digits. */
+    /** The kernel writes a blank, a tab, a line feed and a backslash as a backslash and three octal digits. */
     private static String unescape(String text) {
         byte[] bytes = new byte[text.length()];
         int length = 0;

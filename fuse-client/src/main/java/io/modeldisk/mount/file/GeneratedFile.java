@@ -11,12 +11,12 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.function.Supplier;
 
-/** A text about the mount, as it was when the file was opened. Its size shows as 0, as with files in /proc. */
+/** A text that is made when the file is opened. The size is shown as 0, as for files in /proc. */
 public final class GeneratedFile implements MountedFile {
     private final String name;
     private final Supplier<byte[]> text;
 
-    /** A file that asks this for its text each time it is opened. */
+    /** A file whose text the supplier makes at each open. */
     public GeneratedFile(String name, Supplier<byte[]> text) {
         this.name = name;
         this.text = text;
@@ -72,17 +72,17 @@ public final class GeneratedFile implements MountedFile {
 
         @Override
         public void synchronize(Cancellation cancellation) {
-            // Nothing is written.
+            // The file is read-only.
         }
 
         @Override
         public void flush(Cancellation cancellation) {
-            // Nothing is written.
+            // The file is read-only.
         }
 
         @Override
         public void release() {
-            // Nothing is held.
+            // A handle holds nothing.
         }
     }
 }

@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The extended attributes of the model: what a learner may want to know of the weights it computes on. Thread-safe. */
+/** The extended attributes of the file {@code model}: version and age of the weights, and times of the exchange. Thread-safe. */
 final class ModelAttributes {
     private static final List<String> NAMES = Stream.of(Attribute.values()).map(Attribute::attributeName).toList();
     private static final List<String> NAMES_WITHOUT_VERSION = Stream
@@ -23,7 +23,7 @@ final class ModelAttributes {
         this.probe = probe;
     }
 
-    /** Those that have a value: an exchange that notes no version of its weights has neither that nor a staleness. */
+    /** The attributes that have a value: without a known version there is no staleness either. */
     List<String> names() {
         WeightsInUse weights = exchange.weightsInUse();
         boolean known = weights.isLatest() || weights.version() != VersionProbe.UNKNOWN;

@@ -10,44 +10,35 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The file a learner trains with: read is a pull, write a push, fsync the end of an iteration. Whoever has it open for writing
- * makes the mount a learner; when the last of them is gone, killed or not, the mount leaves its rounds.
+ * The file {@code model}: a read pulls, a write pushes, an fsync ends the iteration. The mount is a learner while a process has
+ * the file open for writing: it joins at the first such open, and leaves when the last such handle is released, also by the
+ * process's death.
  */
 public final class ModelFile implements MountedFile {
     private static final Logger LOG = LogManager.getLogger(ModelFile.class);
-    // The kernel sends the release just after close(2) has returned; none comes if the descriptor was a duplicate.
-    private static final long RELEASE_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final RemoteModel model;
     private final Exchange exchange;
     private final FixedSize size;
     private final ModelAttributes attributes;
-    // Held while joining and leaving: an open that meets a leave waits for it, and then joins.
+    private final PendingReleases releases;
+    // Held while joining and leaving, so that an open during a leave waits and then joins.
     private final CancellableLock lock = new CancellableLock();
+    // All open handles; guarded by the lock.
     private int handles;
-    // Changes under the lock only; read without it, for the status.
+    // Handles that can write; changes under the lock, and the status reads it without.
     private volatile int learners;
-    private final NanoClock clock;
-    private final ReentrantLock releases = new ReentrantLock();
-    private final Condition released = releases.newCondition();
-    private final Cancellation.Waiter wakeOpens = Cancellation.signalling(releases, released);
-    // Writable handles that a process has closed and the kernel has not released yet; changes under the lock.
-    private volatile int closing;
 
-    /** The file of this model, with this way to move its data. */
+    /** The file of this model; the exchange moves its data. */
     public ModelFile(RemoteModel model, Exchange exchange, NanoClock clock) {
         this.model = model;
-        this.clock = clock;
+        this.releases = new PendingReleases(clock);
         this.exchange = exchange;
         this.size = new FixedSize(name(), model.facts().sizeBytes(), clock);
         this.attributes = new ModelAttributes(exchange, new VersionProbe(model, clock));
@@ -88,7 +79,7 @@ public final class ModelFile implements MountedFile {
         return attributes.value(name);
     }
 
-    /** Whether somebody has it open for writing. */
+    /** Whether a process has the file open for writing. */
     public boolean hasLearner() {
         return learners > 0;
     }
@@ -96,7 +87,8 @@ public final class ModelFile implements MountedFile {
     @Override
     public FileHandle open(boolean writable, Cancellation cancellation) throws IOException {
         if (writable) {
-            awaitReleases(cancellation);
+            // A learner that opens the file after another has closed it must be a new one.
+            releases.await(cancellation);
         }
         long stamp = lock.lockExclusive(cancellation);
         try {
@@ -113,27 +105,6 @@ public final class ModelFile implements MountedFile {
         return new Handle(writable);
     }
 
-    /** A learner that opens the file after another has closed it is a new one, even if the release is still to come. */
-    private void awaitReleases(Cancellation cancellation) throws IOException {
-        if (closing == 0) {
-            return;
-        }
-        long deadlineNs = clock.nanoTime() + RELEASE_WAIT_NS;
-        cancellation.register(wakeOpens);
-        releases.lock();
-        try {
-            while (closing > 0 && !cancellation.isCancelled() && clock.awaitUntil(released, deadlineNs)) {
-                // Woken by a release or a cancellation.
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("the thread was interrupted while it waited for a closed learner");
-        } finally {
-            releases.unlock();
-            cancellation.unregister(wakeOpens);
-        }
-    }
-
     private void becomeLearner(Cancellation cancellation) throws IOException {
         model.join();
         try {
@@ -148,7 +119,7 @@ public final class ModelFile implements MountedFile {
         try {
             model.leave();
         } catch (IOException e) {
-            LOG.warn("the learner's rounds could not be left, the shards will notice by its lease: {}", e.getMessage());
+            LOG.warn("cannot leave the rounds, the shards end the learner's lease: {}", e.getMessage());
         }
     }
 
@@ -168,7 +139,7 @@ public final class ModelFile implements MountedFile {
 
     private final class Handle implements FileHandle {
         private final boolean writable;
-        // Changes under the lock of the releases.
+        // Whether a release is pending; changes under this handle's monitor.
         private volatile boolean flushed;
 
         Handle(boolean writable) {
@@ -219,7 +190,7 @@ public final class ModelFile implements MountedFile {
             setFlushed(false);
         }
 
-        /** A handle that goes on after a flush had a second descriptor: no release is near. */
+        /** A handle that is used after a flush has a second descriptor, so no release is pending. */
         private void inUse() {
             if (flushed) {
                 setFlushed(false);
@@ -227,15 +198,11 @@ public final class ModelFile implements MountedFile {
         }
 
         private void setFlushed(boolean now) {
-            releases.lock();
-            try {
+            synchronized (this) {
                 if (writable && flushed != now) {
-                    closing += now ? 1 : -1;
+                    releases.add(now ? 1 : -1);
                     flushed = now;
-                    released.signalAll();
                 }
-            } finally {
-                releases.unlock();
             }
         }
     }

@@ -12,19 +12,19 @@ import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 
-/** The raw weights as a plain disk (LUN 1): read and written as they are, at any alignment, with no learner involved. */
+/** The file {@code weights}: the raw weights as a plain disk (LUN 1), read and written at any alignment without a learner. */
 public final class WeightsFile implements MountedFile, AutoCloseable {
     private final RemoteModel model;
     private final FixedSize size;
-    // Whole logical blocks are written side by side; a write of parts reads first, and must be alone.
+    // Shared by writes of whole logical blocks; held alone by a write of parts, which reads the blocks first.
     private final CancellableLock lock = new CancellableLock();
-    // Guarded by the lock, held alone: where parts of logical blocks are put together.
+    // The logical blocks that a write of parts changes; guarded by the lock, held alone.
     private final DataMemory patch;
 
     /**
      * The file of this model.
      *
-     * @throws IOException if there is no memory for it
+     * @throws IOException if its memory cannot be allocated
      */
     public WeightsFile(RemoteModel model, NanoClock clock) throws IOException {
         this.model = model;
@@ -62,7 +62,7 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
         return new Handle();
     }
 
-    /** Gives its memory back. Nobody uses it any more. */
+    /** Frees the memory. No call may use the file any more. */
     @Override
     public void close() {
         patch.close();
@@ -125,17 +125,17 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
 
         @Override
         public void synchronize(Cancellation cancellation) {
-            // A write has returned only when the shards had it.
+            // A write returns only when the shards have it.
         }
 
         @Override
         public void flush(Cancellation cancellation) {
-            // Nothing is kept back.
+            // A write returns only when the shards have it.
         }
 
         @Override
         public void release() {
-            // Nothing is held.
+            // A handle holds nothing.
         }
     }
 }

@@ -79,7 +79,7 @@ public final class KernelBinding implements FuseBinding {
         try {
             return KernelSession.serve(directory, fd, fileSystem, options, unmounter);
         } catch (IOException | RuntimeException e) {
-            // The descriptor first: then nothing that unmounting asks can wait for an answer.
+            // Closed first, so that the unmount does not wait for an answer of this session.
             Descriptors.close(fd);
             unmounter.unmountForGood(directory);
             throw e;
@@ -105,7 +105,7 @@ public final class KernelBinding implements FuseBinding {
             if (Mounts.unmount(directory.toString(), Mounts.UMOUNT_NOFOLLOW) >= 0) {
                 return;
             }
-            // FORCE ends the session for whoever has a file open, DETACH takes the mount out of the tree at once.
+            // FORCE ends the session for processes with open files, DETACH removes the mount from the tree at once.
             int unmounted = Mounts.unmount(directory.toString(),
                 Mounts.MNT_FORCE | Mounts.MNT_DETACH | Mounts.UMOUNT_NOFOLLOW);
             if (unmounted < 0) {

@@ -11,8 +11,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Room for one request at a time: its header, its data, its reply, and the vectors that point to them, all built once. For one
- * thread, but for {@link #interrupt}, {@link #cancel} and {@link #requests}.
+ * The memory of one request at a time: header, data and reply, with the vectors that point to them, allocated once. For one
+ * thread, except {@link #interrupt}, {@link #cancel} and {@link #requests}.
  */
 final class RequestSlot implements DataRequest {
     private static final int VECTOR_ENTRY_BYTES = 16;
@@ -28,12 +28,12 @@ final class RequestSlot implements DataRequest {
     private final Cancellation cancellation = new Cancellation();
 
     private int ownFd;
-    // That of the request in the slot: a parked one may come from another.
+    // The descriptor of the request in the slot; a parked request may come from another one.
     private int fd;
     private long receivedUnique;
     private boolean replied;
     private volatile long requests;
-    // Guarded by this: the request that an interrupt may still reach.
+    // The request that an interrupt can reach, 0 for none; guarded by this.
     private long unique;
 
     RequestSlot(Arena arena, DataMemory memory, long memoryOffset) {
@@ -51,12 +51,12 @@ final class RequestSlot implements DataRequest {
         part(outVector, 0, out.address(), ReplyView.HEADER_BYTES);
     }
 
-    /** From now on, requests come from and replies go to this descriptor: the kernel keeps a request with its device. */
+    /** Sets the descriptor that requests are read from; the kernel accepts a reply only on the descriptor of its request. */
     void attach(int descriptor) {
         this.ownFd = descriptor;
     }
 
-    /** Waits for the next request; minus the error number if there is none. */
+    /** Waits for the next request; the result is its length, or minus the error number. */
     long receive() {
         fd = ownFd;
         long length = Descriptors.readv(state, fd, inVector.address(), 2);
@@ -100,18 +100,18 @@ final class RequestSlot implements DataRequest {
         return replied;
     }
 
-    /** Makes this request one that an interrupt can reach. */
+    /** From now on, an interrupt reaches this request. */
     synchronized void begin() {
         unique = receivedUnique;
         cancellation.reset();
     }
 
-    /** The request is done. */
+    /** The request has ended. */
     synchronized void end() {
         unique = 0;
     }
 
-    /** Cancels the request if it is here. Any thread. */
+    /** Cancels the request with this number if it is in this slot. Any thread. */
     synchronized boolean interrupt(long interruptedUnique) {
         if (unique != interruptedUnique) {
             return false;
@@ -120,7 +120,7 @@ final class RequestSlot implements DataRequest {
         return true;
     }
 
-    /** Cancels whatever is here. Any thread. */
+    /** Cancels the request in this slot, if there is one. Any thread. */
     synchronized void cancel() {
         if (unique != 0) {
             cancellation.cancel();
@@ -142,7 +142,7 @@ final class RequestSlot implements DataRequest {
         return cancellation;
     }
 
-    /** Answers with the body that was built, or with nothing but success. */
+    /** Answers with success and the body, which may be empty. */
     void replyBody() throws IOException {
         length(outVector, 0, ReplyView.HEADER_BYTES + reply.bodyBytes());
         send(0, ReplyView.HEADER_BYTES + reply.bodyBytes(), 1);
@@ -186,7 +186,7 @@ final class RequestSlot implements DataRequest {
 
     private void write(int descriptor, int totalBytes, int parts) throws IOException {
         long written = Descriptors.writev(state, descriptor, outVector.address(), parts);
-        // ENOENT: the request was aborted meanwhile; ENODEV: unmounted. Nobody waits for the answer.
+        // ENOENT: the request was aborted meanwhile; ENODEV: unmounted. In both cases no process waits for the answer.
         if (written < 0 && written != -Errno.ENOENT.number() && written != -Errno.ENODEV.number()) {
             throw new IOException(
                 "the kernel did not take a reply of " + totalBytes + " bytes: " + Errno.nameOf(-written));

@@ -3,26 +3,28 @@ package io.modeldisk.mount.fuse;
 import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.linux.SocketMessage;
 import io.modeldisk.platform.linux.UnixSocket;
+import io.modeldisk.platform.time.FutureWait;
+import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Mounts and unmounts as a user: fusermount3, which belongs to root, does it and sends the session's descriptor over a socket
- * (SCM_RIGHTS, unix(7)). ProcessBuilder cannot hand a socket to a child, so the child is started by posix_spawn(3).
+ * Mounts and unmounts as a user with fusermount3, a program that runs as root and sends the session's descriptor over a socket
+ * (SCM_RIGHTS, unix(7)). ProcessBuilder cannot pass a socket to a child, so posix_spawn(3) starts it.
  */
 final class UserMount implements Unmounter {
     private static final Logger LOG = LogManager.getLogger(UserMount.class);
     private static final String HELPER = "fusermount3";
     private static final String SOCKET_VARIABLE = "_FUSE_COMMFD";
-    private static final long HELPER_TIMEOUT_S = 10;
+    private static final Duration HELPER_TIMEOUT = Duration.ofSeconds(10);
 
     /** Whether fusermount3 is installed. */
     static boolean isAvailable() {
@@ -34,7 +36,7 @@ final class UserMount implements Unmounter {
     static int mount(Path directory, boolean allowOther) throws IOException {
         UnixSocket[] sockets = UnixSocket.pair();
         try (UnixSocket own = sockets[0]) {
-            // Closed before the receive, which so ends instead of waiting if the helper has sent nothing.
+            // Closed before the receive, so that the receive ends if the helper has sent nothing.
             try (UnixSocket helpers = sockets[1]) {
                 helpers.letChildrenInherit();
                 runHelper(directory, allowOther, helpers.descriptor());
@@ -88,9 +90,10 @@ final class UserMount implements Unmounter {
             .toList();
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         try {
-            if (!process.waitFor(HELPER_TIMEOUT_S, TimeUnit.SECONDS)) {
+            if (!FutureWait.isDoneWithin(process.onExit(), HELPER_TIMEOUT, NanoClock.SYSTEM)) {
                 process.destroyForcibly();
-                throw new IOException("cannot unmount " + directory + ": " + HELPER + " did not end");
+                throw new IOException("cannot unmount " + directory + ": " + HELPER + " did not end within "
+                    + HELPER_TIMEOUT.toSeconds() + " s");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
