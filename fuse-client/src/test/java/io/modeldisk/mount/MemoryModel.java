@@ -51,6 +51,7 @@ public final class MemoryModel implements RemoteModel {
     private volatile boolean statusFails;
     private volatile boolean joinFails;
     private volatile boolean pullBreaks;
+    private volatile boolean released;
     private NanoClock clock = NanoClock.SYSTEM;
     private volatile long pullNs;
 
@@ -92,6 +93,12 @@ public final class MemoryModel implements RemoteModel {
     public void pullsTake(Duration duration, NanoClock ofThisClock) {
         clock = ofThisClock;
         pullNs = duration.toNanos();
+    }
+
+    /** No call waits any more: for the end of a test, also of one that has failed. */
+    public void release() {
+        released = true;
+        wake.wake();
     }
 
     /** Reading status and counters fails. */
@@ -230,14 +237,14 @@ public final class MemoryModel implements RemoteModel {
     }
 
     private void awaitWhile(BooleanSupplier condition, long deadlineNs, Cancellation cancellation) throws IOException {
-        if (!condition.getAsBoolean()) {
+        if (released || !condition.getAsBoolean()) {
             return;
         }
         cancellation.register(wake);
         waiting.incrementAndGet();
         lock.lock();
         try {
-            while (condition.getAsBoolean()) {
+            while (!released && condition.getAsBoolean()) {
                 if (cancellation.isCancelled()) {
                     throw new CancelledException("the wait was cancelled");
                 }

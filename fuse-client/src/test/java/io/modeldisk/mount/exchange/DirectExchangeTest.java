@@ -21,6 +21,7 @@ final class DirectExchangeTest {
 
     @AfterEach
     void close() {
+        model.release();
         exchange.close();
         request.close();
         model.close();

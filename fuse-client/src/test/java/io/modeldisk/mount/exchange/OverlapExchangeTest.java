@@ -53,6 +53,7 @@ final class OverlapExchangeTest {
 
     @AfterEach
     void close() {
+        model.release();
         exchange.close();
         request.close();
         model.close();

@@ -36,6 +36,7 @@ final class SyncExchangeTest {
 
     @AfterEach
     void close() {
+        model.release();
         exchange.close();
         request.close();
         model.close();
