@@ -2,28 +2,15 @@ package io.modeldisk.protocol.initiator;
 
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
-import io.modeldisk.protocol.datamover.InitiatorTask;
-import io.modeldisk.protocol.datamover.ProtocolException;
 import io.modeldisk.protocol.datamover.SolicitedData;
+import io.modeldisk.protocol.initiator.SessionLife.State;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.protocol.pdu.AsyncMessagePdu;
-import io.modeldisk.protocol.pdu.DataInPdu;
 import io.modeldisk.protocol.pdu.LogoutRequestPdu;
-import io.modeldisk.protocol.pdu.NopInPdu;
-import io.modeldisk.protocol.pdu.NopOutPdu;
-import io.modeldisk.protocol.pdu.Opcode;
 import io.modeldisk.protocol.pdu.Pdu;
-import io.modeldisk.protocol.pdu.RejectPdu;
-import io.modeldisk.protocol.pdu.ResponsePdu;
-import io.modeldisk.protocol.pdu.ScsiResponsePdu;
-import io.modeldisk.protocol.pdu.TaskManagementResponsePdu;
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
@@ -35,7 +22,7 @@ import org.apache.logging.log4j.Logger;
  *
  * <p>Thread-safe. A command allocates nothing.
  */
-public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Listener {
+public final class IscsiSession implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(IscsiSession.class);
     private static final long END_TIMEOUT_NS = 2_000_000_000;
     private static final long MAX_WATCH_PERIOD_NS = 1_000_000_000;
@@ -44,37 +31,15 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
     /** No command has the highest bit set. */
     static final int CONTROL_TAG = 0x80000000;
 
-    /**
-     * The life of a session after its login.
-     *
-     * <pre>
-     *              close()                 logout response
-     *     OPEN -------------> LOGGING_OUT ---------------> LOGGED_OUT
-     *       |                     |                            |
-     *       |  the connection     |                            |
-     *       v  was lost           v                            v
-     *     ENDED <----------------------------------------------+
-     * </pre>
-     */
-    private enum State {
-        OPEN, LOGGING_OUT, LOGGED_OUT, ENDED
-    }
-
     private final SessionContext context;
     private final ShardId shard;
     private final NanoClock clock;
     private final SessionNumbers numbers;
     private final InitiatorDatamover datamover;
-    private final IoRequest[] requests;
+    private final SessionResponses responses;
+    private final SessionLife life;
     private final TaskAborts aborts;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
-
-    // Written with the lock held.
-    private volatile State state = State.OPEN;
     private volatile ShardException failure;
-    // Guarded by the lock.
-    private int runningThreads;
 
     /** The first failure to send is why the session ends; later ones only find the connection closed. */
     private final AtomicReference<String> sendFailure = new AtomicReference<>();
@@ -84,10 +49,11 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
         this.context = context;
         this.shard = context.shardId();
         this.clock = context.clock();
+        this.life = new SessionLife(clock);
         this.numbers = numbers;
         this.datamover = datamover;
-        this.requests = numbers.requests();
         this.aborts = new TaskAborts(datamover, clock, context.connectTimeoutNs());
+        this.responses = new SessionResponses(shard, numbers, datamover, aborts, life);
     }
 
     /**
@@ -104,40 +70,18 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
 
     private void start() throws ShardException {
         datamover.enable(SessionConnector.logIn(context, datamover, numbers));
-        daemon("iscsi-receiver ", this::receive);
-        datamover.solicitedData().ifPresent(data -> daemon("iscsi-sender ", () -> sendSolicitedData(data)));
+        life.start("iscsi-receiver " + context.portalText(), this::receive);
+        datamover.solicitedData().ifPresent(
+            data -> life.start("iscsi-sender " + context.portalText(), () -> sendSolicitedData(data)));
         Thread.ofVirtual().name("iscsi-watchdog " + context.portalText()).start(this::watch);
-    }
-
-    private void daemon(String role, Runnable work) {
-        lock.lock();
-        runningThreads++;
-        lock.unlock();
-        Thread.ofPlatform().daemon().name(role + context.portalText()).start(() -> {
-            try {
-                work.run();
-            } finally {
-                threadEnded();
-            }
-        });
-    }
-
-    private void threadEnded() {
-        lock.lock();
-        try {
-            runningThreads--;
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
     }
 
     /** A target that stalls must not hold a sender, or the calls that wait for it, for ever. */
     private void watch() {
-        SessionWatchdog watchdog = new SessionWatchdog(requests, context.commandTimeoutNs());
+        SessionWatchdog watchdog = new SessionWatchdog(numbers.requests(), context.commandTimeoutNs());
         long periodNs = Math.min(MAX_WATCH_PERIOD_NS, context.commandTimeoutNs() / WATCHES_PER_TIMEOUT + 1);
         try {
-            while (!awaitState(State.ENDED, periodNs)) {
+            while (!life.await(State.ENDED, periodNs)) {
                 String found = watchdog.stall(clock.nanoTime(), datamover.sendingSinceNanos(),
                     numbers.awaitedProgress());
                 if (found != null) {
@@ -153,46 +97,11 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
         }
     }
 
-    /** Waits for a state, or a later one; false if it has not come within the time. */
-    private boolean awaitState(State wanted, long timeoutNs) throws InterruptedException {
-        return await(() -> state.compareTo(wanted) >= 0, timeoutNs);
-    }
-
-    private boolean await(BooleanSupplier condition, long timeoutNs) throws InterruptedException {
-        long deadlineNs = clock.nanoTime() + timeoutNs;
-        lock.lock();
-        try {
-            while (!condition.getAsBoolean()) {
-                if (!clock.awaitUntil(changed, deadlineNs)) {
-                    return condition.getAsBoolean();
-                }
-            }
-            return true;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Goes on to a later state; false if the session has it already, or a later one. */
-    private boolean advance(State next) {
-        lock.lock();
-        try {
-            if (state.compareTo(next) >= 0) {
-                return false;
-            }
-            state = next;
-            changed.signalAll();
-            return true;
-        } finally {
-            lock.unlock();
-        }
-    }
-
     private void receive() {
         String reason = "the connection was closed";
         try {
-            while (state != State.LOGGED_OUT) {
-                datamover.receive(this);
+            while (life.state() != State.LOGGED_OUT) {
+                datamover.receive(responses);
             }
         } catch (ClosedChannelException e) {
             reason = sendFailure.get() == null ? reason : sendFailure.get();
@@ -209,7 +118,7 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
 
     private void sendSolicitedData(SolicitedData data) {
         try {
-            data.serveRequests(this);
+            data.serveRequests(responses);
         } catch (IOException e) {
             LOG.debug("sending to {} ended: {}", shard, e.toString());
         } catch (RuntimeException | Error e) {
@@ -221,19 +130,17 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
 
     /** The session is over: no thread receives any more, so every command in flight can be ended here. */
     private void end(String reason) {
-        boolean wanted = state != State.OPEN;
+        boolean wanted = life.state() != State.OPEN;
         failure = new ShardException(wanted ? ShardException.Kind.CLOSED : ShardException.Kind.PATH_LOST, shard,
             shard + ": " + reason);
         if (!wanted) {
             LOG.warn("session lost: {}", failure.getMessage());
         }
-        advance(State.ENDED);
+        life.advance(State.ENDED);
         datamover.close();
         numbers.close();
         aborts.answered(true);
-        for (IoRequest request : requests) {
-            complete(request, failure);
-        }
+        responses.failAll(failure);
     }
 
     /**
@@ -303,7 +210,7 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
 
     /** Whether commands can be given to it. */
     public boolean isOpen() {
-        return state == State.OPEN;
+        return life.state() == State.OPEN;
     }
 
     /** The shard that it is with. */
@@ -334,7 +241,9 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
      * @throws RuntimeException if the datamover refuses the command, as for memory that it cannot use: the request is free
      */
     public void submit(IoRequest request, boolean more) throws ShardException {
-        request.move(IoRequest.State.HELD, IoRequest.State.IN_FLIGHT);
+        if (!request.move(IoRequest.State.HELD, IoRequest.State.IN_FLIGHT)) {
+            throw new IllegalStateException("the request is not the caller's: it was submitted or released before");
+        }
         if (failure != null && withdraw(request)) {
             throw failure.again();
         }
@@ -373,107 +282,6 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
         datamover.close();
     }
 
-    private void complete(IoRequest request, ShardException reason) {
-        if (!request.move(IoRequest.State.IN_FLIGHT, IoRequest.State.ENDED)) {
-            return;
-        }
-        if (reason != null) {
-            request.failed(reason);
-        }
-        try {
-            request.completion().completed(request);
-        } finally {
-            numbers.ended(request);
-        }
-    }
-
-    @Override
-    public InitiatorTask task(int initiatorTaskTag) {
-        int slot = IoRequest.slotOf(initiatorTaskTag);
-        if (slot >= requests.length) {
-            return null;
-        }
-        IoRequest request = requests[slot];
-        return request.isInFlight() && request.initiatorTaskTag() == initiatorTaskTag ? request : null;
-    }
-
-    @Override
-    public void controlNotify(Pdu pdu, ByteBuffer data) throws IOException {
-        switch (pdu.opcode()) {
-            case Opcode.DATA_IN -> dataInWithStatus((DataInPdu) pdu);
-            case Opcode.SCSI_RESPONSE -> scsiResponse(new ScsiResponsePdu(pdu.header()), data);
-            case Opcode.NOP_IN -> nopIn(new NopInPdu(pdu.header()));
-            case Opcode.TASK_MANAGEMENT_RESPONSE -> {
-                TaskManagementResponsePdu response = new TaskManagementResponsePdu(pdu.header());
-                numbers.received(response);
-                endAborted();
-                aborts.answered(false);
-            }
-            case Opcode.LOGOUT_RESPONSE -> {
-                numbers.received(new ResponsePdu(pdu.header()));
-                if (state == State.LOGGING_OUT) {
-                    advance(State.LOGGED_OUT);
-                }
-            }
-            case Opcode.ASYNC_MESSAGE -> {
-                AsyncMessagePdu message = new AsyncMessagePdu(pdu.header());
-                numbers.received(message);
-                LOG.info("{} sends an asynchronous message, event {}", shard, message.event());
-            }
-            case Opcode.REJECT -> throw new ProtocolException("the target rejects a PDU, reason %02Xh"
-                .formatted(new RejectPdu(pdu.header()).reason()));
-            default -> throw new ProtocolException("opcode %02Xh from the target".formatted(pdu.opcode()));
-        }
-    }
-
-    private void dataInWithStatus(DataInPdu pdu) {
-        numbers.received(pdu);
-        end(pdu.initiatorTaskTag(), pdu.status(), 0);
-    }
-
-    private void scsiResponse(ScsiResponsePdu pdu, ByteBuffer data) {
-        numbers.received(pdu);
-        int sense = 0;
-        if (data.remaining() >= 16) {
-            int at = data.position() + 2;
-            sense = (data.get(at + 2) & 0xF) << 16 | (data.get(at + 12) & 0xFF) << 8 | data.get(at + 13) & 0xFF;
-        }
-        int status = pdu.response() == 0 ? pdu.status() : 0xFF;
-        end(pdu.initiatorTaskTag(), status, sense);
-    }
-
-    private void end(int tag, int status, int sense) {
-        IoRequest request = (IoRequest) task(tag);
-        if (request != null) {
-            request.ended(status, sense);
-            complete(request, null);
-        }
-    }
-
-    /** Ends the aborted command on the receiving thread: whatever still comes for it finds it gone. */
-    private void endAborted() {
-        IoRequest request = (IoRequest) task(aborts.abortingTag());
-        if (request != null) {
-            complete(request, new ShardException(ShardException.Kind.PATH_LOST, shard, "aborted"));
-        }
-    }
-
-    private void nopIn(NopInPdu ping) {
-        numbers.window(ping);
-        if (ping.targetTransferTag() == Pdu.RESERVED_TAG) {
-            return;
-        }
-        NopOutPdu answer = new NopOutPdu(Pdu.newHeader()).beginAnswer(ping.lunField(), ping.targetTransferTag());
-        // Not sent here: the receiving thread never waits for a peer that may be waiting for it.
-        Thread.ofVirtual().start(() -> {
-            try {
-                datamover.sendControl(answer, null);
-            } catch (IOException e) {
-                LOG.debug("a ping of {} was not answered: {}", shard, e.toString());
-            }
-        });
-    }
-
     /**
      * Aborts a command in flight and returns when neither the target nor this session touches its memory any more: its
      * completion has been called, with a failure, or with the status if the command had ended before.
@@ -483,7 +291,7 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
      */
     public void abort(IoRequest request, int initiatorTaskTag) throws IOException {
         try {
-            if (!aborts.abort(this, request, initiatorTaskTag)) {
+            if (!aborts.abort(responses, request, initiatorTaskTag)) {
                 stall = "it does not answer an abort";
                 datamover.close();
                 throw new ShardException(ShardException.Kind.PATH_LOST, shard, shard + ": it does not answer an abort");
@@ -507,7 +315,7 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
     }
 
     private void awaitThreads() throws InterruptedException {
-        if (!await(() -> runningThreads == 0, END_TIMEOUT_NS)) {
+        if (!life.awaitThreads(END_TIMEOUT_NS)) {
             LOG.warn("the threads of the session with {} do not end", shard);
         }
     }
@@ -515,14 +323,14 @@ public final class IscsiSession implements AutoCloseable, InitiatorDatamover.Lis
     /** Logs out and ends, in bounded time. */
     @Override
     public void close() {
-        boolean logOut = advance(State.LOGGING_OUT);
-        if (!logOut && state != State.ENDED) {
+        boolean logOut = life.advance(State.LOGGING_OUT);
+        if (!logOut && life.state() != State.ENDED) {
             return;
         }
         try {
             if (logOut) {
                 datamover.sendControl(new LogoutRequestPdu(Pdu.newHeader()).begin(CONTROL_TAG), null);
-                if (!awaitState(State.LOGGED_OUT, END_TIMEOUT_NS)) {
+                if (!life.await(State.LOGGED_OUT, END_TIMEOUT_NS)) {
                     LOG.info("{} does not answer a logout", shard);
                 }
             }

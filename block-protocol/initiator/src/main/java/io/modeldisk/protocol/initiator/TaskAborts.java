@@ -50,13 +50,14 @@ final class TaskAborts {
     /**
      * Aborts a command, if it is still in flight.
      *
+     * @param responses knows the commands in flight
      * @return false if the target has not answered within the timeout
      */
-    boolean abort(IscsiSession session, IoRequest request, int initiatorTaskTag)
+    boolean abort(InitiatorDatamover.Listener responses, IoRequest request, int initiatorTaskTag)
         throws IOException, InterruptedException {
         turn.lock();
         try {
-            if (session.task(initiatorTaskTag) == null) {
+            if (responses.task(initiatorTaskTag) == null) {
                 return true;
             }
             begin();

@@ -1,0 +1,103 @@
+package io.modeldisk.protocol.initiator;
+
+import io.modeldisk.platform.time.NanoClock;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+
+/** The state of a session after its login, and how many of its threads still run. Thread-safe. */
+final class SessionLife {
+    /**
+     * The states, in their order.
+     *
+     * <pre>
+     *              close()                 logout response
+     *     OPEN -------------> LOGGING_OUT ---------------> LOGGED_OUT
+     *       |                     |                            |
+     *       |  the connection     |                            |
+     *       v  was lost           v                            v
+     *     ENDED <----------------------------------------------+
+     * </pre>
+     */
+    enum State {
+        OPEN, LOGGING_OUT, LOGGED_OUT, ENDED
+    }
+
+    private final NanoClock clock;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    // Written with the lock held.
+    private volatile State state = State.OPEN;
+    // Guarded by the lock.
+    private int threads;
+
+    SessionLife(NanoClock clock) {
+        this.clock = clock;
+    }
+
+    State state() {
+        return state;
+    }
+
+    /** Goes on to a later state; false if the session has it already, or a later one. */
+    boolean advance(State next) {
+        lock.lock();
+        try {
+            if (state.compareTo(next) >= 0) {
+                return false;
+            }
+            state = next;
+            changed.signalAll();
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits for a state, or a later one; false if it has not come within the time. */
+    boolean await(State wanted, long timeoutNs) throws InterruptedException {
+        return await(() -> state.compareTo(wanted) >= 0, timeoutNs);
+    }
+
+    /** Starts a daemon thread of the session. */
+    void start(String name, Runnable work) {
+        count(1);
+        Thread.ofPlatform().daemon().name(name).start(() -> {
+            try {
+                work.run();
+            } finally {
+                count(-1);
+            }
+        });
+    }
+
+    private void count(int more) {
+        lock.lock();
+        try {
+            threads += more;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits until all threads have ended; false if they have not within the time. */
+    boolean awaitThreads(long timeoutNs) throws InterruptedException {
+        return await(() -> threads == 0, timeoutNs);
+    }
+
+    private boolean await(BooleanSupplier condition, long timeoutNs) throws InterruptedException {
+        long deadlineNs = clock.nanoTime() + timeoutNs;
+        lock.lock();
+        try {
+            while (!condition.getAsBoolean()) {
+                if (!clock.awaitUntil(changed, deadlineNs)) {
+                    return condition.getAsBoolean();
+                }
+            }
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,154 @@
+package io.modeldisk.protocol.initiator;
+
+import io.modeldisk.protocol.datamover.InitiatorDatamover;
+import io.modeldisk.protocol.datamover.InitiatorTask;
+import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.initiator.SessionLife.State;
+import io.modeldisk.protocol.pdu.AsyncMessagePdu;
+import io.modeldisk.protocol.pdu.DataInPdu;
+import io.modeldisk.protocol.pdu.NopInPdu;
+import io.modeldisk.protocol.pdu.NopOutPdu;
+import io.modeldisk.protocol.pdu.Opcode;
+import io.modeldisk.protocol.pdu.Pdu;
+import io.modeldisk.protocol.pdu.RejectPdu;
+import io.modeldisk.protocol.pdu.ResponsePdu;
+import io.modeldisk.protocol.pdu.ScsiResponsePdu;
+import io.modeldisk.protocol.pdu.TaskManagementResponsePdu;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/** What a target sends to a session, and the commands that it ends. For the receiving thread; {@link #task} is thread-safe. */
+final class SessionResponses implements InitiatorDatamover.Listener {
+    private static final Logger LOG = LogManager.getLogger(SessionResponses.class);
+    private static final int SENSE_LENGTH_BYTES = 2;
+    private static final int MIN_SENSE_BYTES = 14;
+    /** The status of a command that the target could not execute (RFC 7143 section 11.4.3); not a status of SAM. */
+    private static final int TARGET_FAILURE = 0xFF;
+
+    private final ShardId shard;
+    private final SessionNumbers numbers;
+    private final InitiatorDatamover datamover;
+    private final TaskAborts aborts;
+    private final SessionLife life;
+    private final IoRequest[] requests;
+
+    SessionResponses(
+        ShardId shard, SessionNumbers numbers, InitiatorDatamover datamover, TaskAborts aborts, SessionLife life) {
+        this.shard = shard;
+        this.numbers = numbers;
+        this.datamover = datamover;
+        this.aborts = aborts;
+        this.life = life;
+        this.requests = numbers.requests();
+    }
+
+    /** The session has ended: so do all commands in flight. */
+    void failAll(ShardException reason) {
+        for (IoRequest request : requests) {
+            complete(request, reason);
+        }
+    }
+
+    @Override
+    public InitiatorTask task(int initiatorTaskTag) {
+        int slot = IoRequest.slotOf(initiatorTaskTag);
+        if (slot >= requests.length) {
+            return null;
+        }
+        IoRequest request = requests[slot];
+        return request.isInFlight() && request.initiatorTaskTag() == initiatorTaskTag ? request : null;
+    }
+
+    @Override
+    public void controlNotify(Pdu pdu, ByteBuffer data) throws IOException {
+        switch (pdu.opcode()) {
+            case Opcode.DATA_IN -> dataInWithStatus((DataInPdu) pdu);
+            case Opcode.SCSI_RESPONSE -> scsiResponse(new ScsiResponsePdu(pdu.header()), data);
+            case Opcode.NOP_IN -> nopIn(new NopInPdu(pdu.header()));
+            case Opcode.TASK_MANAGEMENT_RESPONSE -> {
+                TaskManagementResponsePdu response = new TaskManagementResponsePdu(pdu.header());
+                numbers.received(response);
+                endAborted();
+                aborts.answered(false);
+            }
+            case Opcode.LOGOUT_RESPONSE -> {
+                numbers.received(new ResponsePdu(pdu.header()));
+                if (life.state() == State.LOGGING_OUT) {
+                    life.advance(State.LOGGED_OUT);
+                }
+            }
+            case Opcode.ASYNC_MESSAGE -> {
+                AsyncMessagePdu message = new AsyncMessagePdu(pdu.header());
+                numbers.received(message);
+                LOG.info("{} sends an asynchronous message, event {}", shard, message.event());
+            }
+            case Opcode.REJECT -> throw new ProtocolException("the target rejects a PDU, reason %02Xh"
+                .formatted(new RejectPdu(pdu.header()).reason()));
+            default -> throw new ProtocolException("opcode %02Xh from the target".formatted(pdu.opcode()));
+        }
+    }
+
+    private void dataInWithStatus(DataInPdu pdu) {
+        numbers.received(pdu);
+        end(pdu.initiatorTaskTag(), pdu.status(), 0);
+    }
+
+    private void scsiResponse(ScsiResponsePdu pdu, ByteBuffer data) {
+        numbers.received(pdu);
+        int sense = 0;
+        if (data.remaining() >= SENSE_LENGTH_BYTES + MIN_SENSE_BYTES) {
+            int at = data.position() + SENSE_LENGTH_BYTES;
+            sense = (data.get(at + 2) & 0xF) << 16 | (data.get(at + 12) & 0xFF) << 8 | data.get(at + 13) & 0xFF;
+        }
+        int status = pdu.response() == 0 ? pdu.status() : TARGET_FAILURE;
+        end(pdu.initiatorTaskTag(), status, sense);
+    }
+
+    private void end(int tag, int status, int sense) {
+        IoRequest request = (IoRequest) task(tag);
+        if (request != null) {
+            request.ended(status, sense);
+            complete(request, null);
+        }
+    }
+
+    /** Ends the aborted command on the receiving thread: whatever still comes for it finds it gone. */
+    private void endAborted() {
+        IoRequest request = (IoRequest) task(aborts.abortingTag());
+        if (request != null) {
+            complete(request, new ShardException(ShardException.Kind.PATH_LOST, shard, "aborted"));
+        }
+    }
+
+    private void nopIn(NopInPdu ping) {
+        numbers.window(ping);
+        if (ping.targetTransferTag() == Pdu.RESERVED_TAG) {
+            return;
+        }
+        NopOutPdu answer = new NopOutPdu(Pdu.newHeader()).beginAnswer(ping.lunField(), ping.targetTransferTag());
+        // Not sent here: the receiving thread never waits for a peer that may be waiting for it.
+        Thread.ofVirtual().start(() -> {
+            try {
+                datamover.sendControl(answer, null);
+            } catch (IOException e) {
+                LOG.debug("a ping of {} was not answered: {}", shard, e.toString());
+            }
+        });
+    }
+
+    private void complete(IoRequest request, ShardException reason) {
+        if (!request.move(IoRequest.State.IN_FLIGHT, IoRequest.State.ENDED)) {
+            return;
+        }
+        if (reason != null) {
+            request.failed(reason);
+        }
+        try {
+            request.completion().completed(request);
+        } finally {
+            numbers.ended(request);
+        }
+    }
+}
