@@ -4,13 +4,13 @@ import io.modeldisk.protocol.pdu.Pdu;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * The initiator task tags of a session's tasks that have no status yet, by slot. They lie close together, since each command
- * that comes is compared with all of them while gradients go through the cache. Thread-safe.
+ * The initiator task tags of a session's tasks without a status, by slot. They lie in one array because each new command is
+ * compared with all of them, while gradients pass through the cache. Thread-safe.
  */
 final class ActiveTags {
     private final AtomicIntegerArray tags;
 
-    /** None, for so many slots. */
+    /** No tags, for {@code slots} slots. */
     ActiveTags(int slots) {
         tags = new AtomicIntegerArray(slots);
         for (int slot = 0; slot < slots; slot++) {
@@ -18,12 +18,12 @@ final class ActiveTags {
         }
     }
 
-    /** The slot's task has this tag, which is not the reserved one. */
+    /** A task begins in a slot. Its tag is not the reserved one. */
     void add(int slot, int tag) {
         tags.setRelease(slot, tag);
     }
 
-    /** The slot's task has a status, or there is none. */
+    /** The slot's task has a status, or is gone. */
     void remove(int slot) {
         tags.setRelease(slot, Pdu.RESERVED_TAG);
     }

@@ -3,13 +3,13 @@ package io.modeldisk.protocol.engine;
 import io.modeldisk.protocol.memory.DataMemory;
 
 /**
- * The memory for data on its way in: chunks of one size, allocated once. A session owns a chunk for each command that it may
- * have in flight; a write that needs more waits in line for all it needs, and asks its initiator for data only then.
+ * The memory for incoming data: chunks of one size, allocated once. A session owns one chunk for each command that it may have in
+ * flight. A write that needs more waits in a queue until it has all of them; only then its data is requested.
  *
  * <p>Thread-safe.
  */
 final class BufferPool implements AutoCloseable {
-    /** The size of a chunk: the default block, and the most that travels with a command. */
+    /** The size of a chunk: the default block size, and the most data that comes with a command. */
     static final int CHUNK_BYTES = 256 * 1024;
 
     private final DataMemory memory;
@@ -32,7 +32,7 @@ final class BufferPool implements AutoCloseable {
         return memory;
     }
 
-    /** Takes a chunk if more than {@code spare} are free; answers its offset or -1. */
+    /** Takes a chunk if more than {@code spare} are free. Returns its offset, or -1. */
     synchronized long take(int spare) {
         if (freeCount <= spare) {
             return -1;
@@ -41,8 +41,8 @@ final class BufferPool implements AutoCloseable {
     }
 
     /**
-     * Takes all the chunks that a task still needs, or lets it wait in line; its connection hears when it has them. A task that
-     * needs none never waits: its data may come unasked and end it, and what is in line must stay what it is.
+     * Takes all chunks that a task still needs, or queues the task; {@link TaskSlot#chunksGranted} is called when it has them. A
+     * task that needs no chunk is never queued: its unsolicited data may end it, and a queued slot must not be reused.
      */
     synchronized boolean takeOrWait(TaskSlot task) {
         if (task.extraChunksWanted() <= 0 || firstWaiting == null && fill(task)) {
@@ -69,7 +69,7 @@ final class BufferPool implements AutoCloseable {
         return true;
     }
 
-    /** Takes a task out of the line, if it is in it. */
+    /** Removes a task from the queue. Returns whether it was queued. */
     synchronized boolean stopWaiting(TaskSlot task) {
         TaskSlot before = null;
         for (TaskSlot waiting = firstWaiting; waiting != null; before = waiting, waiting = waiting.nextWaiting) {
@@ -88,7 +88,7 @@ final class BufferPool implements AutoCloseable {
         return false;
     }
 
-    /** Gives a chunk back, and serves those who wait. */
+    /** Gives a chunk back, and serves queued tasks. */
     synchronized void give(long offset) {
         free[freeCount++] = (int) (offset / CHUNK_BYTES);
         while (firstWaiting != null && fill(firstWaiting)) {

@@ -6,20 +6,20 @@ import io.modeldisk.protocol.pdu.ResponsePdu;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The order of a session's commands and how many there may be (RFC 7143 section 4.2.2): a slot for each. A session starts
- * with a few slots and gains more as long as the pool has plenty, so that many sessions share it fairly and a lone one gets a
- * deep queue.
+ * The order and the number of a session's commands (RFC 7143 section 4.2.2): one slot for each command in flight. A session
+ * starts with a few slots and gains more while the pool has free chunks. Many sessions share the pool fairly, and a single one
+ * gets a deep queue.
  *
  * <p>Thread-safe.
  */
 final class CommandWindow implements TargetDatamover.Numbering {
-    /** What became of a request's number. */
+    /** What is to be done with a request, by its CmdSN. */
     enum Order {
-        /** The next in order, or outside of the order: go on. */
+        /** The next in order, or immediate: serve it. */
         TAKE,
-        /** Outside the window, or seen before: as if it had not come. */
+        /** Outside the window, or seen before: ignore it. */
         IGNORE,
-        /** One before it is missing, which cannot be on a single connection. */
+        /** An earlier one is missing, which is impossible on a single connection. */
         GAP
     }
 
@@ -38,7 +38,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
     private volatile int maxCmdSn;
     private int statSn;
     private int ending;
-    /** How many of those that are ending have left their data and status under way. */
+    /** The number of ending tasks whose put is under way. */
     private int putting;
     private long lastPut;
     private boolean connectionEnded;
@@ -51,7 +51,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         this.poolReserve = poolReserve;
     }
 
-    /** Takes the first slots from the pool's reserve; answers false if it has not so many. */
+    /** Takes the first slots from the pool's reserve. Returns false if the pool has too few chunks. */
     synchronized boolean open(int initialSlots) {
         while (slotCount < initialSlots) {
             if (!grow(0)) {
@@ -72,7 +72,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         return true;
     }
 
-    /** The login says where the numbers start. */
+    /** Sets the first numbers, from the login. */
     synchronized void start(int cmdSn, int initialStatSn) {
         expCmdSn = cmdSn;
         maxCmdSn = cmdSn - 1;
@@ -103,14 +103,14 @@ final class CommandWindow implements TargetDatamover.Numbering {
         return freeCount > 0 ? free[--freeCount] : null;
     }
 
-    /** The command that has arrived is rejected, and so taken for one that never came (RFC 7143 section 7.3). */
+    /** Takes back the slot of a rejected command, which counts as one that never came (RFC 7143 section 7.3). */
     synchronized void discard(TaskSlot slot) {
         free[freeCount++] = slot;
     }
 
     /**
-     * A function that was numbered {@code before} aborts a command that has not come: if that is the next one, it counts as come
-     * (RFC 7143 section 11.5.1). Answers whether it does.
+     * The task management function with the number {@code before} aborts a command that has not come. If that command is the next
+     * one, its number counts as used (RFC 7143 section 11.5.1). Returns whether it does.
      */
     synchronized boolean plug(int cmdSn, int before) {
         if (cmdSn != expCmdSn || before - cmdSn <= 0 || maxCmdSn - cmdSn < 0) {
@@ -121,9 +121,8 @@ final class CommandWindow implements TargetDatamover.Numbering {
     }
 
     /**
-     * Waits until there is a free slot, or none is about to be: the initiator may answer a status before the thread that sent it
-     * has given its slot back. Answers true at once if nothing but a put that is under way can end the wait, which the caller has
-     * to end first.
+     * Waits until a slot is free, or no slot is about to be freed: an initiator may react to a status before the thread that sent
+     * it has given the slot back. Returns true at once if a put is under way, which the caller has to end first.
      */
     synchronized boolean awaitEnding() {
         boolean interrupted = false;
@@ -143,19 +142,19 @@ final class CommandWindow implements TargetDatamover.Numbering {
         return false;
     }
 
-    /** A task that is ending has left its data and status under way; answers how many puts of the session there were. */
+    /** An ending task leaves its put under way. Returns the number of the put in this session. */
     synchronized long putting() {
         putting++;
         notifyAll();
         return ++lastPut;
     }
 
-    /** Somebody ends what a task has left under way. */
+    /** A put that was under way is over. */
     synchronized void endsPut() {
         putting--;
     }
 
-    /** Waits until a task of another thread has ended, or the connection has. */
+    /** Waits until a task of another thread, or the connection, has ended. */
     synchronized void awaitEnd(TaskSlot task) {
         boolean interrupted = false;
         while (task.isActive() && !connectionEnded) {
@@ -170,18 +169,18 @@ final class CommandWindow implements TargetDatamover.Numbering {
         }
     }
 
-    /** The connection ends: a status that is going out may never be out, so nobody waits for it any more. */
+    /** The connection ends: a status may never be sent now, so no thread waits for it any more. */
     synchronized void connectionEnds() {
         connectionEnded = true;
         notifyAll();
     }
 
-    /** A task's status goes out now: its slot counts as free from here on. */
+    /** A task's status is being sent: its slot counts as free from now on. */
     synchronized void ending() {
         ending++;
     }
 
-    /** Gives a slot back whose status has gone out. */
+    /** Takes back the slot of a task whose status has been sent. */
     synchronized void give(TaskSlot slot) {
         ending--;
         free[freeCount++] = slot;
@@ -191,7 +190,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         notifyAll();
     }
 
-    /** Gives a slot back whose task was aborted: no status goes out. */
+    /** Takes back the slot of an aborted task: no status is sent. */
     synchronized void giveAborted(TaskSlot slot) {
         ending++;
         give(slot);
@@ -200,7 +199,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
     @Override
     public synchronized void stamp(ResponsePdu pdu, boolean carriesStatus) {
         int last = expCmdSn + freeCount + ending - 1;
-        // The window never shrinks (RFC 7143 section 4.2.2.1), though an immediate command may have taken a slot.
+        // The window never shrinks (RFC 7143 section 4.2.2.1), even if an immediate command has taken a slot.
         if (last - maxCmdSn > 0) {
             maxCmdSn = last;
         }
@@ -216,7 +215,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         return slotCount;
     }
 
-    /** How many slots there can be. */
+    /** The most slots. */
     int maxSlots() {
         return slots.length;
     }
@@ -225,7 +224,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         return slots[index];
     }
 
-    /** The session is over: every chunk goes back. Each slot has been given back before. */
+    /** Gives back every chunk at the end of the session. Each slot has been given back before. */
     synchronized void close() {
         for (int i = 0; i < slotCount; i++) {
             pool.give(slots[i].scratchOffset());

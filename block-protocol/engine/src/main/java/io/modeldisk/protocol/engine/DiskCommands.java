@@ -9,8 +9,8 @@ import io.modeldisk.protocol.scsi.Sense;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The commands that only a plain disk has: VERIFY, WRITE AND VERIFY and WRITE SAME (SBC-3 5.33 to 5.47). Each works a block of
- * the unit at a time, so that others get their turn, and ends early for a task that is aborted.
+ * The commands that only a plain disk has: VERIFY, WRITE AND VERIFY and WRITE SAME (SBC-3 5.33 to 5.47). Each serves one block
+ * of the unit at a time, so that other commands get their turn, and stops when its task is to end.
  */
 final class DiskCommands {
     /** The longest range of a WRITE SAME, and of a VERIFY with one block, in logical blocks: 256 MiB. */
@@ -29,11 +29,11 @@ final class DiskCommands {
 
     private DiskCommands() {}
 
-    /** Sets what a VERIFY moves and does. */
+    /** Decodes a VERIFY. */
     static void decodeVerify(DecodedCommand command) throws ScsiException {
         switch (command.cdb.byteCheck()) {
             case MEDIUM_ONLY -> {
-                // The medium is memory, which has no errors to find; so there is nothing to do but to check the range.
+                // The medium is memory and has no errors to find: only the range is checked.
                 ScsiCommands.rangeBytes(command, Long.MAX_VALUE);
                 command.access = MediumAccess.COMPARE;
                 command.move(0, 0);
@@ -50,7 +50,7 @@ final class DiskCommands {
         }
     }
 
-    /** Sets what a WRITE AND VERIFY moves and does. */
+    /** Decodes a WRITE AND VERIFY. */
     static void decodeWriteAndVerify(DecodedCommand command) throws ScsiException {
         if (command.cdb.byteCheck() >= RESERVED) {
             throw reservedByteCheck();
@@ -63,19 +63,19 @@ final class DiskCommands {
         return new ScsiException(Sense.invalidFieldInCdb(BYTE_CHECK_BYTE, BYTE_CHECK_BIT), "a reserved BYTCHK");
     }
 
-    /** Sets what a WRITE SAME moves. */
+    /** Decodes a WRITE SAME. */
     static void decodeWriteSame(DecodedCommand command) throws ScsiException {
         Cdb cdb = command.cdb;
         if (cdb.blocks() == 0) {
             throw new ScsiException(Sense.invalidFieldInCdb(cdb.blocksField()),
-                "WRITE SAME of no blocks, which would mean all: the block limits page says WSNZ");
+                "WRITE SAME of 0 blocks means all blocks, which the block limits page excludes (WSNZ)");
         }
         ScsiCommands.rangeBytes(command, MAX_SAME_BLOCKS);
         command.access = MediumAccess.WRITE_SAME;
         moveOneBlock(command, !isWithoutData(cdb));
     }
 
-    /** Whether a WRITE SAME writes zeros: only that of 16 bytes can have the bit. */
+    /** Whether a WRITE SAME writes zeros (NDOB); only WRITE SAME (16) has this bit. */
     private static boolean isWithoutData(Cdb cdb) {
         return (cdb.u8(1) & NO_DATA_OUT_BUFFER) != 0;
     }
@@ -84,12 +84,12 @@ final class DiskCommands {
         int bytes = withData ? BLOCK : 0;
         if (bytes > (command.sendsData ? command.expectedBytes : 0)) {
             throw new ScsiException(Sense.INVALID_FIELD_IN_COMMAND_UNIT,
-                command.expectedBytes + " bytes of data where there must be " + bytes);
+                command.expectedBytes + " bytes of data, must be " + bytes);
         }
         command.move(bytes, bytes);
     }
 
-    /** Runs a command whose data is here. */
+    /** Runs a command whose data has come. */
     static void run(TaskSlot task) throws ScsiException {
         DiskUnit disk = (DiskUnit) task.command.unit;
         switch (task.command.access) {
@@ -101,7 +101,7 @@ final class DiskCommands {
                 }
             }
             case COMPARE_SAME, WRITE_SAME -> goThrough(task, disk);
-            default -> throw new IllegalStateException(task.command.access + " is no disk's command");
+            default -> throw new IllegalStateException(task.command.access + " is not a command of disks");
         }
     }
 

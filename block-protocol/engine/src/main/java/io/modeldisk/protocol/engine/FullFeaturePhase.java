@@ -29,8 +29,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The full-feature phase of a session (RFC 7143 section 4): dispatches PDUs; commands go to {@link TaskRunner}. Its methods are
- * called by the connection's receiver but for {@link #goOn}, the responder's, and {@link #tick}, the watchdog's.
+ * The full-feature phase of a session (RFC 7143 section 4): dispatches PDUs; commands go to {@link TaskRunner}. For the receiver,
+ * except {@link #goOn} (the responder) and {@link #tick} (the watchdog).
  */
 final class FullFeaturePhase implements TargetDatamover.Listener {
     /** The target transfer tag of the target's own pings. */
@@ -38,7 +38,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
 
     private static final Logger LOG = LogManager.getLogger(FullFeaturePhase.class);
 
-    /** What the login has left. */
+    /** The parts of a session, and what its login has agreed on. */
     record Setup(
         Target target,
         TargetDatamover datamover,
@@ -89,8 +89,8 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     }
 
     /**
-     * The way of every SCSI command: its number, a slot, its CDB, its immediate data, and on to {@link TaskRunner#start}. It ends
-     * before the task for a command that is ignored, rejected or finds no slot; then its data is dropped.
+     * Receives a SCSI command: checks its number, takes a slot, decodes the CDB, moves the immediate data, and starts the task.
+     * A command that is ignored, rejected or without a slot gets no task, and its data is dropped.
      */
     @Override
     public void commandNotify(ScsiCommandPdu command, ImmediateData data) throws IOException {
@@ -123,12 +123,12 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         runner.start(task, arrival);
     }
 
-    /** A rejected command is taken for one that never came (RFC 7143 section 7.3): its number does not count. */
+    /** Rejects a command. Its number does not count, as if it had never come (RFC 7143 section 7.3). */
     private void rejectWithData(ScsiCommandPdu command, ImmediateData data, int reason) throws IOException {
         reject(command, data.drop() ? reason : RejectPdu.DATA_DIGEST_ERROR);
     }
 
-    /** Immediate commands have taken the slots that the window promised. */
+    /** Refuses a command without a slot: immediate commands have taken the slots of the window. */
     private void refuse(ScsiCommandPdu command, ImmediateData data) throws IOException {
         if (data.drop()) {
             setup.window().count(command);
@@ -158,11 +158,11 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         }
     }
 
-    /** Whether a request is the next in order, or outside of the order. */
+    /** Whether a request is to be served: it is the next in order, or immediate. */
     private boolean inOrder(RequestPdu received) throws ProtocolException {
         CommandWindow.Order order = setup.window().orderOf(received);
         if (order == CommandWindow.Order.GAP) {
-            throw new ProtocolException("CmdSN " + received.cmdSn() + " is ahead of its turn");
+            throw new ProtocolException("CmdSN " + received.cmdSn() + " came before the one in front of it");
         }
         return order == CommandWindow.Order.TAKE;
     }
@@ -177,12 +177,12 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         setup.datamover().sendControl(reject.begin(reason), text, true);
     }
 
-    /** Says that the connection ends for a protocol error, if anybody still listens. */
+    /** Rejects the last PDU for a protocol error, which ends the connection. */
     void rejectQuietly() {
         try {
             reject(setup.datamover().received(), RejectPdu.PROTOCOL_ERROR);
         } catch (IOException e) {
-            LOG.debug("nobody hears of the protocol error: {}", e.toString());
+            LOG.debug("cannot send the reject for a protocol error: {}", e.toString());
         }
     }
 
@@ -280,29 +280,29 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         reject(pdu, reason);
     }
 
-    /** A task that waited may go on. */
+    /** Goes on with a scheduled task. */
     void goOn(TaskSlot task) throws IOException {
         runner.goOn(task);
     }
 
-    /** Ends this session's tasks on a unit, or on all units if {@code unit} is null, for another session. */
+    /** Aborts this session's tasks on a unit, or on all units if {@code unit} is null, because another session demands it. */
     void abortForOther(LogicalUnit unit) {
         tasks.abortForOther(unit);
     }
 
-    /** A unit, or all if {@code unit} is null, was reset. */
+    /** Establishes the unit attention after the reset of a unit, or of all if {@code unit} is null. */
     void tellOfReset(LogicalUnit unit) {
         attentions.establish(unit, UnitAttentions.Condition.RESET);
     }
 
-    /** Bounds every wait. */
+    /** Enforces the bounds on waits. */
     void tick(long now, long dataLimitNanos, long waitLimitNanos) {
         if (tasks.tick(now, dataLimitNanos, waitLimitNanos)) {
             connection.closeFor("it did not send the data that it announced");
         }
     }
 
-    /** The connection is closed and no thread serves it any more: lets go of every task. */
+    /** Gives back every task's slot, when the connection is closed and no thread serves it. */
     void abandonAll() {
         tasks.abandonAll();
     }

@@ -9,21 +9,21 @@ import io.modeldisk.protocol.scsi.Sense;
 import java.util.List;
 
 /**
- * The medium behind a logical unit: what reading and writing its bytes means. The target engine answers every other SCSI
- * command and has checked that a task's range lies within {@link #sizeBytes()}.
+ * The medium of a logical unit: the meaning of reading and writing its bytes. The target engine answers all other SCSI commands,
+ * and checks that a task's range lies within {@link #sizeBytes()}.
  *
- * <p>Called by many threads at once. A method that answers {@code false} has <em>parked</em> the task: the logical unit
- * keeps it and calls {@link IoTask#resume()} when the task may try again, upon which the engine calls the same method once
- * more. The engine bounds the time a task is parked and calls {@link #forget} for one that it ends itself.
+ * <p>Called by many threads at once. A method that returns {@code false} has <em>parked</em> the task: the logical unit keeps it,
+ * and calls {@link IoTask#resume()} when the task may try again; the engine then calls the same method again. The engine bounds
+ * the time for which a task is parked, and calls {@link #forget} for a task that it ends.
  */
 public interface LogicalUnit {
-    /** What INQUIRY tells of this unit. */
+    /** The identity that INQUIRY returns. */
     LogicalUnitIdentity identity();
 
     /** The capacity in bytes: a positive multiple of {@link LogicalBlock#BYTES}. */
     long sizeBytes();
 
-    /** The bytes that a write's optimal granularity is given as: the block size. */
+    /** The optimal transfer length granularity of the block limits page, in bytes: the block size. */
     int optimalTransferBytes();
 
     /**
@@ -42,54 +42,54 @@ public interface LogicalUnit {
     boolean admitRead(IoTask task) throws ScsiException;
 
     /**
-     * Fills {@code pin} with memory that holds the data of an admitted read from {@code dataOffset} on, as much of it as is in
-     * one piece, at least 4096 bytes and at most up to the task's end. The memory keeps its contents until {@link #unpin}.
-     * A unit that cannot keep it so copies the data to {@link IoTask#scratchOffset() the task's scratch memory}.
+     * Sets {@code pin} to memory with the data of an admitted read from {@code dataOffset} on: one piece of at least 4096 bytes,
+     * which ends at the task's end or earlier. The memory keeps its contents until {@link #unpin}. A unit that cannot guarantee
+     * this copies the data to {@link IoTask#scratchOffset() the task's scratch memory}.
      *
-     * @param dataOffset bytes from the task's first
+     * @param dataOffset the offset from the start of the task's range, in bytes
      */
     void pin(IoTask task, int dataOffset, Pin pin);
 
-    /** Lets go of what {@link #pin} held. Called exactly once for each, from any thread. */
+    /** Releases memory that {@link #pin} has set. Called exactly once for each pin, by any thread. */
     void unpin(Pin pin);
 
     /**
-     * Takes the data of a write, all of which has arrived.
+     * Takes the data of a write, which is complete.
      *
-     * @return false if the task is parked; its data stays where it is
-     * @throws ScsiException to end the task with CHECK CONDITION; then nothing of it has been taken
+     * @return false if the task is parked; its data stays in place
+     * @throws ScsiException to end the task with CHECK CONDITION; nothing of the data has been taken then
      */
     boolean write(IoTask task) throws ScsiException;
 
     /**
-     * Whether all that this task's nexus wrote before has been taken.
+     * Whether all earlier writes of this task's nexus have been taken.
      *
-     * @return false if the task is parked until it has
+     * @return false if the task is parked until they have
      */
     boolean synchronizeCache(IoTask task) throws ScsiException;
 
-    /** Forgets a parked task that ends by the bound on its wait, by an abort, or with its connection. */
+    /** Forgets a parked task: it has expired, is aborted, or its connection has ended. */
     void forget(IoTask task);
 
     /**
-     * Carries out one of the {@link #vendorCommands()} and makes the data it returns. PUSH and PULL do not come here, but as a
-     * write and a read with a {@link IoTask#round()}.
+     * Runs one of the {@link #vendorCommands()}. PUSH and PULL come as a write and a read with an {@link IoTask#round()}
+     * instead.
      *
-     * @return the data, which is cut to what the initiator expects
+     * @return the parameter data; the engine cuts it to the length that the initiator expects
      * @throws ScsiException to end the task with CHECK CONDITION
      */
     default byte[] vendorCommand(Nexus nexus, Cdb cdb) throws ScsiException {
-        throw new ScsiException(Sense.INVALID_OPCODE, "there is no vendor-specific command");
+        throw new ScsiException(Sense.INVALID_OPCODE, "no vendor-specific command");
     }
 
-    /** The vendor-specific commands, ascending. Other bits of their CDBs than these are refused. */
+    /** The vendor-specific commands in ascending order. A CDB with other bits than these is refused. */
     default List<CdbUsage> vendorCommands() {
         return List.of();
     }
 
-    /** The codes of the vendor-specific VPD pages (C0h to FFh), ascending. */
+    /** The codes of the vendor-specific VPD pages (C0h to FFh), in ascending order. */
     int[] vendorPageCodes();
 
-    /** The contents of a vendor-specific VPD page behind its 4-byte header, at most 65,000 bytes; made when asked for. */
+    /** Makes the contents of a vendor-specific VPD page after its 4-byte header: at most 65,000 bytes. */
     byte[] vendorPage(int code);
 }

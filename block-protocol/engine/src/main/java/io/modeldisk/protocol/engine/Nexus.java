@@ -4,8 +4,8 @@ import io.modeldisk.protocol.login.Right;
 import java.util.Set;
 
 /**
- * An I_T nexus: one initiator port and one target. The same initiator name and ISID are the same nexus, so a reconnect finds
- * the learner it was (RFC 7143 section 4.4.1).
+ * An I_T nexus: one initiator port and one target. The same initiator name and ISID are the same nexus, so that a learner that
+ * reconnects is recognised (RFC 7143 section 4.4.1).
  *
  * @param initiatorName the iSCSI name of the initiator
  * @param isid the 6-byte initiator session identifier, in the low 48 bits

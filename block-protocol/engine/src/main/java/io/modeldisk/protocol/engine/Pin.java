@@ -10,7 +10,7 @@ public final class Pin {
     private Object holder;
     private int detail;
 
-    /** Fills in where the memory is; {@code holder} and {@code detail} are the logical unit's own, for {@code unpin}. */
+    /** Sets the memory; the logical unit finds {@code holder} and {@code detail} again in {@code unpin}. */
     public Pin set(DataMemory memory, long offset, int lengthBytes, Object holder, int detail) {
         this.memory = memory;
         this.offset = offset;
@@ -25,22 +25,22 @@ public final class Pin {
         return memory;
     }
 
-    /** Where in the memory the piece starts. */
+    /** The offset of the piece in the memory. */
     public long offset() {
         return offset;
     }
 
-    /** How long the piece is. */
+    /** The length of the piece. */
     public int lengthBytes() {
         return lengthBytes;
     }
 
-    /** What the logical unit gave to {@link #set}; null for memory that needs no letting go. */
+    /** The holder given to {@link #set}; null for memory that need not be released. */
     public Object holder() {
         return holder;
     }
 
-    /** What the logical unit gave to {@link #set}. */
+    /** The detail given to {@link #set}. */
     public int detail() {
         return detail;
     }

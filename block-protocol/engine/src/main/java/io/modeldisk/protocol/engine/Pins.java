@@ -2,9 +2,9 @@ package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.memory.DataMemory;
 
-/** The pins that a task holds at one time: the pieces of a long read that are under way together. Owned by its task. */
+/** The pins of one task: the pieces of a long read that are under way at the same time. Owned by its task. */
 final class Pins {
-    /** How many pieces of one read are under way together; units keep memory for as many pins as there are commands, not more. */
+    /** The most pieces of one read under way at a time. More would hold memory that other commands need. */
     static final int MOST = 4;
 
     private final Pin[] pins = new Pin[MOST];
@@ -20,17 +20,17 @@ final class Pins {
         return held == MOST;
     }
 
-    /** The next that is free, for a unit to fill in; held from {@link #hold} on. */
+    /** The next free pin, for a unit to set; {@link #hold} keeps it. */
     Pin free() {
         return pins[held];
     }
 
-    /** Holds what {@link #free} has answered. */
+    /** Keeps the pin that {@link #free} has returned. */
     Pin hold() {
         return pins[held++];
     }
 
-    /** Whether one of them is at the start of this memory. */
+    /** Whether a pin starts at this offset of this memory. */
     boolean holds(DataMemory memory, long offset) {
         for (int i = 0; i < held; i++) {
             if (pins[i].memory() == memory && pins[i].offset() == offset) {
@@ -44,7 +44,7 @@ final class Pins {
         return held == 0;
     }
 
-    /** Lets go of all; {@code unit} is null if they are none of a unit's. */
+    /** Releases all pins; {@code unit} is null if they belong to no unit. */
     void release(LogicalUnit unit) {
         while (held > 0) {
             held--;

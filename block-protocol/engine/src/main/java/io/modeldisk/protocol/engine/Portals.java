@@ -6,11 +6,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Where the parts of a target are. Each is a portal group of its own, because what lies behind its portal is not what lies behind
- * the others': they are no paths to one device (RFC 7143 section 4.1.1).
+ * The portals of a target that is served in parts, one shard a part. Each part is a separate portal group, because the portals
+ * are not paths to the same device (RFC 7143 section 4.1.1).
  *
  * @param ownTag the portal group tag of the part that is served here: 1 to 65535
- * @param all the portals of all parts by their tags, from 1; or none, if only the one here is known
+ * @param all the portals of all parts by their tags, from 1; empty if only the part here is known
  */
 public record Portals(int ownTag, List<InetSocketAddress> all) {
     /** A target of one part. */
@@ -18,7 +18,7 @@ public record Portals(int ownTag, List<InetSocketAddress> all) {
 
     private static final int MAX_TAG = 65535;
 
-    /** Takes the parts. */
+    /** Checks the tag. */
     public Portals {
         all = List.copyOf(all);
         if (ownTag < 1 || ownTag > MAX_TAG || !all.isEmpty() && ownTag > all.size()) {
@@ -29,9 +29,9 @@ public record Portals(int ownTag, List<InetSocketAddress> all) {
     }
 
     /**
-     * What TargetAddress says, one for each part.
+     * The values of TargetAddress, one for each part.
      *
-     * @param local the address that the connection came to, which stands for this part if no other is known
+     * @param local the address that the initiator has connected to, used if no portals are known
      */
     List<String> targetAddresses(InetSocketAddress local) {
         if (all.isEmpty()) {

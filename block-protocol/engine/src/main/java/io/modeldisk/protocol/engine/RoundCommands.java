@@ -7,13 +7,13 @@ import io.modeldisk.protocol.scsi.MediumAccess;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 
-/** Decodes PUSH and PULL, for the logical units that have them among their vendor-specific commands. */
+/** Decodes PUSH and PULL for logical units with these vendor-specific commands. */
 final class RoundCommands {
     private static final int BLOCK = LogicalBlock.BYTES;
 
     private RoundCommands() {}
 
-    /** Sets what the task moves and its round; answers false if its command is neither of the two. */
+    /** Sets what the command moves and its round. Returns false if it is neither PUSH nor PULL. */
     static boolean decode(DecodedCommand command, CdbUsage usage) throws ScsiException {
         boolean push = usage == RoundCdb.PUSH_USAGE;
         if (!push && usage != RoundCdb.PULL_USAGE) {
@@ -22,7 +22,7 @@ final class RoundCommands {
         command.round = RoundCdb.round(command.cdb);
         if (push && command.round == 0) {
             throw new ScsiException(Sense.invalidFieldInCdb(RoundCdb.ROUND_FIELD),
-                "a PUSH of round 0; rounds are from 1");
+                "PUSH of round 0, must be at least 1");
         }
         long bytes = rangeBytes(command);
         if (push) {
@@ -35,7 +35,7 @@ final class RoundCommands {
         return true;
     }
 
-    /** As {@link ScsiCommands#rangeBytes}, for the fields of these two. */
+    /** As {@link ScsiCommands#rangeBytes}, for the fields of PUSH and PULL. */
     private static long rangeBytes(DecodedCommand command) throws ScsiException {
         int blocks = RoundCdb.blocks(command.cdb);
         if (blocks > ScsiCommands.MAX_TRANSFER_BLOCKS) {

@@ -11,8 +11,8 @@ import io.modeldisk.protocol.scsi.Sense;
 import java.util.List;
 
 /**
- * The SCSI side of a task: decodes a CDB into what is to be moved, or into parameter data. Everything that is not about the
- * medium ends here. Thread-safe.
+ * Decodes CDBs: a command on the medium into the range and the data that it moves, any other command into its parameter data.
+ * Thread-safe.
  */
 final class ScsiCommands {
     /** The longest transfer of one command, in logical blocks. */
@@ -43,7 +43,7 @@ final class ScsiCommands {
         ScsiCommand definition = ScsiCommand.find(cdb);
         if (definition == ScsiCommand.INQUIRY || definition == ScsiCommand.REPORT_LUNS
             || definition == ScsiCommand.REQUEST_SENSE) {
-            // These work without a unit, and in spite of a unit attention.
+            // These work without a unit and while a unit attention is pending.
             definition.check(cdb);
             return parameters.data(definition, command);
         }
@@ -97,7 +97,7 @@ final class ScsiCommands {
             case WRITE_SAME_10, WRITE_SAME_16 -> DiskCommands.decodeWriteSame(command);
             case PRE_FETCH_10, PRE_FETCH_16 -> {
                 rangeBytes(command, Long.MAX_VALUE);
-                // All of it is in memory, and stays there.
+                // The whole medium is in memory.
                 command.goodStatus = ScsiStatus.CONDITION_MET;
                 return NOTHING;
             }
@@ -112,9 +112,9 @@ final class ScsiCommands {
     }
 
     /**
-     * Checks the range of a command on the medium against the unit and a limit, and sets where it starts.
+     * Checks the range of a command on the medium against the unit and a limit, and sets its start.
      *
-     * @return how long the range is
+     * @return the length of the range
      */
     static long rangeBytes(DecodedCommand command, long maxBlocks) throws ScsiException {
         Cdb cdb = command.cdb;
@@ -133,7 +133,7 @@ final class ScsiCommands {
         return blocks * BLOCK;
     }
 
-    /** The command takes this much data. Of what the initiator cuts short only whole logical blocks can be taken. */
+    /** The command takes {@code bytes} of data; if the initiator sends less, whole logical blocks of that. */
     static void moveOut(DecodedCommand command, long bytes) {
         command.move(bytes, Math.min(bytes, command.expectedBytes / BLOCK * BLOCK));
     }

@@ -3,15 +3,15 @@ package io.modeldisk.protocol.engine;
 /**
  * A session that has logged in.
  *
- * @param nexus who has logged in
- * @param user the name of CHAP that has authenticated, or null
- * @param discovery whether it is for discovery
+ * @param nexus the initiator and the target
+ * @param user the CHAP name of the initiator, or null without CHAP
+ * @param discovery whether it is a discovery session
  * @param tsih the target's session identifying handle
- * @param cid the number of its one connection
- * @param connection that connection
+ * @param cid the connection identifier of its only connection
+ * @param connection its only connection
  */
 record Session(Nexus nexus, String user, boolean discovery, int tsih, int cid, TargetConnection connection) {
-    /** The same with the handle that it was given. */
+    /** The same session with its handle. */
     Session withTsih(int handle) {
         return new Session(nexus, user, discovery, handle, cid, connection);
     }

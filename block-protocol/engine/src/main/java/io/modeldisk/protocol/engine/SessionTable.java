@@ -13,8 +13,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The sessions that have logged in: one at most of a nexus, in which a new one replaces the old (RFC 7143 section 6.3.5), and a
- * bounded number in all. Tells the target of their coming and going. Thread-safe.
+ * The sessions that have logged in: at most one for each nexus, where a new one replaces the old one (RFC 7143 section 6.3.5),
+ * and a bounded number in total. Notifies the target when they begin and end. Thread-safe.
  */
 final class SessionTable {
     private static final Logger LOG = LogManager.getLogger(SessionTable.class);
@@ -34,11 +34,11 @@ final class SessionTable {
     }
 
     /**
-     * Takes in a session whose login is about to succeed; returns when the one that it replaces has ended.
+     * Adds a session whose login is about to succeed. Returns when the session that it replaces has ended.
      *
-     * @param wanted its {@code tsih} as the initiator gave it: 0 for a new session
-     * @return the session with its own handle
-     * @throws LoginException if it may not be: there are too many, the nexus is another user's, or the handle is no session's
+     * @param wanted the session with the TSIH that the initiator sent: 0 for a new session
+     * @return the session with the TSIH of the target
+     * @throws LoginException if there are too many sessions, the nexus belongs to another user, or the TSIH is unknown
      */
     Session establish(Session wanted) throws IOException {
         Session old;
@@ -48,7 +48,8 @@ final class SessionTable {
             session = wanted.withTsih(checkHandle(wanted, old) ? old.tsih() : newTsih());
             checkOwner(wanted, old);
             if (old == null && sessions.size() >= limit) {
-                throw new LoginException(LoginStatus.OUT_OF_RESOURCES, "there are " + limit + " sessions already");
+                throw new LoginException(LoginStatus.OUT_OF_RESOURCES,
+                    "all " + limit + " sessions are in use (--max-sessions)");
             }
             sessions.add(session);
             if (!session.discovery()) {
@@ -69,18 +70,18 @@ final class SessionTable {
         }
     }
 
-    /** Whether the connection takes the place of the old session's one; false for a new session (RFC 7143 section 6.3.1). */
+    /** Whether the connection replaces the one of the old session; false for a new session (RFC 7143 section 6.3.1). */
     private static boolean checkHandle(Session wanted, Session old) throws LoginException {
         if (wanted.tsih() == 0) {
             return false;
         }
         if (old == null || old.tsih() != wanted.tsih()) {
             throw new LoginException(LoginStatus.SESSION_DOES_NOT_EXIST,
-                "TSIH " + wanted.tsih() + " is no session of this initiator and ISID");
+                "TSIH " + wanted.tsih() + " is not a session of this initiator and ISID");
         }
         if (old.cid() != wanted.cid()) {
             throw new LoginException(LoginStatus.TOO_MANY_CONNECTIONS,
-                "CID " + wanted.cid() + " would be a second connection, a session has one");
+                "CID " + wanted.cid() + " is a second connection; a session has one");
         }
         return true;
     }
@@ -88,7 +89,7 @@ final class SessionTable {
     private static void checkOwner(Session wanted, Session old) throws LoginException {
         if (old != null && !Objects.equals(old.user(), wanted.user())) {
             throw new LoginException(LoginStatus.AUTHORIZATION_FAILURE, "user " + wanted.user()
-                + " would replace the session of user " + old.user() + " with the same initiator name and ISID");
+                + " must not replace the session of user " + old.user() + " with the same initiator name and ISID");
         }
     }
 
@@ -142,7 +143,8 @@ final class SessionTable {
     static void awaitEnd(TargetConnection connection) throws IOException {
         try {
             if (!connection.awaitEnd(END_TIMEOUT)) {
-                throw new IOException("the old session of " + connection + " does not end");
+                throw new IOException(
+                    "the old session of " + connection + " did not end within " + END_TIMEOUT.toSeconds() + " s");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -26,13 +26,13 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * One connection from its first byte to its last. Two threads serve it: the receiver runs each command to its end as its data
- * comes; the responder takes up those that had to wait, so that neither waits for the other.
+ * One connection, served by two threads: the receiver runs each command to its end when its data has come; the responder runs
+ * the commands that had to wait, so that neither thread waits for the other.
  */
 final class TargetConnection implements Runnable {
     private static final Logger LOG = LogManager.getLogger(TargetConnection.class);
 
-    /** Room in the schedule for every slot twice (memory granted, resumed) and a ping. */
+    /** The schedule has room for every slot twice (memory granted, resumed) and a ping. */
     private static final int SCHEDULE_FACTOR = 2;
 
     private final TargetServer server;
@@ -56,12 +56,12 @@ final class TargetConnection implements Runnable {
     private volatile FullFeaturePhase phase;
     private volatile boolean loggedIn;
     private volatile boolean closed;
-    /** Guarded by {@link #endLock}: nothing of the connection is left. */
+    /** Whether nothing of the connection is left. Guarded by {@link #endLock}. */
     private boolean ended;
     /** When the receiver began to wait for the next PDU. */
     private volatile long listeningSinceNs;
 
-    /** Serves a connection with these limits and wishes. */
+    /** Opens a connection; {@code wishes} are the limits and offers of this side. */
     TargetConnection(
         TargetServer server, IncomingConnection incoming, OperationalParameters wishes, PendingLogins.Login login)
         throws IOException {
@@ -95,7 +95,7 @@ final class TargetConnection implements Runnable {
             }
         } catch (ProtocolException e) {
             if (loggedIn) {
-                LOG.warn("{} breaks the protocol and is disconnected: {}", this, PeerText.printable(e.getMessage()));
+                LOG.warn("{} is disconnected for a protocol error: {}", this, PeerText.printable(e.getMessage()));
                 reject();
             } else {
                 server.refusals().refused(peerAddress, e.getMessage());
@@ -113,7 +113,7 @@ final class TargetConnection implements Runnable {
         }
     }
 
-    /** Tells of a protocol error while the connection still stands (RFC 7143 section 7.8). */
+    /** Rejects the PDU with the protocol error before the connection is closed (RFC 7143 section 7.8). */
     private void reject() {
         FullFeaturePhase current = phase;
         if (current != null) {
@@ -150,7 +150,7 @@ final class TargetConnection implements Runnable {
         login.requested();
     }
 
-    /** A login has failed: its answer waits, and this connection with it. */
+    /** Delays the answer to a failed login. Only this connection waits. */
     void delayRefusal() {
         long untilNs = clock.nanoTime()
             + TimeUnit.MILLISECONDS.toNanos(server.failureDelays().failedMillis(peerAddress));
@@ -197,7 +197,7 @@ final class TargetConnection implements Runnable {
         }
     }
 
-    /** The responder's work: commands that may go on, and pings. */
+    /** The responder: runs scheduled tasks and sends pings. */
     private void respond() {
         try {
             while (!closed) {
@@ -223,10 +223,10 @@ final class TargetConnection implements Runnable {
         }
     }
 
-    /** A task may go on: from any thread, without waiting. */
+    /** Schedules a task for the responder. Any thread; does not wait. */
     void schedule(TaskSlot task) {
         if (!schedule.offer(task) && !closed) {
-            throw new IllegalStateException("a task was scheduled more often than it can be");
+            throw new IllegalStateException("the schedule is full: a task was scheduled twice");
         }
     }
 
@@ -236,15 +236,15 @@ final class TargetConnection implements Runnable {
             return;
         }
         if (!loggedIn) {
-            closeIf(nowNs - startedNs > context.loginTimeout().toNanos(), "its login takes too long");
+            closeIf(nowNs - startedNs > context.loginTimeout().toNanos(), "its login took too long (--login-timeout)");
             return;
         }
         long limitNs = context.transferTimeout().toNanos();
         Liveness liveness = datamover.liveness();
         long receiving = liveness.receivingSinceNs();
         long sending = liveness.sendingSinceNs();
-        closeIf(receiving != 0 && nowNs - receiving > limitNs, "it stopped in the middle of a PDU");
-        closeIf(sending != 0 && nowNs - sending > limitNs, "it stopped reading");
+        closeIf(receiving != 0 && nowNs - receiving > limitNs, "it stopped sending in the middle of a PDU");
+        closeIf(sending != 0 && nowNs - sending > limitNs, "it stopped receiving");
         watchSilence(SilenceWatch.silentNs(nowNs, liveness, listeningSinceNs));
         phase.tick(nowNs, limitNs, context.waitBound().toNanos());
     }
@@ -256,11 +256,11 @@ final class TargetConnection implements Runnable {
             case DISCONNECT -> {
                 if (!closed) {
                     server.silent(session, silentNs);
-                    closeFor("it does not answer");
+                    closeFor("it did not answer a ping");
                 }
             }
             case NOTHING -> {
-                // It is heard, or has been pinged.
+                // The peer was heard, or has been pinged.
             }
         }
     }
@@ -272,7 +272,7 @@ final class TargetConnection implements Runnable {
         }
     }
 
-    /** Closes the connection because of something its peer did or did not do. */
+    /** Closes the connection and logs the reason. */
     void closeFor(String reason) {
         closeIf(true, reason);
     }
@@ -316,7 +316,7 @@ final class TargetConnection implements Runnable {
 
     /** Waits until nothing of the connection is left; returns false if the bound has passed before. */
     boolean awaitEnd(Duration bound) throws InterruptedException {
-        // Not the running time, which stands still once the server is closed.
+        // Not the running time: it stands still when the server is closed.
         NanoClock real = context.clock();
         long untilNs = real.nanoTime() + bound.toNanos();
         endLock.lock();
@@ -335,7 +335,7 @@ final class TargetConnection implements Runnable {
         return (session == null ? "(not logged in)" : session.nexus().learner()) + "@" + datamover.peer();
     }
 
-    /** Does something to every session but this one. */
+    /** Does something to every session except this one. */
     void forOtherSessions(Consumer<FullFeaturePhase> action) {
         server.forOtherSessions(this, action);
     }

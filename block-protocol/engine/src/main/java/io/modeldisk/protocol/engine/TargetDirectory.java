@@ -11,7 +11,7 @@ import java.util.List;
 final class TargetDirectory {
     private TargetDirectory() {}
 
-    /** The text of the answer; {@code addresses} are the values of TargetAddress. */
+    /** Makes the text of the answer; {@code addresses} are the values of TargetAddress. */
     static byte[] answer(Target target, List<String> addresses, boolean discovery, ByteBuffer data)
         throws LoginException {
         StringBuilder answers = new StringBuilder();

@@ -22,8 +22,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The login phase of one connection, from the target's side (RFC 7143 section 6.3): stages, names, negotiation. One
- * connection a session; sessions are normal or for discovery. Until it succeeds it holds no more than its text.
+ * The target's side of a login (RFC 7143 section 6.3): stages, names, negotiation. Sessions have one connection and are normal
+ * or discovery sessions. A login holds no memory but its text until it succeeds.
  */
 final class TargetLogin implements TargetDatamover.ControlListener {
     private static final int STAGE_SECURITY = 0;
@@ -42,7 +42,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
     private final OperationalNegotiation negotiation;
     private final LoginResponsePdu response = new LoginResponsePdu(Pdu.newHeader());
     private final ByteArrayOutputStream gathered = new ByteArrayOutputStream();
-    /** What came before: a key is negotiated once in a login (RFC 7143 section 6.3). */
+    /** The keys that were negotiated: each key only once in a login (RFC 7143 section 6.3). */
     private final Map<String, String> settled = new HashMap<>();
 
     private boolean begun;
@@ -67,11 +67,11 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         this.negotiation = new OperationalNegotiation(datamover.limited(wishes), datamover.isRdma());
     }
 
-    /** Runs the login to its end. A login that fails is answered with its status before this throws. */
+    /** Runs the login. If it fails, the initiator is told its status before this throws. */
     void run() throws IOException {
         for (int exchange = 0; !done; exchange++) {
             if (exchange == MAX_EXCHANGES) {
-                throw new ProtocolException("a login of more than " + MAX_EXCHANGES + " exchanges");
+                throw new ProtocolException("login of more than " + MAX_EXCHANGES + " exchanges");
             }
             datamover.receiveControl(this);
         }
@@ -115,7 +115,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
             begun = true;
         } else if (request.currentStage() != stage) {
             throw new LoginException(LoginStatus.INVALID_DURING_LOGIN,
-                "stage " + request.currentStage() + " in stage " + stage);
+                "request for stage " + request.currentStage() + " in stage " + stage);
         }
         if (data.remaining() > TextParameters.MAX_TEXT_BYTES - gathered.size()) {
             throw new LoginException("login text of more than " + TextParameters.MAX_TEXT_BYTES + " bytes");
@@ -126,7 +126,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         TextParameters answers = new TextParameters();
         if (request.continues()) {
             if (request.transit()) {
-                throw new LoginException("text that goes on, and a transit to the next stage");
+                throw new LoginException("incomplete text (C=1) with a transit to the next stage (T=1)");
             }
             send(request, answers, false);
             return;
@@ -152,7 +152,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         send(request, answers, request.transit() && security.isDone());
     }
 
-    /** Names and the like may be repeated as they were; nothing else may come twice. */
+    /** Names may be repeated with the same value; no other key may come twice. */
     private void settle(Map<String, String> offered) throws LoginException {
         for (Map.Entry<String, String> pair : offered.entrySet()) {
             String before = settled.putIfAbsent(pair.getKey(), pair.getValue());
@@ -169,7 +169,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         }
         stage = request.currentStage();
         if (stage != STAGE_SECURITY && stage != STAGE_OPERATIONAL) {
-            throw new LoginException("a login that starts in stage " + stage);
+            throw new LoginException("login starts in stage " + stage + ", must be 0 or 1");
         }
         isid = request.isid();
         window.start(request.cmdSn(), 1);
@@ -178,35 +178,37 @@ final class TargetLogin implements TargetDatamover.ControlListener {
     private void identify(TextParameters offered) throws LoginException {
         String name = offered.value(Key.INITIATOR_NAME);
         if (name == null) {
-            throw new LoginException(LoginStatus.MISSING_PARAMETER, "no InitiatorName");
+            throw new LoginException(LoginStatus.MISSING_PARAMETER, "InitiatorName is missing");
         }
         initiatorName = IscsiName.normalized(name);
         if (initiatorName == null) {
-            throw new LoginException("an InitiatorName that is no iSCSI name of at most 223 bytes");
+            throw new LoginException("InitiatorName=" + name + " is not an iSCSI name of at most 223 bytes");
         }
         String type = offered.value(Key.SESSION_TYPE, "Normal");
         discovery = type.equals("Discovery");
         if (!discovery && !type.equals("Normal")) {
-            throw new LoginException(LoginStatus.SESSION_TYPE_NOT_SUPPORTED, "SessionType=" + type);
+            throw new LoginException(LoginStatus.SESSION_TYPE_NOT_SUPPORTED,
+                "SessionType=" + type + " must be Normal or Discovery");
         }
         if (discovery) {
             return;
         }
         targetName = offered.value(Key.TARGET_NAME);
         if (targetName == null) {
-            throw new LoginException(LoginStatus.MISSING_PARAMETER, "a normal session without TargetName");
+            throw new LoginException(LoginStatus.MISSING_PARAMETER, "TargetName is missing");
         }
     }
 
-    /** What is said only to those who have authenticated: whether they are allowed, and whether the target is here. */
+    /** Checks the names. Only an authenticated initiator learns whether it is allowed and whether the target exists. */
     private void authorize() throws LoginException {
         security.authorize(initiatorName);
         if (!discovery && !target.name().equals(IscsiName.normalized(targetName))) {
-            throw new LoginException(LoginStatus.TARGET_NOT_FOUND, "a target that is not " + target.name());
+            throw new LoginException(LoginStatus.TARGET_NOT_FOUND,
+                "TargetName=" + targetName + ", here is " + target.name());
         }
     }
 
-    /** The login has succeeded: only now does it take a session's memory. */
+    /** Makes the session of a login that has succeeded, with its memory. */
     private void establish(LoginRequestPdu request) throws IOException {
         String label = negotiation.learner() == null ? initiatorName : negotiation.learner();
         Nexus nexus = new Nexus(initiatorName, isid, target.name(), PeerText.printable(label), security.rights());
@@ -220,7 +222,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
     private void send(LoginRequestPdu request, TextParameters answers, boolean transit) throws IOException {
         int next = request.nextStage();
         if (transit && (next <= stage || next == 2)) {
-            throw new LoginException("a transit from stage " + stage + " to " + next);
+            throw new LoginException("transit from stage " + stage + " to stage " + next);
         }
         ByteBuffer text = ByteBuffer.wrap(answers.encode());
         if (text.remaining() > OperationalParameters.DEFAULTS.peerDataSegmentBytes()) {

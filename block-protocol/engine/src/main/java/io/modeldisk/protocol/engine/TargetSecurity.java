@@ -23,7 +23,7 @@ final class TargetSecurity {
         this.random = random;
     }
 
-    /** Takes the keys of one exchange of this stage. */
+    /** Answers the keys of one exchange of this stage. */
     void exchange(Map<String, String> offered, TextParameters answers) throws LoginException {
         String methods = offered.get(Key.AUTH_METHOD);
         if (methods != null && chap == null) {
@@ -37,7 +37,7 @@ final class TargetSecurity {
         String required = policy.secrets() == null ? Key.NONE : Key.CHAP;
         if (!List.of(methods.split(",", -1)).contains(required)) {
             throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE,
-                "AuthMethod=" + methods + ", here is " + required);
+                "AuthMethod=" + methods + ", must include " + required);
         }
         answers.put(Key.AUTH_METHOD, required);
         if (policy.secrets() != null) {
@@ -50,20 +50,20 @@ final class TargetSecurity {
         return policy.secrets() == null || chap != null && chap.isDone();
     }
 
-    /** Makes sure that it is not left out: for a login that leaves the stage, or begins behind it. */
+    /** Checks that authentication is not skipped, when a login leaves the stage or begins after it. */
     void requireBegun() throws LoginException {
         if (policy.secrets() != null && chap == null) {
             throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE,
-                "a login without authentication, here is AuthMethod=CHAP");
+                "login without authentication, AuthMethod=CHAP is required");
         }
     }
 
-    /** Makes sure that who has authenticated may log in as this initiator. */
+    /** Checks that the authenticated user may log in as this initiator. */
     void authorize(String initiatorName) throws LoginException {
         boolean own = chap == null || chap.mayBe(initiatorName);
         if (!own || !policy.admits(initiatorName)) {
             throw new LoginException(LoginStatus.AUTHORIZATION_FAILURE, "InitiatorName=" + initiatorName
-                + (own ? " is not among --allow-initiator" : " is not one of those of user " + chap.user()));
+                + (own ? " is not among --allow-initiator" : " is not allowed for user " + chap.user()));
         }
     }
 
@@ -72,7 +72,7 @@ final class TargetSecurity {
         return chap == null ? Right.ALL : chap.rights();
     }
 
-    /** The name of CHAP that has authenticated; null if none had to. */
+    /** The CHAP name of the initiator; null without CHAP. */
     String user() {
         return chap == null ? null : chap.user();
     }

@@ -22,8 +22,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * An iSCSI target server (RFC 7143): accepts connections for one target, over TCP or other datamovers, and serves each until it
- * ends.
+ * An iSCSI target server (RFC 7143): accepts connections to one target over TCP and other datamovers, and serves each
+ * connection until it ends.
  *
  * <pre>{@code
  * try (TargetServer server = TargetServer.launch(new TargetContext().listen(address).target(target))) { … }
@@ -67,10 +67,10 @@ public final class TargetServer implements AutoCloseable {
     }
 
     /**
-     * Starts to serve.
+     * Starts a server.
      *
-     * @throws IOException if the address cannot be listened on, in words
-     * @throws IllegalArgumentException for a context that cannot be
+     * @throws IOException if it cannot listen on the address; the message says why
+     * @throws IllegalArgumentException for an invalid context
      */
     public static TargetServer launch(TargetContext context) throws IOException {
         TargetServer server = new TargetServer(context.conclude());
@@ -116,7 +116,7 @@ public final class TargetServer implements AutoCloseable {
             } catch (ClosedChannelException e) {
                 return;
             } catch (Exception | OutOfMemoryError e) {
-                // Out of descriptors or threads, say: the sessions go on; try again in a while.
+                // For example, no descriptors or threads are left: the sessions go on, and the acceptor tries again later.
                 LOG.error("cannot accept a connection: {}", e.toString());
                 pauseAccepting();
             }
@@ -165,7 +165,7 @@ public final class TargetServer implements AutoCloseable {
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
             logins.remove(login);
             incoming.close();
-            throw new IOException("a connection cannot be served: " + e, e);
+            throw new IOException("cannot serve a connection: " + e, e);
         }
         connections.add(connection);
         try {
@@ -176,9 +176,9 @@ public final class TargetServer implements AutoCloseable {
             connections.remove(connection);
             logins.remove(login);
             connection.abandon();
-            throw new IOException("no thread to serve it: " + e, e);
+            throw new IOException("cannot start a thread for a connection: " + e, e);
         }
-        logins.served(login, () -> connection.closeFor("it does not log in, and others wait to"));
+        logins.served(login, () -> connection.closeFor("it has not logged in, and other connections wait"));
         if (closed) {
             connection.close();
         }
@@ -205,7 +205,7 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    /** Takes in a session whose login is about to succeed. */
+    /** Adds a session whose login is about to succeed. */
     Session establish(Session wanted) throws IOException {
         return sessions.establish(wanted);
     }
@@ -220,7 +220,7 @@ public final class TargetServer implements AutoCloseable {
         sessions.silent(session, silentNs);
     }
 
-    /** A connection has ended; if it had a session, that is over. */
+    /** A connection has ended, and its session with it. */
     void ended(TargetConnection connection, PendingLogins.Login login, boolean loggedOut) {
         logins.remove(login);
         connections.remove(connection);
@@ -230,7 +230,7 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    /** Does something to every session but one. */
+    /** Does something to every session except one. */
     void forOtherSessions(TargetConnection but, Consumer<FullFeaturePhase> action) {
         connections.forEach(connection -> {
             FullFeaturePhase phase = connection.phase();
@@ -248,7 +248,7 @@ public final class TargetServer implements AutoCloseable {
         return pool;
     }
 
-    /** How many chunks are kept for new sessions and for large writes when sessions want deeper queues. */
+    /** The chunks that are reserved for new sessions and large writes, and not given to deeper queues. */
     int poolReserve() {
         int newSessions = Math.max(0, context.maxConnections() - sessions.count());
         return newSessions * context.initialCommands() + TaskSlot.MAX_CHUNKS;
@@ -267,27 +267,27 @@ public final class TargetServer implements AutoCloseable {
         return failureDelays;
     }
 
-    /** Where the server listens, or would over TCP; with the port that the system chose if 0 was asked for. */
+    /** The TCP address of the target, with the port that the system has chosen if 0 was requested. */
     public InetSocketAddress localAddress() {
         return portals.getLast().localAddress();
     }
 
-    /** Where initiators reach it, for each datamover. */
+    /** The portals, one for each datamover. */
     public List<TargetPortal> portals() {
         return portals;
     }
 
-    /** How many connections there are, those that have not logged in yet among them. */
+    /** The number of connections, including those that have not logged in. */
     public int connectionCount() {
         return connections.size();
     }
 
-    /** How much of the buffer memory no session holds; all of it when there is none. */
+    /** The buffer memory that no session holds; all of it if there is no session. */
     public long freeBufferBytes() {
         return (long) pool.freeChunks() * BufferPool.CHUNK_BYTES;
     }
 
-    /** Closes every connection, waits until their threads have ended, and gives the memory back. */
+    /** Closes every connection, waits until its threads have ended, and gives the memory back. */
     @Override
     public void close() {
         if (closed) {

@@ -10,11 +10,11 @@ import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 
 /**
- * A session's text exchange in full-feature phase (RFC 7143 sections 6.4 and 11.10): gathers requests that go on over several
- * PDUs and hands the answer out in pieces that the initiator takes. One at a time, as the RFC has it; for the receiver.
+ * A session's text exchange in full-feature phase (RFC 7143 sections 6.4 and 11.10): gathers a request from several PDUs and
+ * returns the answer in pieces that the initiator accepts. One exchange at a time, as the RFC requires; for the receiver.
  */
 final class TextExchange {
-    /** Makes the answer to text that is whole. */
+    /** Makes the answer to a complete request. */
     interface Directory {
         byte[] answer(ByteBuffer text) throws LoginException;
     }
@@ -73,7 +73,7 @@ final class TextExchange {
         }
     }
 
-    /** Begins the response, and writes as much of the answer to {@code text} as there is room. */
+    /** Begins the response, and writes as much of the answer to {@code text} as fits. */
     void respond(TextResponsePdu response, ByteBuffer text) {
         int part = Math.min(answer.length - answered, text.remaining());
         text.put(answer, answered, part);
@@ -92,7 +92,7 @@ final class TextExchange {
         initiatorTaskTag = tag;
     }
 
-    /** The tags of what is over are no longer good. */
+    /** Ends the exchange; its tags become invalid. */
     private void end() {
         gathered = new ByteArrayOutputStream();
         answer = new byte[0];

@@ -4,13 +4,13 @@ import io.modeldisk.protocol.scsi.Sense;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * The unit attention conditions of one session (SAM-5 5.14): what happened to a logical unit that its initiator has not been told
- * of. Each condition waits once at most for each unit, so there are never more than there are kinds. Thread-safe.
+ * The unit attention conditions of one session (SAM-5 section 5.14): events of a logical unit that its initiator has not been
+ * told. Each condition is pending at most once for each unit. Thread-safe.
  */
 final class UnitAttentions {
-    /** What can have happened; those that come first are told first. */
+    /** The conditions; earlier ones are reported first. */
     enum Condition {
-        /** The session is new: whatever an earlier one of this nexus, or an earlier server, knew is gone. Tells of all others. */
+        /** The session is new: the state of an earlier session or server is gone. Includes all other conditions. */
         POWER_ON(Sense.of(0x6, 0x29, 0x00)),
         /** A LOGICAL UNIT RESET or TARGET WARM RESET. */
         RESET(Sense.of(0x6, 0x29, 0x03));
@@ -25,7 +25,7 @@ final class UnitAttentions {
     private static final Condition[] CONDITIONS = Condition.values();
 
     private final Target target;
-    /** For each unit a bit for each condition. */
+    /** For each unit, one bit for each condition. */
     private final AtomicIntegerArray pending;
 
     UnitAttentions(Target target) {
@@ -34,7 +34,7 @@ final class UnitAttentions {
         establish(null, Condition.POWER_ON);
     }
 
-    /** Something happened to a unit, or to all if {@code unit} is null. */
+    /** Adds a condition to a unit, or to all if {@code unit} is null. */
     void establish(LogicalUnit unit, Condition condition) {
         for (int i = 0; i < pending.length(); i++) {
             if (unit == null || unit == target.units().get(i)) {
@@ -43,7 +43,7 @@ final class UnitAttentions {
         }
     }
 
-    /** What the initiator is to be told of a unit now, or null; it counts as told. */
+    /** Returns the sense that the initiator has to be told of a unit, or null; it counts as told. */
     Sense take(LogicalUnit unit) {
         for (int i = 0; i < pending.length(); i++) {
             if (pending.get(i) != 0 && unit == target.units().get(i)) {

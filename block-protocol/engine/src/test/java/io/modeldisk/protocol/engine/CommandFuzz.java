@@ -71,13 +71,13 @@ public final class CommandFuzz {
             check(reply.tag() == tag, "a PDU of another task");
             switch (reply.opcode()) {
                 case 0x31 -> {
-                    int offset = reply.u32(40);
-                    int wanted = reply.u32(44);
+                    int offset = reply.bufferOffset();
+                    int wanted = reply.lastField();
                     check(wanted > 0 && offset >= 0 && offset + wanted <= expected, "asks for more than there is");
-                    raw.dataOut(tag, reply.u32(20), 0, offset, new byte[wanted], true);
+                    raw.dataOut(tag, reply.targetTransferTag(), 0, offset, new byte[wanted], true);
                 }
                 case 0x25 -> {
-                    check(reply.u32(40) == moved, "data out of order");
+                    check(reply.bufferOffset() == moved, "data out of order");
                     moved += reply.data().length;
                     check(moved <= expected, "more data than was expected");
                     if ((reply.flags() & 1) != 0) {
@@ -97,7 +97,7 @@ public final class CommandFuzz {
     }
 
     private static void checkResidual(Reply reply, int expected, int moved) {
-        int residual = (reply.flags() & 6) == 0 ? 0 : reply.u32(44);
+        int residual = (reply.flags() & 6) == 0 ? 0 : reply.lastField();
         boolean underflow = (reply.flags() & 2) != 0;
         check(moved == (underflow ? expected - residual : expected), "a residual that does not fit what was moved");
     }

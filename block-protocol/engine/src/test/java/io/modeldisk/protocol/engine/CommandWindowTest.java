@@ -56,7 +56,7 @@ class CommandWindowTest {
     }
 
     @Test
-    void roomIsOneCommandASlot() {
+    void windowHasOneCommandForEachSlot() {
         assertThat(roomTold()).isEqualTo(2);
     }
 
@@ -79,7 +79,7 @@ class CommandWindowTest {
     }
 
     @Test
-    void roomCountsAsFreeWhenTheStatusGoesOut() {
+    void slotCountsAsFreeWhenItsStatusIsSent() {
         roomTold();
         arrives(START, false);
         TaskSlot slot = taken;
@@ -111,7 +111,7 @@ class CommandWindowTest {
     }
 
     @Test
-    void commandBeyondWhatWasToldIsIgnored() {
+    void commandBeyondMaxCmdSnIsIgnored() {
         roomTold();
         assertThat(arrives(START + 2, false)).isEqualTo(CommandWindow.Order.IGNORE);
     }

@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.protocol.engine.RawInitiator.End;
 import io.modeldisk.protocol.engine.RawInitiator.Reply;
+import io.modeldisk.protocol.pdu.Opcode;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.io.EOFException;
 import java.io.IOException;
@@ -62,13 +63,13 @@ class DigestTest {
         "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f, 4e79dd46",
         "1f1e1d1c1b1a191817161514131211100f0e0d0c0b0a09080706050403020100, 5cdb3f11"
     })
-    void digestOfTheStandardsExamplesIsTheStandards(String bytes, String digest) {
+    void digestsOfTheExamplesOfRfc3720AreRight(String bytes, String digest) {
         assertThat(Crc32c.digest(HexFormat.of().parseHex(bytes))).isEqualTo(HexFormat.of().parseHex(digest));
     }
 
     @ParameterizedTest
     @CsvSource({"CRC32C, None", "None, CRC32C", "CRC32C, CRC32C"})
-    void whatIsWrittenIsReadBackWhateverHasADigest(String header, String data) throws IOException {
+    void dataIsReadBackWithEveryCombinationOfDigests(String header, String data) throws IOException {
         try (RawInitiator initiator = login(header, data)) {
             byte[] bytes = random(6 * BLOCK, 1);
             int tag = initiator.command(WRITE_MORE_FOLLOWS, RawInitiator.write(3, 6), bytes.length,
@@ -76,7 +77,8 @@ class DigestTest {
             initiator.dataOut(tag, NONE, 0, 1001, Arrays.copyOfRange(bytes, 1001, 2003), false);
             initiator.dataOut(tag, NONE, 1, 2003, Arrays.copyOfRange(bytes, 2003, 16384), true);
             Reply r2t = initiator.receive();
-            initiator.dataOut(tag, r2t.u32(20), 0, 16384, Arrays.copyOfRange(bytes, 16384, bytes.length), true);
+            initiator.dataOut(tag, r2t.targetTransferTag(), 0, 16384, Arrays.copyOfRange(bytes, 16384, bytes.length),
+                true);
             assertThat(initiator.end(tag).status()).isZero();
             assertThat(initiator.run(READ, RawInitiator.read(3, 6), bytes.length, EMPTY).data()).isEqualTo(bytes);
             assertThat(initiator.ping(Arrays.copyOf(bytes, 77)).data()).isEqualTo(Arrays.copyOf(bytes, 77));
@@ -92,7 +94,7 @@ class DigestTest {
     }
 
     @Test
-    void damagedHeaderEndsTheConnectionWithoutAWord() throws IOException {
+    void damagedHeaderEndsTheConnectionWithoutAReject() throws IOException {
         byte[] pdu = raw.encode(raw.request(0x40, 0x80, 7).putInt(20, NONE), EMPTY);
         pdu[30] ^= 1;
         raw.sendBytes(pdu);
@@ -115,7 +117,7 @@ class DigestTest {
 
     private void assertRejected(ByteBuffer header) throws IOException {
         Reply reject = raw.receive();
-        assertThat(reject.opcode()).isEqualTo(0x3F);
+        assertThat(reject.opcode()).isEqualTo(Opcode.REJECT);
         assertThat(reject.u8(2)).isEqualTo(DATA_DIGEST_ERROR);
         assertThat(reject.data()).isEqualTo(header.array());
     }
@@ -126,15 +128,15 @@ class DigestTest {
     }
 
     @Test
-    void commandWithDamagedImmediateDataWasNeverThereAndCanBeSentAgain() throws IOException {
+    void commandWithDamagedImmediateDataIsRejectedAndCanBeSentAgain() throws IOException {
         byte[] before = serving.fill(2);
         byte[] data = random(4 * BLOCK, 3);
         ByteBuffer header = writeHeader(500, WRITE, raw.cmdSn);
         sendDamaged(header, data);
         assertRejected(header);
         Reply ping = raw.ping(EMPTY);
-        assertThat(ping.opcode()).as("no status of the command").isEqualTo(0x20);
-        assertThat(ping.u32(28)).as("ExpCmdSN").isEqualTo(raw.cmdSn);
+        assertThat(ping.opcode()).as("no status of the command").isEqualTo(Opcode.NOP_IN);
+        assertThat(ping.expCmdSn()).as("ExpCmdSN").isEqualTo(raw.cmdSn);
         assertThat(serving.contents(0, data.length)).isEqualTo(Arrays.copyOf(before, data.length));
         assertThat(raw.run(WRITE, RawInitiator.write(0, 4), data.length, data).status()).isZero();
         assertThat(serving.contents(0, data.length)).isEqualTo(data);
@@ -150,16 +152,16 @@ class DigestTest {
     }
 
     @Test
-    void damagedDataOutFailsTheCommandWhenAllDataIsThereAndWritesNothing() throws IOException {
+    void damagedDataOutFailsTheCommandAfterItsLastDataAndWritesNothing() throws IOException {
         byte[] before = serving.fill(4);
         byte[] data = random(4 * BLOCK, 5);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), data.length, EMPTY);
         Reply r2t = raw.receive();
-        ByteBuffer header = RawInitiator.header(0x05, 0).putInt(16, tag).putInt(20, r2t.u32(20));
+        ByteBuffer header = RawInitiator.header(0x05, 0).putInt(16, tag).putInt(20, r2t.targetTransferTag());
         sendDamaged(header, Arrays.copyOf(data, BLOCK));
         assertRejected(header);
-        assertThat(raw.ping(EMPTY).opcode()).as("no status before the last data").isEqualTo(0x20);
-        raw.dataOut(tag, r2t.u32(20), 1, BLOCK, Arrays.copyOfRange(data, BLOCK, data.length), true);
+        assertThat(raw.ping(EMPTY).opcode()).as("no status before the last data").isEqualTo(Opcode.NOP_IN);
+        raw.dataOut(tag, r2t.targetTransferTag(), 1, BLOCK, Arrays.copyOfRange(data, BLOCK, data.length), true);
         End end = raw.end(tag);
         assertThat(end.status()).isEqualTo(ScsiStatus.CHECK_CONDITION);
         assertThat(end.senseCode()).isEqualTo(PROTOCOL_SERVICE_CRC_ERROR);
@@ -186,7 +188,7 @@ class DigestTest {
     }
 
     @Test
-    void damagedPingIsRejectedAndTakesNoNumber() throws IOException {
+    void damagedPingIsRejectedAndItsNumberDoesNotCount() throws IOException {
         ByteBuffer header = RawInitiator.header(0x00, 0x80).putInt(16, 7).putInt(20, NONE).putInt(24, raw.cmdSn)
             .putInt(28, raw.expStatSn);
         sendDamaged(header, new byte[100]);

@@ -73,7 +73,7 @@ class DiskCommandsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0x2F, 0xAF, 0x8F})
-    void verifyOfTheMediumAloneTakesNoData(int opcode) throws IOException {
+    void verifyOfTheMediumTakesNoData(int opcode) throws IOException {
         assertThat(write(opcode, 0, 0, BLOCKS, EMPTY).status()).isZero();
         assertThat(write(opcode, 0, 1, BLOCKS, EMPTY).senseCode()).isEqualTo(LBA_OUT_OF_RANGE);
     }
@@ -88,7 +88,7 @@ class DiskCommandsTest {
 
     @ParameterizedTest
     @CsvSource({"0x2F, 0", "0xAF, 4097", "0x8F, 12287"})
-    void verifyTellsWhereTheFirstDifferenceIs(int opcode, int at) throws IOException {
+    void verifyReportsTheFirstDifference(int opcode, int at) throws IOException {
         byte[] data = blocks(7, 3);
         Arrays.fill(data, at, data.length, (byte) ~data[at]);
         End end = write(opcode, COMPARE, 7, 3, data);
@@ -97,7 +97,7 @@ class DiskCommandsTest {
     }
 
     @Test
-    void verifyThatFailsHasTakenAllDataAndChangedNothing() throws IOException {
+    void failedVerifyTakesAllDataAndChangesNothing() throws IOException {
         byte[] data = blocks(0, 2);
         data[5000] ^= 1;
         End end = write(0x2F, COMPARE, 0, 2, data);
@@ -113,8 +113,8 @@ class DiskCommandsTest {
         data[data.length - 1] ^= 1;
         for (int sent = 0; sent < data.length;) {
             RawInitiator.Reply r2t = raw.receive();
-            int asked = r2t.u32(44);
-            raw.dataOut(tag, r2t.u32(20), 0, sent, Arrays.copyOfRange(data, sent, sent + asked), true);
+            int asked = r2t.lastField();
+            raw.dataOut(tag, r2t.targetTransferTag(), 0, sent, Arrays.copyOfRange(data, sent, sent + asked), true);
             sent += asked;
         }
         assertThat(raw.end(tag).information()).isEqualTo(data.length - 1);
@@ -122,7 +122,7 @@ class DiskCommandsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0x2F, 0xAF, 0x8F})
-    void verifyWithOneBlockComparesItWithAll(int opcode) throws IOException {
+    void verifyWithOneBlockComparesItWithEveryBlock(int opcode) throws IOException {
         byte[] one = random(BLOCK, 2);
         write(0x93, 0, 60, 70, one);
         assertThat(write(opcode, COMPARE_ONE, 60, 70, one).status()).isZero();
@@ -205,7 +205,7 @@ class DiskCommandsTest {
 
     @ParameterizedTest
     @CsvSource({"0x41, 0", "0x93, 0", "0x8F, 6"})
-    void oneBlockThatIsNotSentIsRefusedAndNothingWritten(int opcode, int flags) throws IOException {
+    void writeSameWithoutItsBlockIsRefusedAndWritesNothing(int opcode, int flags) throws IOException {
         byte[] cdb = range(opcode, flags, 0, 4);
         assertThat(raw.run(NO_DATA, cdb, 0, EMPTY).senseCode()).isEqualTo(INVALID_FIELD_IN_COMMAND_UNIT);
         assertThat(raw.run(WRITE, cdb, BLOCK - 1, new byte[BLOCK - 1]).senseCode())
@@ -215,7 +215,7 @@ class DiskCommandsTest {
     }
 
     @Test
-    void dataBeyondTheOneBlockIsAnUnderflow() throws IOException {
+    void dataBeyondTheSingleBlockIsAnUnderflow() throws IOException {
         End end = raw.run(WRITE, range(0x93, 0, 0, 4), 3 * BLOCK, new byte[3 * BLOCK]);
         assertThat(end.status()).isZero();
         assertThat(end.underflow()).isTrue();
@@ -232,7 +232,7 @@ class DiskCommandsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0x34, 0x90})
-    void preFetchFindsAllInMemory(int opcode) throws IOException {
+    void preFetchEndsWithConditionMet(int opcode) throws IOException {
         assertThat(write(opcode, 0, 0, BLOCKS, EMPTY).status()).isEqualTo(CONDITION_MET);
         assertThat(write(opcode, 0x02, 5, 0, EMPTY).status()).isEqualTo(CONDITION_MET);
     }

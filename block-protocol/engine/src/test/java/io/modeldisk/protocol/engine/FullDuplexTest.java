@@ -32,7 +32,7 @@ class FullDuplexTest {
     private static final int READS = 4;
 
     @Test
-    void writeGoesOnWhileNobodyTakesWhatIsRead() throws IOException {
+    void writeGoesOnWhileItsInitiatorDoesNotReceive() throws IOException {
         try (Serving serving = new Serving(context -> context.bufferBytes(256L * BufferPool.CHUNK_BYTES));
             RawInitiator raw = serving.login("MaxRecvDataSegmentLength=262144")) {
             for (int i = 0; i < 4 * READS; i++) {
@@ -48,7 +48,7 @@ class FullDuplexTest {
                 reads.add(raw.command(READ, RawInitiator.read(MIB / BLOCK, READ_BYTES / BLOCK), READ_BYTES,
                     EMPTY));
             }
-            raw.dataOut(write, r2t.u32(20), 0, 0, data, true);
+            raw.dataOut(write, r2t.targetTransferTag(), 0, 0, data, true);
             await("the write", () -> Arrays.equals(serving.contents(0, WRITE_BYTES), data));
             Map<Integer, ByteArrayOutputStream> ended = receiveEnds(raw, READS + 1);
             assertThat(ended).containsKey(write);

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.protocol.pdu.Opcode;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
@@ -57,6 +58,37 @@ public final class RawInitiator implements AutoCloseable {
             return u32(16);
         }
 
+        int targetTransferTag() {
+            return header.getInt(20);
+        }
+
+        int statSn() {
+            return header.getInt(24);
+        }
+
+        int expCmdSn() {
+            return header.getInt(28);
+        }
+
+        int maxCmdSn() {
+            return header.getInt(32);
+        }
+
+        /** Of a SCSI Response; of Data-In and R2T, DataSN and R2TSN. */
+        int expDataSn() {
+            return header.getInt(36);
+        }
+
+        /** Of Data-In and R2T. */
+        int bufferOffset() {
+            return header.getInt(40);
+        }
+
+        /** The desired length of an R2T, the residual count of a response. */
+        int lastField() {
+            return header.getInt(44);
+        }
+
         int loginStatus() {
             return header.getShort(36) & 0xFFFF;
         }
@@ -109,7 +141,7 @@ public final class RawInitiator implements AutoCloseable {
     static RawInitiator loggedIn(TargetServer server, String name, String... keys) throws IOException {
         RawInitiator initiator = justLoggedIn(server, name, keys);
         End attention = initiator.run(NO_DATA, cdb(0), 0, EMPTY);
-        if (attention.status() != 2 || attention.senseCode() != 0x62900) {
+        if (attention.status() != 2 || attention.senseCode() != SenseCodes.POWER_ON) {
             throw new IOException("no unit attention after the login: " + attention);
         }
         return initiator;
@@ -208,7 +240,7 @@ public final class RawInitiator implements AutoCloseable {
         int tag = newTag();
         send(request(0x42, 0x80 | function, tag).putInt(20, referencedTag), EMPTY);
         Reply reply = receive();
-        while (reply.opcode() != 0x22) {
+        while (reply.opcode() != Opcode.TASK_MANAGEMENT_RESPONSE) {
             reply = receive();
         }
         return reply.u8(2);
@@ -231,12 +263,13 @@ public final class RawInitiator implements AutoCloseable {
         checkDigest(dataDigests && length > 0, padded);
         byte[] data = Arrays.copyOf(padded, length);
         Reply reply = new Reply(bhs, data);
-        boolean carriesStatus = reply.opcode() != 0x31 && (reply.opcode() != 0x25 || (reply.flags() & 1) != 0)
-            && (reply.opcode() != 0x20 || reply.tag() != NONE);
+        boolean carriesStatus = reply.opcode() != Opcode.R2T
+            && (reply.opcode() != Opcode.DATA_IN || (reply.flags() & 1) != 0)
+            && (reply.opcode() != Opcode.NOP_IN || reply.tag() != NONE);
         if (carriesStatus) {
-            expStatSn = reply.u32(24) + 1;
+            expStatSn = reply.statSn() + 1;
         }
-        maxCmdSn = reply.u32(32);
+        maxCmdSn = reply.maxCmdSn();
         return reply;
     }
 
@@ -255,15 +288,16 @@ public final class RawInitiator implements AutoCloseable {
                 throw new IOException("opcode %02Xh for tag %d, expected %d"
                     .formatted(reply.opcode(), reply.tag(), tag));
             }
-            if (reply.opcode() == 0x25) {
-                if (reply.u32(40) != data.size()) {
-                    throw new IOException("Data-In at " + reply.u32(40) + ", expected at " + data.size());
+            if (reply.opcode() == Opcode.DATA_IN) {
+                if (reply.bufferOffset() != data.size()) {
+                    throw new IOException("Data-In at " + reply.bufferOffset() + ", expected at " + data.size());
                 }
                 data.writeBytes(reply.data());
             }
-            if (reply.opcode() == 0x21 || reply.opcode() == 0x25 && (reply.flags() & 1) != 0) {
-                return new End(reply.u8(3), data.toByteArray(), reply.u32(44), (reply.flags() & 4) != 0,
-                    (reply.flags() & 2) != 0, reply.opcode() == 0x21 ? reply.data() : EMPTY, reply);
+            if (reply.opcode() == Opcode.SCSI_RESPONSE
+                || reply.opcode() == Opcode.DATA_IN && (reply.flags() & 1) != 0) {
+                return new End(reply.u8(3), data.toByteArray(), reply.lastField(), (reply.flags() & 4) != 0,
+                    (reply.flags() & 2) != 0, reply.opcode() == Opcode.SCSI_RESPONSE ? reply.data() : EMPTY, reply);
             }
         }
     }

@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.protocol.engine.RawInitiator.End;
 import io.modeldisk.protocol.engine.RawInitiator.Reply;
+import io.modeldisk.protocol.pdu.Opcode;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -53,7 +54,7 @@ class RejectTest {
     }
 
     private static void assertReject(Reply reply, int reason, ByteBuffer header) {
-        assertThat(reply.opcode()).as("opcode").isEqualTo(0x3F);
+        assertThat(reply.opcode()).as("opcode").isEqualTo(Opcode.REJECT);
         assertThat(reply.u8(2)).as("reason").isEqualTo(reason);
         assertThat(reply.tag()).isEqualTo(NONE);
         assertThat(reply.data()).as("the header that is rejected").isEqualTo(header.array());
@@ -69,12 +70,12 @@ class RejectTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0x07, 0x0F, 0x11, 0x1C, 0x1D, 0x1F, 0x20, 0x25, 0x31, 0x3F})
-    void opcodeThatNoInitiatorSendsIsNotSupported(int opcode) throws IOException {
+    void opcodeOfATargetIsNotSupported(int opcode) throws IOException {
         assertRejected(COMMAND_NOT_SUPPORTED, RawInitiator.header(opcode, 0x80).putInt(16, 77), new byte[33]);
     }
 
     @Test
-    void requestForWhatIsLostIsRefusedAtErrorRecoveryLevelZero() throws IOException {
+    void snackIsRejectedAtErrorRecoveryLevelZero() throws IOException {
         assertRejected(SNACK_REJECT, RawInitiator.header(0x10, 0x81).putInt(16, NONE).putInt(20, NONE), EMPTY);
     }
 
@@ -84,12 +85,12 @@ class RejectTest {
     }
 
     @Test
-    void pingWithATransferTagOfItsOwnIsInvalidAndTakesNoNumber() throws IOException {
+    void pingWithAForeignTransferTagIsInvalidAndItsNumberDoesNotCount() throws IOException {
         assertRejected(INVALID_PDU_FIELD, raw.request(0x00, 0x80, 7).putInt(20, 0x1234), EMPTY);
     }
 
     @Test
-    void pingThatWantsNoAnswerGetsNone() throws IOException {
+    void pingWithoutATaskTagGetsNoAnswer() throws IOException {
         raw.send(raw.request(0x40, 0x80, NONE).putInt(20, NONE), EMPTY);
         assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
     }
@@ -100,19 +101,19 @@ class RejectTest {
     }
 
     @Test
-    void commandWithTheTagOfOneInFlightIsRejectedAndLeavesThatAlone() throws IOException {
+    void commandWithTheTagOfATaskInFlightIsRejectedWithoutHarmToTheTask() throws IOException {
         byte[] data = random(BLOCK, 1);
         int tag = raw.command(WRITE, RawInitiator.write(0, 1), BLOCK, EMPTY);
         Reply r2t = raw.receive();
         ByteBuffer again = raw.request(0x01, WRITE | 1, tag).putInt(20, BLOCK).put(32, RawInitiator.write(5, 1));
         assertRejected(TASK_IN_PROGRESS, again, new byte[BLOCK]);
-        raw.dataOut(tag, r2t.u32(20), 0, 0, data, true);
+        raw.dataOut(tag, r2t.targetTransferTag(), 0, 0, data, true);
         assertThat(raw.end(tag).status()).isZero();
         assertThat(serving.contents(0, BLOCK)).isEqualTo(data);
     }
 
     @Test
-    void tagMayBeUsedAgainAsSoonAsItsStatusIsHere() throws IOException {
+    void tagMayBeReusedAfterItsStatus() throws IOException {
         for (int i = 0; i < 500; i++) {
             raw.send(raw.request(0x01, READ | 1, 5).putInt(20, BLOCK).put(32, RawInitiator.read(0, 1)), EMPTY);
             assertThat(raw.end(5).status()).isZero();
@@ -122,7 +123,7 @@ class RejectTest {
     @Test
     void commandThatReadsAndWritesIsNotSupported() throws IOException {
         End end = raw.run(READ | WRITE, RawInitiator.read(0, 1), BLOCK, EMPTY);
-        assertThat(end.senseCode()).as("invalid command operation code").isEqualTo(0x52000);
+        assertThat(end.senseCode()).as("invalid command operation code").isEqualTo(SenseCodes.INVALID_OPCODE);
     }
 
     @Test
@@ -130,11 +131,11 @@ class RejectTest {
         ByteBuffer header = raw.request(0x01, NO_DATA | 1, 9).put(4, (byte) 5).put(32, RawInitiator.cdb(0x7F));
         byte[] additional = ByteBuffer.allocate(20).putShort((short) 17).put((byte) 1).array();
         raw.sendBytes(ByteBuffer.allocate(68).put(header.array()).put(additional).array());
-        assertThat(raw.end(9).senseCode()).isEqualTo(0x52000);
+        assertThat(raw.end(9).senseCode()).isEqualTo(SenseCodes.INVALID_OPCODE);
     }
 
     @Test
-    void connectionThatEndsForAProtocolErrorIsToldOfWhat() throws IOException {
+    void protocolErrorIsRejectedBeforeTheConnectionEnds() throws IOException {
         raw.cmdSn++;
         ByteBuffer header = raw.request(0x01, NO_DATA | 1, 9);
         raw.send(header, EMPTY);
@@ -143,7 +144,7 @@ class RejectTest {
     }
 
     @Test
-    void segmentOfMoreThanWasAgreedOnIsToldOf() throws IOException {
+    void dataSegmentLongerThanAgreedIsRejected() throws IOException {
         ByteBuffer header = raw.request(0x40, 0x80, 9).putInt(20, NONE).putInt(4, (1 << 20) + 1);
         raw.sendBytes(header.array());
         assertReject(raw.receive(), PROTOCOL_ERROR, header);
@@ -165,7 +166,7 @@ class RejectTest {
     void logoutIsAnsweredByItsReason(int reason, int cid, int response) throws IOException {
         raw.send(raw.request(0x46, 0x80 | reason, 5).putShort(20, (short) cid), EMPTY);
         Reply reply = raw.receive();
-        assertThat(reply.opcode()).isEqualTo(0x26);
+        assertThat(reply.opcode()).isEqualTo(Opcode.LOGOUT_RESPONSE);
         assertThat(reply.u8(2)).isEqualTo(response);
         if (response == 0) {
             assertThat(raw.isClosedByTarget()).isTrue();
@@ -175,7 +176,7 @@ class RejectTest {
     }
 
     @Test
-    void logoutForAReasonThatIsNoneIsInvalid() throws IOException {
+    void logoutWithAnUnknownReasonIsInvalid() throws IOException {
         assertRejected(INVALID_PDU_FIELD, raw.request(0x46, 0x80 | 3, 5), EMPTY);
     }
 
@@ -185,7 +186,7 @@ class RejectTest {
         raw.send(raw.request(0x42, 0x81, 50).putInt(20, 999).putInt(32, lost), EMPTY);
         Reply reply = raw.receive();
         assertThat(reply.u8(2)).as("function complete").isZero();
-        assertThat(reply.u32(28)).as("ExpCmdSN").isEqualTo(lost + 1);
+        assertThat(reply.expCmdSn()).as("ExpCmdSN").isEqualTo(lost + 1);
         assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
     }
 
@@ -203,21 +204,21 @@ class RejectTest {
     }
 
     @Test
-    void textMayGoOnOverSeveralRequests() throws IOException {
+    void textMayContinueOverSeveralRequests() throws IOException {
         byte[] whole = RawInitiator.text("X-colour=blue", "SendTargets=");
         Reply first = text(0x40, NONE, Arrays.copyOf(whole, 9));
-        assertThat(first.opcode()).isEqualTo(0x24);
+        assertThat(first.opcode()).isEqualTo(Opcode.TEXT_RESPONSE);
         assertThat(first.data()).isEmpty();
         assertThat(first.flags()).as("neither final nor to be continued").isZero();
-        Reply second = text(0x80, first.u32(20), Arrays.copyOfRange(whole, 9, whole.length));
+        Reply second = text(0x80, first.targetTransferTag(), Arrays.copyOfRange(whole, 9, whole.length));
         assertThat(second.flags()).isEqualTo(0x80);
-        assertThat(second.u32(20)).isEqualTo(NONE);
+        assertThat(second.targetTransferTag()).isEqualTo(NONE);
         assertThat(second.text()).containsEntry("X-colour", "NotUnderstood").containsEntry("TargetName",
             MemoryTarget.NAME);
     }
 
     @Test
-    void longAnswerComesInPiecesThatTheInitiatorTakes() throws IOException {
+    void longTextAnswerIsCutIntoPiecesThatTheInitiatorAccepts() throws IOException {
         String[] keys = new String[100];
         Arrays.setAll(keys, i -> "X-key-with-a-long-name-" + i + "=1");
         try (RawInitiator small = serving.loginAs("iqn.test:small", "MaxRecvDataSegmentLength=512")) {
@@ -228,7 +229,7 @@ class RejectTest {
             while ((reply.flags() & 0x80) == 0) {
                 assertThat(reply.flags()).as("to be continued").isEqualTo(0x40);
                 assertThat(reply.data()).hasSize(512);
-                small.send(small.request(0x04, 0x80, 60).putInt(20, reply.u32(20)), EMPTY);
+                small.send(small.request(0x04, 0x80, 60).putInt(20, reply.targetTransferTag()), EMPTY);
                 reply = small.receive();
                 answer.writeBytes(reply.data());
             }
@@ -238,35 +239,35 @@ class RejectTest {
     }
 
     @Test
-    void exchangeThatIsOverCannotGoOn() throws IOException {
+    void textExchangeCannotContinueAfterItsEnd() throws IOException {
         Reply first = text(0x40, NONE, new byte[0]);
-        text(0x80, first.u32(20), RawInitiator.text("SendTargets="));
-        assertRejected(INVALID_PDU_FIELD, raw.request(0x04, 0x80, 60).putInt(20, first.u32(20)), EMPTY);
+        text(0x80, first.targetTransferTag(), RawInitiator.text("SendTargets="));
+        assertRejected(INVALID_PDU_FIELD, raw.request(0x04, 0x80, 60).putInt(20, first.targetTransferTag()), EMPTY);
     }
 
     @Test
-    void textThatIsFinalAndGoesOnIsInvalid() throws IOException {
+    void textThatIsFinalAndContinuesIsInvalid() throws IOException {
         assertRejected(INVALID_PDU_FIELD, raw.request(0x04, 0xC0, 60).putInt(20, NONE), EMPTY);
     }
 
     @Test
-    void textThatIsNoTextIsAProtocolError() throws IOException {
+    void malformedTextIsAProtocolError() throws IOException {
         assertRejected(PROTOCOL_ERROR, raw.request(0x04, 0x80, 60).putInt(20, NONE), new byte[]{'a', 'b', 0});
     }
 
     @Test
-    void textWithoutEndIsTooLong() throws IOException {
+    void endlessTextIsRejectedAsALongOperation() throws IOException {
         byte[] part = new byte[8192];
         Arrays.fill(part, (byte) 'x');
         Reply reply = text(0x40, NONE, part);
         for (int i = 0; i < 7; i++) {
-            reply = text(0x40, reply.u32(20), part);
+            reply = text(0x40, reply.targetTransferTag(), part);
         }
-        assertRejected(LONG_OPERATION, raw.request(0x04, 0x40, 60).putInt(20, reply.u32(20)), part);
+        assertRejected(LONG_OPERATION, raw.request(0x04, 0x40, 60).putInt(20, reply.targetTransferTag()), part);
     }
 
     @Test
-    void statusNumbersThatMakeNoSenseDoNoHarm() throws IOException {
+    void impossibleExpStatSnIsHarmless() throws IOException {
         for (int nonsense : new int[]{0, -1, Integer.MIN_VALUE, 0x7FFFFFFF}) {
             raw.expStatSn = nonsense;
             assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();

@@ -59,7 +59,7 @@ class RoundCommandsTest {
     }
 
     @Test
-    void pushIsAWriteThatNamesItsRound() throws IOException {
+    void pushIsAWriteWithItsRound() throws IOException {
         byte[] data = random(2 * BLOCK, 1);
         End end = raw.run(WRITE, cdb(PUSH, 3, 2, 0xABCDEF012345L), data.length, data);
         assertThat(end.status()).isZero();
@@ -68,7 +68,7 @@ class RoundCommandsTest {
     }
 
     @Test
-    void pullIsAReadThatNamesItsRound() throws IOException {
+    void pullIsAReadWithItsRound() throws IOException {
         serving.fill(2);
         End end = raw.run(READ, cdb(PULL, 5, 4, 0), 4 * BLOCK, EMPTY);
         assertThat(end.status()).isZero();
@@ -77,7 +77,7 @@ class RoundCommandsTest {
     }
 
     @Test
-    void readsAndWritesNameNone() throws IOException {
+    void readsAndWritesHaveNoRound() throws IOException {
         raw.run(READ, RawInitiator.read(0, 1), BLOCK, EMPTY);
         assertThat(serving.target.unit.round).isEqualTo(IoTask.IMPLIED_ROUND);
         raw.run(WRITE, cdb(PUSH, 0, 1, 7), BLOCK, new byte[BLOCK]);
@@ -119,7 +119,7 @@ class RoundCommandsTest {
     }
 
     @Test
-    void unitWithoutRoundsKnowsNeither() throws IOException {
+    void unitWithoutRoundsRefusesPushAndPull() throws IOException {
         serving.target.unit.keepsRounds = false;
         assertThat(raw.run(READ, cdb(PULL, 0, 1, 0), BLOCK, EMPTY).senseCode()).isEqualTo(INVALID_OPCODE);
         assertThat(raw.run(WRITE, cdb(PUSH, 0, 1, 1), BLOCK, new byte[BLOCK]).senseCode()).isEqualTo(INVALID_OPCODE);

@@ -85,7 +85,7 @@ class ScsiCommandsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0x00, 0x80, 0x83, 0xB0, 0xB1, 0xC0})
-    void vitalPageTellsItsCodeAndLength(int page) throws IOException {
+    void vpdPageStartsWithItsCodeAndLength(int page) throws IOException {
         byte[] data = read(255, 0x12, 1, page, 0, 255).data();
         assertThat(data[1] & 0xFF).isEqualTo(page);
         assertThat(ByteBuffer.wrap(data).getShort(2)).isEqualTo((short) (data.length - 4));
@@ -103,12 +103,12 @@ class ScsiCommandsTest {
     }
 
     @Test
-    void pageThatIsNotThereIsAnInvalidField() throws IOException {
+    void unknownVpdPageIsAnInvalidField() throws IOException {
         assertThat(read(255, 0x12, 1, 0xB9, 0, 255).senseCode()).isEqualTo(INVALID_FIELD);
     }
 
     @Test
-    void pageCodeWithoutVitalBitIsAnInvalidField() throws IOException {
+    void pageCodeWithoutEvpdIsAnInvalidField() throws IOException {
         assertThat(read(255, 0x12, 0, 0x80, 0, 255).senseCode()).isEqualTo(INVALID_FIELD);
     }
 
@@ -158,11 +158,11 @@ class ScsiCommandsTest {
 
     @Test
     void savedModePagesAreNotSupported() throws IOException {
-        assertThat(read(255, 0x1A, 0, 0xFF, 0, 255).senseCode()).isEqualTo(0x53900);
+        assertThat(read(255, 0x1A, 0, 0xFF, 0, 255).senseCode()).isEqualTo(SenseCodes.SAVING_NOT_SUPPORTED);
     }
 
     @Test
-    void modePageThatIsNotThereIsAnInvalidField() throws IOException {
+    void unknownModePageIsAnInvalidField() throws IOException {
         assertThat(read(255, 0x1A, 0, 0x01, 0, 255).senseCode()).isEqualTo(INVALID_FIELD);
     }
 
@@ -180,24 +180,24 @@ class ScsiCommandsTest {
     }
 
     @Test
-    void requestSenseHasNothingToTell() throws IOException {
+    void requestSenseReturnsNoSenseWithoutAUnitAttention() throws IOException {
         byte[] data = read(18, 0x03, 0, 0, 0, 18).data();
         assertThat(data).hasSize(18).startsWith(0x70, 0, 0);
     }
 
     @Test
     void unknownOpcodeIsInvalid() throws IOException {
-        assertThat(raw.run(NO_DATA, cdb(0xFE), 0, EMPTY).senseCode()).isEqualTo(0x52000);
+        assertThat(raw.run(NO_DATA, cdb(0xFE), 0, EMPTY).senseCode()).isEqualTo(SenseCodes.INVALID_OPCODE);
     }
 
     @Test
-    void commandToAUnitThatIsNotThereIsNotSupported() throws IOException {
+    void commandToAMissingUnitIsNotSupported() throws IOException {
         int tag = raw.command(0x01, NO_DATA, 3, cdb(0), 0, EMPTY);
-        assertThat(raw.end(tag).senseCode()).isEqualTo(0x52500);
+        assertThat(raw.end(tag).senseCode()).isEqualTo(SenseCodes.LUN_NOT_SUPPORTED);
     }
 
     @Test
-    void inquiryOfAUnitThatIsNotThereSaysSo() throws IOException {
+    void inquiryOfAMissingUnitReturnsNoDevice() throws IOException {
         int tag = raw.command(0x01, READ, 3, cdb(0x12, 0, 0, 0, 36), 36, EMPTY);
         assertThat(raw.end(tag).data()[0]).isEqualTo((byte) 0x7F);
     }

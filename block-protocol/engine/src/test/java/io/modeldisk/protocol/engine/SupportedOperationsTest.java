@@ -111,7 +111,7 @@ class SupportedOperationsTest {
 
     @ParameterizedTest
     @CsvSource({"0x00, 6", "0x28, 10", "0xA8, 12", "0x88, 16", "0x93, 16", "0x2F, 10"})
-    void oneCommandIsToldWithTheBitsOfItsCdb(int opcode, int length) throws IOException {
+    void singleCommandIsReportedWithItsCdbUsage(int opcode, int length) throws IOException {
         byte[] data = one(1, opcode, 0);
         assertThat(data).hasSize(4 + length);
         assertThat(data[1]).isEqualTo((byte) SUPPORTED);
@@ -120,7 +120,7 @@ class SupportedOperationsTest {
     }
 
     @Test
-    void serviceActionIsToldInItsPlace() throws IOException {
+    void serviceActionIsReportedInItsField() throws IOException {
         byte[] data = one(2, 0x9E, 0x10);
         assertThat(data).hasSize(4 + 16);
         assertThat(data[5]).isEqualTo((byte) 0x10);
@@ -138,12 +138,12 @@ class SupportedOperationsTest {
     @CsvSource({"3, 0x28, 0, 3", "3, 0x28, 1, 1", "3, 0x9E, 16, 3", "3, 0x9E, 17, 1", "2, 0x9E, 18, 1", "1, 0x5F, 0, 1",
         "2, 0x83, 0, 1", "1, 0x42, 0, 1", "1, 0x89, 0, 1", "1, 0xC0, 0, 5", "3, 0xC0, 0, 5", "3, 0xC0, 1, 1",
         "1, 0xC1, 0, 1"})
-    void supportIsTold(int options, int opcode, int action, int support) throws IOException {
+    void supportOfACommandIsReported(int options, int opcode, int action, int support) throws IOException {
         assertThat(one(options, opcode, action)[1]).isEqualTo((byte) support);
     }
 
     @Test
-    void timeoutsComeWhenTheyAreAskedFor() throws IOException {
+    void timeoutsAreReportedOnRequest() throws IOException {
         byte[] one = one(0x81, 0x28, 0);
         assertThat(one).hasSize(4 + 10 + 12);
         assertThat(one[1] & 0xFF).as("CTDP, supported").isEqualTo(0x83);
@@ -154,7 +154,7 @@ class SupportedOperationsTest {
     }
 
     @Test
-    void listIsCutToTheAllocationLengthAndTellsItsWhole() throws IOException {
+    void listIsCutToTheAllocationLengthAndStatesItsFullLength() throws IOException {
         byte[] cut = raw.run(READ, cdb(0xA3, 0x0C, 0, 0, 0, 0, 0, 0, 0, 20), 20, EMPTY).data();
         assertThat(cut).hasSize(20);
         assertThat(ByteBuffer.wrap(cut).getInt(0)).isEqualTo(all().size() * 8);
@@ -191,7 +191,7 @@ class SupportedOperationsTest {
     }
 
     @Test
-    void vendorCommandIsCarriedOut() throws IOException {
+    void vendorCommandReturnsItsData() throws IOException {
         assertThat(raw.run(READ, cdb(0xC0, 0, 77), 8, EMPTY).data()).containsExactly(77);
     }
 

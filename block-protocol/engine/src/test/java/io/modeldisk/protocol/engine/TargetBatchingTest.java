@@ -48,7 +48,7 @@ class TargetBatchingTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"None", "CRC32C"})
-    void commandsThatComeTogetherEachGetTheirAnswer(String digest) throws IOException {
+    void commandsReceivedTogetherAreAllAnswered(String digest) throws IOException {
         logIn(digest);
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         byte[] data = random(COMMANDS * BLOCK, 1);
@@ -68,7 +68,7 @@ class TargetBatchingTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 47, 48, 52, 2000})
-    void noAnswerIsHeldWhileTheRestOfTheNextCommandIsWaitedFor(int bytesOfNext) throws IOException {
+    void answersAreSentBeforeTheTargetWaitsForTheRestOfTheNextCommand(int bytesOfNext) throws IOException {
         logIn("None");
         byte[] data = random(BLOCK, 2);
         int first = raw.newTag() + 1;

@@ -4,6 +4,7 @@ import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.protocol.engine.RawInitiator.Reply;
+import io.modeldisk.protocol.pdu.Opcode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -57,7 +58,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void firstAnswerNamesThePortalGroup() throws IOException {
+    void firstLoginAnswerHasThePortalGroupTag() throws IOException {
         assertThat(raw.login(1, 3, INITIATOR, TARGET).text()).containsEntry("TargetPortalGroupTag", "1");
     }
 
@@ -104,18 +105,18 @@ class TargetLoginTest {
     }
 
     @Test
-    void secondConnectionOfASessionIsOneTooMany() throws IOException {
+    void secondConnectionOfASessionIsRefused() throws IOException {
         int tsih = raw.login(1, 3, INITIATOR, TARGET).header().getShort(14);
         try (RawInitiator second = new RawInitiator(serving.server.localAddress())) {
             second.send(second.loginHeader(1, 3).putShort(14, (short) tsih).putShort(20, (short) 1),
                 RawInitiator.text(INITIATOR, TARGET));
             assertThat(second.receive().loginStatus()).isEqualTo(0x0206);
         }
-        assertThat(raw.ping(RawInitiator.EMPTY).opcode()).isEqualTo(0x20);
+        assertThat(raw.ping(RawInitiator.EMPTY).opcode()).isEqualTo(Opcode.NOP_IN);
     }
 
     @Test
-    void connectionOfTheSameNumberTakesThePlaceOfTheOldOne() throws IOException {
+    void connectionWithTheSameCidReplacesTheOldOne() throws IOException {
         int tsih = raw.login(1, 3, INITIATOR, TARGET).header().getShort(14);
         try (RawInitiator again = new RawInitiator(serving.server.localAddress())) {
             again.send(again.loginHeader(1, 3).putShort(14, (short) tsih), RawInitiator.text(INITIATOR, TARGET));
@@ -156,7 +157,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void connectionForASessionThatIsNotThereIsRefused() throws IOException {
+    void connectionForAMissingSessionIsRefused() throws IOException {
         raw.send(raw.loginHeader(1, 3).putShort(14, (short) 77), RawInitiator.text(INITIATOR, TARGET));
         assertThat(raw.receive().loginStatus()).isEqualTo(0x020A);
     }
@@ -173,7 +174,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void textMayGoOnInTheMiddleOfAKey() throws IOException {
+    void textMayContinueInTheMiddleOfAKey() throws IOException {
         byte[] whole = RawInitiator.text(INITIATOR, TARGET, "X-a=b");
         ByteBuffer first = raw.loginHeader(1, -1).put(1, (byte) 0x44);
         raw.send(first, Arrays.copyOf(whole, 20));
@@ -264,7 +265,7 @@ class TargetLoginTest {
     void discoverySessionTakesNoScsiCommand() throws IOException {
         raw.login(1, 3, INITIATOR, "SessionType=Discovery");
         raw.command(RawInitiator.NO_DATA, RawInitiator.cdb(0), 0, RawInitiator.EMPTY);
-        assertThat(raw.receive().opcode()).isEqualTo(0x3F);
+        assertThat(raw.receive().opcode()).isEqualTo(Opcode.REJECT);
     }
 
     @Test
@@ -281,7 +282,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void loginWithoutEndIsClosedAfterItsBound() throws IOException {
+    void loginWithoutEndIsClosedAfterTheLoginTimeout() throws IOException {
         try (Serving hasty = new Serving(context -> context.loginTimeout(Duration.ofSeconds(1)));
             RawInitiator slow = new RawInitiator(hasty.server.localAddress())) {
             slow.login(1, -1, INITIATOR, TARGET);
@@ -291,7 +292,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void silentConnectionIsClosedAfterTheBoundOnLogins() throws IOException {
+    void silentConnectionIsClosedAfterTheLoginTimeout() throws IOException {
         try (Serving hasty = new Serving(context -> context.loginTimeout(Duration.ofSeconds(1)));
             RawInitiator silent = new RawInitiator(hasty.server.localAddress())) {
             assertThat(silent.isClosedByTarget()).isTrue();
@@ -300,7 +301,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void learnersLabelNamesTheNexus() throws IOException {
+    void learnerKeySetsTheLabelOfTheNexus() throws IOException {
         raw.login(1, 3, INITIATOR, TARGET, "X-io.modeldisk.learner=seven");
         raw.ping(RawInitiator.EMPTY);
         assertThat(serving.target.nexusEvents).containsExactly("established seven");

@@ -7,6 +7,7 @@ import static io.modeldisk.test.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.protocol.engine.RawInitiator.Reply;
+import io.modeldisk.protocol.pdu.Opcode;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
@@ -51,27 +52,27 @@ class TargetProtocolErrorTest {
     void unknownOpcodeIsRejectedAndTheSessionGoesOn() throws IOException {
         raw.send(RawInitiator.header(0x5C, 0x80).putInt(16, 0x1234), EMPTY);
         Reply reject = raw.receive();
-        assertThat(reject.opcode()).isEqualTo(0x3F);
+        assertThat(reject.opcode()).isEqualTo(Opcode.REJECT);
         assertThat(reject.u8(2)).as("command not supported").isEqualTo(0x05);
         assertThat(reject.data()).as("the header").hasSize(48).startsWith(0x5C, 0x80);
         assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
     }
 
     @Test
-    void halfAHeaderThenSilenceIsClosedAfterTheBound() throws IOException {
+    void incompleteHeaderIsClosedAfterTheTransferTimeout() throws IOException {
         raw.sendBytes(new byte[20]);
         assertThat(raw.isClosedByTarget()).isTrue();
     }
 
     @Test
-    void halfADataSegmentThenSilenceIsClosedAfterTheBound() throws IOException {
+    void incompleteDataSegmentIsClosedAfterTheTransferTimeout() throws IOException {
         raw.sendBytes(raw.request(0x40, 0x80, 1).putInt(4, 1000).array());
         raw.sendBytes(new byte[500]);
         assertThat(raw.isClosedByTarget()).isTrue();
     }
 
     @Test
-    void halfAPduThenTheEndLeavesNothing() throws IOException {
+    void connectionClosedInTheMiddleOfAPduLeavesNothing() throws IOException {
         raw.sendBytes(raw.request(0x40, 0x80, 1).putInt(4, 1000).array());
         raw.sendBytes(new byte[500]);
         raw.socket.shutdownOutput();
@@ -79,10 +80,10 @@ class TargetProtocolErrorTest {
     }
 
     @Test
-    void commandInTwoSegmentsDoesNotCountAsHalfAPduForEver() throws IOException {
+    void commandInTwoTcpSegmentsEndsItsReceiveTimeout() throws IOException {
         byte[] command = raw.request(0x01, NO_DATA, 1).array();
         raw.sendBytes(Arrays.copyOf(command, 20));
-        assertThat(other.ping(EMPTY).opcode()).isEqualTo(0x20);
+        assertThat(other.ping(EMPTY).opcode()).isEqualTo(Opcode.NOP_IN);
         raw.sendBytes(Arrays.copyOfRange(command, 20, 48));
         assertThat(raw.end(1).status()).isZero();
         raw.socket.setSoTimeout(2500);
@@ -90,7 +91,7 @@ class TargetProtocolErrorTest {
     }
 
     @Test
-    void commandWithAnAdditionalHeaderDoesNotCountAsHalfAPduForEver() throws IOException {
+    void commandWithAnAdditionalHeaderSegmentEndsItsReceiveTimeout() throws IOException {
         raw.sendBytes(raw.request(0x01, NO_DATA, 1).put(4, (byte) 2).array());
         raw.sendBytes(new byte[8]);
         assertThat(raw.end(1).status()).isZero();
@@ -99,14 +100,14 @@ class TargetProtocolErrorTest {
     }
 
     @Test
-    void announcedDataThatDoesNotComeIsClosedAfterTheBound() throws IOException {
+    void announcedDataThatIsMissingClosesTheConnectionAfterTheTransferTimeout() throws IOException {
         raw.command(RawInitiator.WRITE, RawInitiator.write(0, 1), 4096, EMPTY);
-        assertThat(raw.receive().opcode()).as("R2T").isEqualTo(0x31);
+        assertThat(raw.receive().opcode()).as("R2T").isEqualTo(Opcode.R2T);
         assertThat(raw.isClosedByTarget()).isTrue();
     }
 
     @Test
-    void initiatorThatDoesNotReadIsClosedAfterTheBound() throws IOException {
+    void initiatorThatStopsReceivingIsClosedAfterTheTransferTimeout() throws IOException {
         try (RawInitiator deaf = serving.loginAs("iqn.test:deaf")) {
             for (int i = 0; i < 2; i++) {
                 deaf.command(RawInitiator.READ, RawInitiator.read(0, 1024), 4 << 20, EMPTY);
@@ -119,7 +120,7 @@ class TargetProtocolErrorTest {
     void commandBeyondTheWindowIsIgnored() throws IOException {
         raw.ping(EMPTY);
         raw.send(RawInitiator.header(0x01, NO_DATA).putInt(16, 9).putInt(24, raw.maxCmdSn + 1), EMPTY);
-        assertThat(raw.ping(EMPTY).opcode()).as("no answer but the ping's").isEqualTo(0x20);
+        assertThat(raw.ping(EMPTY).opcode()).as("no answer but the ping's").isEqualTo(Opcode.NOP_IN);
         assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
     }
 
@@ -131,14 +132,14 @@ class TargetProtocolErrorTest {
             raw.command(RawInitiator.READ, RawInitiator.read(0, 1), 4096, EMPTY);
         }
         raw.send(RawInitiator.header(0x01, NO_DATA).putInt(16, 9).putInt(24, raw.maxCmdSn + 2), EMPTY);
-        assertThat(raw.ping(EMPTY).opcode()).as("no answer but the ping's").isEqualTo(0x20);
+        assertThat(raw.ping(EMPTY).opcode()).as("no answer but the ping's").isEqualTo(Opcode.NOP_IN);
     }
 
     @Test
     void commandSeenBeforeIsIgnored() throws IOException {
         raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY);
         raw.send(RawInitiator.header(0x01, NO_DATA).putInt(16, 9).putInt(24, raw.cmdSn - 1), EMPTY);
-        assertThat(raw.ping(EMPTY).opcode()).as("no answer but the ping's").isEqualTo(0x20);
+        assertThat(raw.ping(EMPTY).opcode()).as("no answer but the ping's").isEqualTo(Opcode.NOP_IN);
     }
 
     @Test
@@ -151,11 +152,11 @@ class TargetProtocolErrorTest {
     @Test
     void immediateCommandDoesNotTakeANumber() throws IOException {
         raw.end(raw.command(0x41, NO_DATA, 0, TEST_UNIT_READY, 0, EMPTY));
-        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).last().u32(28)).as("ExpCmdSN").isEqualTo(raw.cmdSn);
+        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).last().expCmdSn()).as("ExpCmdSN").isEqualTo(raw.cmdSn);
     }
 
     @Test
-    void immediateCommandWithoutRoomIsToldSo() throws IOException {
+    void immediateCommandWithoutASlotEndsWithTaskSetFull() throws IOException {
         serving.target.unit.parking = true;
         raw.ping(EMPTY);
         while (raw.cmdSn <= raw.maxCmdSn) {
@@ -181,7 +182,7 @@ class TargetProtocolErrorTest {
     void pingIsAnsweredWithItsData() throws IOException {
         byte[] data = random(101, 1);
         Reply reply = raw.ping(data);
-        assertThat(reply.opcode()).isEqualTo(0x20);
+        assertThat(reply.opcode()).isEqualTo(Opcode.NOP_IN);
         assertThat(reply.data()).isEqualTo(data);
     }
 
@@ -189,7 +190,7 @@ class TargetProtocolErrorTest {
     void logoutIsAnsweredAndClosesTheConnection() throws IOException {
         raw.send(raw.request(0x46, 0x80, 5), EMPTY);
         Reply reply = raw.receive();
-        assertThat(reply.opcode()).isEqualTo(0x26);
+        assertThat(reply.opcode()).isEqualTo(Opcode.LOGOUT_RESPONSE);
         assertThat(raw.isClosedByTarget()).isTrue();
         await("the nexus is logged out",
             () -> serving.target.nexusEvents.contains("logged out iqn.test:raw"));
@@ -197,9 +198,9 @@ class TargetProtocolErrorTest {
 
     @Test
     void statusNumbersCountOneByOne() throws IOException {
-        int first = raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).last().u32(24);
+        int first = raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).last().statSn();
         raw.ping(EMPTY);
-        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).last().u32(24)).isEqualTo(first + 2);
+        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).last().statSn()).isEqualTo(first + 2);
     }
 
     @Test
@@ -213,19 +214,19 @@ class TargetProtocolErrorTest {
         try (Serving watchful = new Serving(context -> context.pingInterval(Duration.ofSeconds(1)));
             RawInitiator silent = watchful.login()) {
             Reply ping = silent.receive();
-            assertThat(ping.opcode()).isEqualTo(0x20);
+            assertThat(ping.opcode()).isEqualTo(Opcode.NOP_IN);
             assertThat(ping.tag()).isEqualTo(RawInitiator.NONE);
-            assertThat(ping.u32(20)).as("wants an answer").isNotEqualTo(RawInitiator.NONE);
+            assertThat(ping.targetTransferTag()).as("wants an answer").isNotEqualTo(RawInitiator.NONE);
             assertThat(silent.isClosedByTarget()).isTrue();
         }
     }
 
     @Test
-    void targetMayBearWithSilenceForLessThanItsServer() throws Exception {
+    void targetMayLimitSilenceBelowTheServersBound() throws Exception {
         try (Serving serving = new Serving(context -> context)) {
             serving.target.silenceBoundNanos = TimeUnit.SECONDS.toNanos(1);
             try (RawInitiator silent = serving.login()) {
-                assertThat(silent.receive().opcode()).as("a ping").isEqualTo(0x20);
+                assertThat(silent.receive().opcode()).as("a ping").isEqualTo(Opcode.NOP_IN);
                 assertThat(silent.isClosedByTarget()).isTrue();
             }
             serving.awaitNothingLeft();
@@ -235,7 +236,7 @@ class TargetProtocolErrorTest {
     }
 
     @Test
-    void whoWaitsForACommandThatKeepsTheTargetBusyIsNotSilent() throws Exception {
+    void initiatorThatWaitsForALongCommandIsNotSilent() throws Exception {
         try (Serving serving = new Serving(context -> context)) {
             long bound = TimeUnit.MILLISECONDS.toNanos(300);
             serving.target.silenceBoundNanos = bound;
@@ -256,7 +257,7 @@ class TargetProtocolErrorTest {
     }
 
     @Test
-    void acceptingGoesOnAfterAThreadCouldNotBeMade() throws IOException {
+    void acceptingGoesOnAfterAFailureToStartAThread() throws IOException {
         boolean[] failed = new boolean[1];
         try (Serving fragile = new Serving(context -> context.threadFactory(work -> {
             if (!failed[0]) {
@@ -267,7 +268,7 @@ class TargetProtocolErrorTest {
         })); RawInitiator first = new RawInitiator(fragile.server.localAddress())) {
             assertThat(first.isClosedByTarget()).isTrue();
             try (RawInitiator second = fragile.login()) {
-                assertThat(second.ping(EMPTY).opcode()).isEqualTo(0x20);
+                assertThat(second.ping(EMPTY).opcode()).isEqualTo(Opcode.NOP_IN);
             }
             fragile.awaitNothingLeft();
         }

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.protocol.engine.RawInitiator.End;
 import io.modeldisk.protocol.engine.RawInitiator.Reply;
+import io.modeldisk.protocol.pdu.Opcode;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.io.IOException;
 import java.time.Duration;
@@ -50,8 +51,9 @@ class TargetWriteTest {
     private static End serveR2ts(RawInitiator from, int tag, byte[] data, int pduBytes) throws IOException {
         while (true) {
             Reply reply = from.receive();
-            if (reply.opcode() != 0x31) {
-                return new End(reply.u8(3), EMPTY, reply.u32(44), (reply.flags() & 4) != 0, (reply.flags() & 2) != 0,
+            if (reply.opcode() != Opcode.R2T) {
+                return new End(reply.u8(3), EMPTY, reply.lastField(), (reply.flags() & 4) != 0,
+                    (reply.flags() & 2) != 0,
                     reply.data(), reply);
             }
             answerR2t(from, reply, tag, data, pduBytes);
@@ -60,11 +62,11 @@ class TargetWriteTest {
 
     private static void answerR2t(RawInitiator from, Reply r2t, int tag, byte[] data, int pduBytes)
         throws IOException {
-        int at = r2t.u32(40);
-        int end = at + r2t.u32(44);
+        int at = r2t.bufferOffset();
+        int end = at + r2t.lastField();
         for (int sn = 0; at < end; sn++) {
             int next = Math.min(end, at + pduBytes);
-            from.dataOut(tag, r2t.u32(20), sn, at, Arrays.copyOfRange(data, at, next), next == end);
+            from.dataOut(tag, r2t.targetTransferTag(), sn, at, Arrays.copyOfRange(data, at, next), next == end);
             at = next;
         }
     }
@@ -106,7 +108,7 @@ class TargetWriteTest {
     void responseCountsTheR2ts() throws IOException {
         byte[] data = random(MIB, 4);
         int tag = raw.command(WRITE, RawInitiator.write(0, 256), data.length, EMPTY);
-        assertThat(serveR2ts(raw, tag, data, 131072).last().u32(36)).as("ExpDataSN").isEqualTo(8);
+        assertThat(serveR2ts(raw, tag, data, 131072).last().expDataSn()).as("ExpDataSN").isEqualTo(8);
     }
 
     @Test
@@ -123,7 +125,7 @@ class TargetWriteTest {
         byte[] before = serving.fill(6);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
         Reply r2t = raw.receive();
-        raw.dataOut(tag, r2t.u32(20), dataSn, offset, random(length, 7), true);
+        raw.dataOut(tag, r2t.targetTransferTag(), dataSn, offset, random(length, 7), true);
         End end = raw.end(tag);
         assertThat(end.status()).isEqualTo(ScsiStatus.CHECK_CONDITION);
         assertThat(end.senseCode()).isEqualTo(sense);
@@ -134,22 +136,22 @@ class TargetWriteTest {
 
     @Test
     void dataOutAtAWrongOffsetFailsTheCommand() throws IOException {
-        assertWriteFailsByADataOut(0xB4705, 0, BLOCK, BLOCK);
+        assertWriteFailsByADataOut(SenseCodes.PROTOCOL_SERVICE_CRC_ERROR, 0, BLOCK, BLOCK);
     }
 
     @Test
     void dataOutBeyondTheBurstFailsTheCommand() throws IOException {
-        assertWriteFailsByADataOut(0xB0C0D, 0, 0, 5 * BLOCK);
+        assertWriteFailsByADataOut(SenseCodes.INCORRECT_AMOUNT_OF_DATA, 0, 0, 5 * BLOCK);
     }
 
     @Test
     void dataOutWithAWrongNumberFailsTheCommand() throws IOException {
-        assertWriteFailsByADataOut(0xB4705, 1, 0, BLOCK);
+        assertWriteFailsByADataOut(SenseCodes.PROTOCOL_SERVICE_CRC_ERROR, 1, 0, BLOCK);
     }
 
     @Test
     void shortLastDataOutFailsTheCommand() throws IOException {
-        assertWriteFailsByADataOut(0xB0C0D, 0, 0, BLOCK);
+        assertWriteFailsByADataOut(SenseCodes.INCORRECT_AMOUNT_OF_DATA, 0, 0, BLOCK);
     }
 
     @ParameterizedTest
@@ -158,7 +160,7 @@ class TargetWriteTest {
         byte[] data = random(4 * BLOCK, 8);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), data.length, EMPTY);
         Reply r2t = raw.receive();
-        raw.dataOut(tag, r2t.u32(20) + difference, 0, 0, new byte[data.length], true);
+        raw.dataOut(tag, r2t.targetTransferTag() + difference, 0, 0, new byte[data.length], true);
         assertThat(raw.receive().u8(2)).as("invalid PDU field").isEqualTo(0x09);
         answerR2t(raw, r2t, tag, data, data.length);
         assertThat(raw.end(tag).status()).isZero();
@@ -166,62 +168,62 @@ class TargetWriteTest {
     }
 
     @Test
-    void unsolicitedDataWithoutLeaveFailsTheCommandWhenTheLastOfItIsHere() throws IOException {
+    void unsolicitedDataThatWasNotAgreedOnFailsTheCommandAfterItsLastPdu() throws IOException {
         byte[] before = serving.fill(20);
         try (RawInitiator strict = serving.loginAs("iqn.test:strict", "InitialR2T=Yes")) {
             int tag = strict.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
             strict.dataOut(tag, NONE, 0, 0, new byte[BLOCK], false);
-            assertThat(strict.ping(EMPTY).opcode()).as("no status yet").isEqualTo(0x20);
+            assertThat(strict.ping(EMPTY).opcode()).as("no status yet").isEqualTo(Opcode.NOP_IN);
             strict.dataOut(tag, NONE, 1, BLOCK, new byte[3 * BLOCK], true);
-            assertThat(strict.end(tag).senseCode()).isEqualTo(0xB0C0C);
+            assertThat(strict.end(tag).senseCode()).isEqualTo(SenseCodes.UNEXPECTED_UNSOLICITED_DATA);
             assertThat(serving.contents(0, 4 * BLOCK)).isEqualTo(Arrays.copyOf(before, 4 * BLOCK));
             assertThat(strict.run(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]).status()).isZero();
         }
     }
 
     @Test
-    void unsolicitedDataOfACommandThatFailedIsWaitedForAndDropped() throws IOException {
+    void failedCommandEndsAfterItsUnsolicitedDataHasBeenDropped() throws IOException {
         int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(1 << 20, 4), 4 * BLOCK, new byte[BLOCK]);
-        assertThat(raw.ping(EMPTY).opcode()).as("no status yet").isEqualTo(0x20);
+        assertThat(raw.ping(EMPTY).opcode()).as("no status yet").isEqualTo(Opcode.NOP_IN);
         raw.dataOut(tag, NONE, 0, BLOCK, new byte[3 * BLOCK], true);
-        assertThat(raw.end(tag).senseCode()).as("LBA out of range").isEqualTo(0x52100);
+        assertThat(raw.end(tag).senseCode()).as("LBA out of range").isEqualTo(SenseCodes.LBA_OUT_OF_RANGE);
     }
 
     @Test
-    void unsolicitedDataOfACommandThatFailedAndWasAbortedIsDropped() throws IOException {
+    void unsolicitedDataOfAnAbortedFailedCommandIsDropped() throws IOException {
         int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(1 << 20, 4), 4 * BLOCK, EMPTY);
         assertThat(raw.manage(1, tag)).isZero();
         raw.dataOut(tag, NONE, 0, 0, new byte[4 * BLOCK], true);
-        assertThat(raw.ping(EMPTY).opcode()).isEqualTo(0x20);
+        assertThat(raw.ping(EMPTY).opcode()).isEqualTo(Opcode.NOP_IN);
     }
 
     @Test
     void unsolicitedDataThatEndsBeforeTheFirstBurstFailsTheCommand() throws IOException {
         int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 32), 32 * BLOCK, EMPTY);
         raw.dataOut(tag, NONE, 0, 0, new byte[BLOCK], true);
-        assertThat(raw.end(tag).senseCode()).isEqualTo(0xB0C0D);
+        assertThat(raw.end(tag).senseCode()).isEqualTo(SenseCodes.INCORRECT_AMOUNT_OF_DATA);
     }
 
     @Test
     void unsolicitedDataBeyondTheFirstBurstFailsTheCommand() throws IOException {
         int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 32), 32 * BLOCK, new byte[BLOCK]);
         raw.dataOut(tag, NONE, 0, BLOCK, new byte[65536], true);
-        assertThat(raw.end(tag).senseCode()).isEqualTo(0xB0C0C);
+        assertThat(raw.end(tag).senseCode()).isEqualTo(SenseCodes.UNEXPECTED_UNSOLICITED_DATA);
     }
 
     @Test
     void immediateDataBeyondTheFirstBurstFailsTheCommand() throws IOException {
         End end = raw.run(WRITE, RawInitiator.write(0, 32), 32 * BLOCK, new byte[65540]);
-        assertThat(end.senseCode()).isEqualTo(0xB0C0C);
+        assertThat(end.senseCode()).isEqualTo(SenseCodes.UNEXPECTED_UNSOLICITED_DATA);
     }
 
     @Test
-    void dataThatNobodyAskedForIsDropped() throws IOException {
+    void unrequestedDataIsDropped() throws IOException {
         byte[] before = serving.fill(21);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
         Reply r2t = raw.receive();
         raw.dataOut(tag, NONE, 0, 0, new byte[4 * BLOCK], true);
-        assertThat(raw.ping(EMPTY).opcode()).as("neither status nor reject").isEqualTo(0x20);
+        assertThat(raw.ping(EMPTY).opcode()).as("neither status nor reject").isEqualTo(Opcode.NOP_IN);
         byte[] data = random(4 * BLOCK, 22);
         answerR2t(raw, r2t, tag, data, data.length);
         assertThat(raw.end(tag).status()).isZero();
@@ -235,29 +237,29 @@ class TargetWriteTest {
         Reply r2t = raw.receive();
         answerR2t(raw, r2t, tag, data, data.length);
         raw.end(tag);
-        raw.dataOut(tag, r2t.u32(20), 0, 0, new byte[data.length], true);
-        assertThat(raw.ping(EMPTY).opcode()).as("neither status nor reject").isEqualTo(0x20);
+        raw.dataOut(tag, r2t.targetTransferTag(), 0, 0, new byte[data.length], true);
+        assertThat(raw.ping(EMPTY).opcode()).as("neither status nor reject").isEqualTo(Opcode.NOP_IN);
         assertThat(serving.contents(0, data.length)).isEqualTo(data);
     }
 
     @Test
-    void wrongDataFailsTheCommandOnlyWhenTheLastOfItIsHere() throws IOException {
+    void faultyDataFailsTheCommandAfterItsLastPdu() throws IOException {
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
         Reply r2t = raw.receive();
-        raw.dataOut(tag, r2t.u32(20), 3, 0, new byte[BLOCK], false);
-        assertThat(raw.ping(EMPTY).opcode()).as("no status yet").isEqualTo(0x20);
-        raw.dataOut(tag, r2t.u32(20), 1, BLOCK, new byte[3 * BLOCK], true);
-        assertThat(raw.end(tag).senseCode()).isEqualTo(0xB4705);
+        raw.dataOut(tag, r2t.targetTransferTag(), 3, 0, new byte[BLOCK], false);
+        assertThat(raw.ping(EMPTY).opcode()).as("no status yet").isEqualTo(Opcode.NOP_IN);
+        raw.dataOut(tag, r2t.targetTransferTag(), 1, BLOCK, new byte[3 * BLOCK], true);
+        assertThat(raw.end(tag).senseCode()).isEqualTo(SenseCodes.PROTOCOL_SERVICE_CRC_ERROR);
     }
 
     @Test
-    void immediateDataWithoutLeaveFailsTheCommand() throws IOException {
+    void immediateDataThatWasNotAgreedOnFailsTheCommand() throws IOException {
         byte[] before = serving.fill(24);
         try (RawInitiator strict = serving.loginAs("iqn.test:strict", "ImmediateData=No")) {
             End end = strict.run(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]);
-            assertThat(end.senseCode()).isEqualTo(0xB0C0C);
+            assertThat(end.senseCode()).isEqualTo(SenseCodes.UNEXPECTED_UNSOLICITED_DATA);
             assertThat(serving.contents(0, BLOCK)).isEqualTo(Arrays.copyOf(before, BLOCK));
-            assertThat(strict.ping(EMPTY).opcode()).isEqualTo(0x20);
+            assertThat(strict.ping(EMPTY).opcode()).isEqualTo(Opcode.NOP_IN);
         }
     }
 
@@ -267,7 +269,7 @@ class TargetWriteTest {
         byte[] before = serving.fill(9);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
         Reply r2t = raw.receive();
-        raw.send(RawInitiator.header(0x05, 0).putInt(16, tag).putInt(20, r2t.u32(20)), random(arrived, 10));
+        raw.send(RawInitiator.header(0x05, 0).putInt(16, tag).putInt(20, r2t.targetTransferTag()), random(arrived, 10));
         raw.close();
         serving.awaitNothingLeft();
         assertThat(serving.contents(0, 4 * BLOCK)).isEqualTo(Arrays.copyOf(before, 4 * BLOCK));
@@ -278,7 +280,7 @@ class TargetWriteTest {
         byte[] before = serving.fill(11);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
         Reply r2t = raw.receive();
-        raw.sendBytes(RawInitiator.header(0x05, 0x80).putInt(16, tag).putInt(20, r2t.u32(20))
+        raw.sendBytes(RawInitiator.header(0x05, 0x80).putInt(16, tag).putInt(20, r2t.targetTransferTag())
             .putInt(4, 4 * BLOCK).array());
         raw.sendBytes(random(3 * BLOCK + 77, 12));
         raw.close();
@@ -330,7 +332,7 @@ class TargetWriteTest {
             for (int i = 0; i < lengths.length; i++) {
                 Reply reply = small.receive();
                 assertThat(reply.data()).hasSize(lengths[i]);
-                assertThat(reply.u32(36)).as("DataSN").isEqualTo(i);
+                assertThat(reply.expDataSn()).as("DataSN").isEqualTo(i);
                 assertThat((reply.flags() & 0x80) != 0).as("final %d", i).isEqualTo(i % 3 == 2 || i == 9);
             }
             assertThat(small.end(small.command(RawInitiator.READ, RawInitiator.read(0, 2), 2 * BLOCK, EMPTY)).data())
@@ -345,19 +347,19 @@ class TargetWriteTest {
         for (int i = 0; i < hogs.length; i++) {
             hogs[i] = small.loginAs("iqn.test:hog" + i, "ImmediateData=No");
             hogs[i].command(WRITE, RawInitiator.write(0, 1024), 4 * MIB, EMPTY);
-            assertThat(hogs[i].receive().opcode()).as("R2T").isEqualTo(0x31);
+            assertThat(hogs[i].receive().opcode()).as("R2T").isEqualTo(Opcode.R2T);
         }
         return hogs;
     }
 
     @Test
-    void writeWithoutMemoryWaitsAndGoesOnWhenThereIsSome() throws IOException {
+    void writeWithoutMemoryWaitsUntilSomeIsFree() throws IOException {
         try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2));
             RawInitiator waiting = small.loginAs("iqn.test:waiting", "ImmediateData=No")) {
             RawInitiator[] hogs = exhaust(small);
             byte[] data = random(MIB, 17);
             int tag = waiting.command(WRITE, RawInitiator.write(1024, 256), MIB, EMPTY);
-            assertThat(waiting.ping(EMPTY).opcode()).as("no R2T yet").isEqualTo(0x20);
+            assertThat(waiting.ping(EMPTY).opcode()).as("no R2T yet").isEqualTo(Opcode.NOP_IN);
             hogs[0].close();
             assertThat(serveR2ts(waiting, tag, data, 65536).status()).isZero();
             assertThat(small.contents(4L * MIB, MIB)).isEqualTo(data);
@@ -373,14 +375,14 @@ class TargetWriteTest {
             waiting.command(WRITE, RawInitiator.write(1024, 256), MIB, EMPTY);
             int tag = waiting.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 32), 32 * BLOCK, EMPTY);
             waiting.dataOut(tag, NONE, 0, 0, random(65536, 18), true);
-            assertThat(waiting.receive().opcode()).as("R2T for the rest").isEqualTo(0x31);
+            assertThat(waiting.receive().opcode()).as("R2T for the rest").isEqualTo(Opcode.R2T);
             hogs[0].close();
             hogs[1].close();
         }
     }
 
     @Test
-    void waitForMemoryIsNotTakenForASilentInitiator() throws IOException {
+    void initiatorWhoseWriteWaitsForMemoryIsNotSilent() throws IOException {
         try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2)
             .transferTimeout(Duration.ofSeconds(2)));
             RawInitiator waiting = small.loginAs("iqn.test:waiting", "ImmediateData=No")) {
@@ -393,7 +395,7 @@ class TargetWriteTest {
     }
 
     @Test
-    void loginWithoutMemoryIsToldSo() throws IOException {
+    void loginWithoutMemoryFailsWithOutOfResources() throws IOException {
         try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2))) {
             RawInitiator[] hogs = exhaust(small);
             try (RawInitiator late = new RawInitiator(small.server.localAddress());

@@ -7,6 +7,7 @@ import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.protocol.engine.RawInitiator.Reply;
+import io.modeldisk.protocol.pdu.Opcode;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
@@ -86,11 +87,12 @@ class TaskManagementTest {
         int tag = parkedRead();
         assertThat(raw.manage(ABORT_TASK, tag)).isZero();
         assertThat(serving.target.unit.parked).isEmpty();
-        assertThat(raw.ping(EMPTY).opcode()).as("no status of the aborted task before the ping's").isEqualTo(0x20);
+        assertThat(raw.ping(EMPTY).opcode()).as("no status of the aborted task before the ping's")
+            .isEqualTo(Opcode.NOP_IN);
     }
 
     @Test
-    void answerToAnAbortTellsOfTheRoomThatItLeaves() throws IOException {
+    void abortResponseIncludesTheFreedSlotInTheWindow() throws IOException {
         raw.ping(EMPTY);
         int room = raw.maxCmdSn - raw.cmdSn + 1;
         int[] tags = new int[room];
@@ -109,8 +111,8 @@ class TaskManagementTest {
         int tag = raw.command(WRITE, RawInitiator.write(0, 2), 2 * BLOCK, EMPTY);
         Reply r2t = raw.receive();
         assertThat(raw.manage(ABORT_TASK, tag)).isZero();
-        raw.dataOut(tag, r2t.u32(20), 0, 0, new byte[2 * BLOCK], true);
-        assertThat(raw.ping(EMPTY).opcode()).as("the late data is dropped").isEqualTo(0x20);
+        raw.dataOut(tag, r2t.targetTransferTag(), 0, 0, new byte[2 * BLOCK], true);
+        assertThat(raw.ping(EMPTY).opcode()).as("the late data is dropped").isEqualTo(Opcode.NOP_IN);
         assertThat(serving.contents(0, 2 * BLOCK)).isEqualTo(Arrays.copyOf(before, 2 * BLOCK));
     }
 
@@ -124,12 +126,12 @@ class TaskManagementTest {
     }
 
     @Test
-    void abortedTaskThatWaitsForMemoryLeavesTheLine() throws IOException {
+    void abortedTaskLeavesTheQueueForMemory() throws IOException {
         raw.command(WRITE, RawInitiator.write(0, 2048), 8 << 20, EMPTY);
-        assertThat(raw.receive().opcode()).isEqualTo(0x31);
+        assertThat(raw.receive().opcode()).isEqualTo(Opcode.R2T);
         try (RawInitiator second = serving.loginAs("iqn.test:second", "ImmediateData=No")) {
             int waiting = second.command(WRITE, RawInitiator.write(0, 2048), 8 << 20, EMPTY);
-            assertThat(second.ping(EMPTY).opcode()).as("no R2T").isEqualTo(0x20);
+            assertThat(second.ping(EMPTY).opcode()).as("no R2T").isEqualTo(Opcode.NOP_IN);
             second.manage(ABORT_TASK, waiting);
             int tag = second.command(WRITE, RawInitiator.write(0, 1), BLOCK, EMPTY);
             assertThat(second.receive().tag()).as("R2T of the next write").isEqualTo(tag);
@@ -143,7 +145,7 @@ class TaskManagementTest {
     }
 
     @Test
-    void functionOnAUnitThatIsNotThereIsToldSo() throws IOException {
+    void functionOnAMissingUnitIsAnsweredWithLunDoesNotExist() throws IOException {
         raw.send(raw.request(0x42, 0x80 | LOGICAL_UNIT_RESET, 7).putLong(8, 5L << 48), EMPTY);
         assertThat(raw.receive().u8(2)).isEqualTo(2);
     }
@@ -155,7 +157,8 @@ class TaskManagementTest {
         assertThat(raw.manage(LOGICAL_UNIT_RESET, RawInitiator.NONE)).isZero();
         await("the unit has forgotten both", () -> serving.target.unit.parked.isEmpty());
         serving.target.unit.parking = false;
-        assertThat(raw.ping(EMPTY).opcode()).as("no status of the aborted tasks before the ping's").isEqualTo(0x20);
+        assertThat(raw.ping(EMPTY).opcode()).as("no status of the aborted tasks before the ping's")
+            .isEqualTo(Opcode.NOP_IN);
     }
 
     @ParameterizedTest
@@ -191,13 +194,13 @@ class TaskManagementTest {
     }
 
     @Test
-    void writeOfAnotherSessionThatIsAbortedWhileItsDataComesIsNotApplied() throws IOException {
+    void writeAbortedByAnotherSessionDuringItsTransferIsNotApplied() throws IOException {
         byte[] before = serving.fill(4);
         try (RawInitiator resetting = serving.loginAs("iqn.test:resetting")) {
             int tag = raw.command(WRITE, RawInitiator.write(0, 1), BLOCK, EMPTY);
             Reply r2t = raw.receive();
             resetting.manage(LOGICAL_UNIT_RESET, RawInitiator.NONE);
-            raw.dataOut(tag, r2t.u32(20), 0, 0, new byte[BLOCK], true);
+            raw.dataOut(tag, r2t.targetTransferTag(), 0, 0, new byte[BLOCK], true);
             assertThat(raw.end(tag).status()).isEqualTo(TASK_ABORTED);
             assertThat(serving.contents(0, BLOCK)).isEqualTo(Arrays.copyOf(before, BLOCK));
         }
@@ -234,7 +237,7 @@ class TaskManagementTest {
     }
 
     @Test
-    void connectionThatDiesLeavesNoParkedTask() throws IOException {
+    void lostConnectionLeavesNoParkedTask() throws IOException {
         parkedRead();
         raw.close();
         serving.awaitNothingLeft();

@@ -101,7 +101,7 @@ class TaskStateTest {
     }
 
     @Test
-    void abandonedTaskIsNotCountedAnyMore() {
+    void abandonedTaskIsNotCounted() {
         taskIn(AWAITING_DATA).takeAbandoned();
         assertThat(task.state()).isEqualTo(ENDING);
         assertThat(awaitingData).hasValue(0);

@@ -48,13 +48,13 @@ class UnitAttentionTest {
     }
 
     @Test
-    void newSessionIsToldOnceThatItIsNew() throws IOException {
+    void newSessionReportsPowerOnOnce() throws IOException {
         assertThat(testUnitReady(raw).senseCode()).isEqualTo(POWER_ON);
         assertThat(testUnitReady(raw).status()).isZero();
     }
 
     @Test
-    void sessionThatReplacesAnotherIsToldSo() throws IOException {
+    void sessionThatReplacesAnotherReportsPowerOn() throws IOException {
         testUnitReady(raw);
         try (RawInitiator again = RawInitiator.justLoggedIn(serving.server, "iqn.test:raw")) {
             assertThat(testUnitReady(again).senseCode()).isEqualTo(POWER_ON);
@@ -62,7 +62,7 @@ class UnitAttentionTest {
     }
 
     @Test
-    void writeThatMeetsAUnitAttentionDoesNothing() throws IOException {
+    void writeThatMeetsAUnitAttentionIsNotApplied() throws IOException {
         byte[] before = serving.fill(1);
         End end = raw.run(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]);
         assertThat(end.senseCode()).isEqualTo(POWER_ON);
@@ -70,14 +70,14 @@ class UnitAttentionTest {
     }
 
     @Test
-    void inquiryAndReportLunsWorkAndLeaveItPending() throws IOException {
+    void inquiryAndReportLunsLeaveAUnitAttentionPending() throws IOException {
         assertThat(raw.run(READ, cdb(0x12, 0, 0, 0, 96), 96, EMPTY).status()).isZero();
         assertThat(raw.run(READ, cdb(0xA0, 0, 0, 0, 0, 0, 0, 0, 0, 64), 64, EMPTY).status()).isZero();
         assertThat(testUnitReady(raw).senseCode()).isEqualTo(POWER_ON);
     }
 
     @Test
-    void requestSenseReturnsItAsDataAndClearsIt() throws IOException {
+    void requestSenseReturnsAndClearsAUnitAttention() throws IOException {
         End end = raw.run(READ, cdb(0x03, 0, 0, 0, 18), 18, EMPTY);
         assertThat(end.status()).isZero();
         assertThat(end.data()).startsWith(0x70, 0, 6).hasSize(18);
@@ -86,20 +86,21 @@ class UnitAttentionTest {
     }
 
     @Test
-    void requestSenseInDescriptorFormatSaysTheSame() throws IOException {
+    void requestSenseInDescriptorFormatReturnsTheSameSense() throws IOException {
         assertThat(raw.run(READ, cdb(0x03, 1, 0, 0, 252), 252, EMPTY).data())
             .isEqualTo(new byte[]{0x72, 6, 0x29, 0, 0, 0, 0, 0});
     }
 
     @Test
-    void commandToAUnitThatIsNotThereMeetsNone() throws IOException {
-        assertThat(raw.end(raw.command(0x01, NO_DATA, 9, cdb(0), 0, EMPTY)).senseCode()).isEqualTo(0x52500);
+    void commandToAMissingUnitMeetsNoUnitAttention() throws IOException {
+        assertThat(raw.end(raw.command(0x01, NO_DATA, 9, cdb(0), 0, EMPTY)).senseCode())
+            .isEqualTo(SenseCodes.LUN_NOT_SUPPORTED);
         assertThat(testUnitReady(raw).senseCode()).isEqualTo(POWER_ON);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {LOGICAL_UNIT_RESET, TARGET_WARM_RESET})
-    void resetIsToldToEverySessionOnce(int function) throws IOException {
+    void resetIsReportedToEverySessionOnce(int function) throws IOException {
         testUnitReady(raw);
         try (RawInitiator other = serving.loginAs("iqn.test:other")) {
             raw.manage(function, RawInitiator.NONE);
@@ -112,7 +113,7 @@ class UnitAttentionTest {
     }
 
     @Test
-    void newSessionIsNotToldOfAResetBesides() throws IOException {
+    void newSessionReportsNoResetAfterPowerOn() throws IOException {
         try (RawInitiator other = RawInitiator.justLoggedIn(serving.server, "iqn.test:other")) {
             raw.manage(LOGICAL_UNIT_RESET, RawInitiator.NONE);
             assertThat(testUnitReady(other).senseCode()).isEqualTo(POWER_ON);
@@ -122,7 +123,7 @@ class UnitAttentionTest {
 
     /** SAM-5 5.6: with TAS each aborted command says so itself; the Control mode page says TAS. */
     @Test
-    void clearedTaskSetIsNoUnitAttentionAsEachTaskTellsItself() throws IOException {
+    void clearTaskSetEstablishesNoUnitAttention() throws IOException {
         testUnitReady(raw);
         try (RawInitiator other = serving.loginAs("iqn.test:other")) {
             raw.manage(CLEAR_TASK_SET, RawInitiator.NONE);

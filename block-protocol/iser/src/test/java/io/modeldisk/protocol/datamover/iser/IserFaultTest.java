@@ -213,7 +213,7 @@ class IserFaultTest extends IserFixture {
                     sessions.add(login(portal, new IserInitiatorPortal(connector, portal)));
                 }
             }).isInstanceOf(IOException.class).hasMessageContaining("refuses the iSER connection");
-            await("the target's log says why", () -> target.output().contains("a connection cannot be served"));
+            await("the target's log says why", () -> target.output().contains("cannot serve a connection"));
             assertThat(sessions).hasSizeGreaterThan(1);
             for (IscsiSession session : sessions) {
                 assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES)))

@@ -1,0 +1,15 @@
+package io.modeldisk.protocol.engine;
+
+/** Sense key, additional sense code and qualifier as one number, of the senses that the tests expect (SPC-4 annex F). */
+final class SenseCodes {
+    static final int INVALID_OPCODE = 0x52000;
+    static final int LBA_OUT_OF_RANGE = 0x52100;
+    static final int LUN_NOT_SUPPORTED = 0x52500;
+    static final int SAVING_NOT_SUPPORTED = 0x53900;
+    static final int POWER_ON = 0x62900;
+    static final int UNEXPECTED_UNSOLICITED_DATA = 0xB0C0C;
+    static final int INCORRECT_AMOUNT_OF_DATA = 0xB0C0D;
+    static final int PROTOCOL_SERVICE_CRC_ERROR = 0xB4705;
+
+    private SenseCodes() {}
+}
