@@ -9,7 +9,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Each aggregator folds a gradient into a block. What {@code null} takes is the price of the call. */
+/** Each aggregator folds a gradient into a block. The time of {@code null} is the price of the call. */
 @State(Scope.Thread)
 @OutputTimeUnit(TimeUnit.SECONDS)
 @Warmup(iterations = 2, time = 1)

@@ -4,7 +4,7 @@ import org.openjdk.jmh.annotations.AuxCounters;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 
-/** A second figure for each benchmark: what it moves in a second, in units of 10^9 bytes. */
+/** A second figure for each benchmark: the bytes it moves in a second, in units of 10^9. */
 @State(Scope.Thread)
 @AuxCounters
 public class Gigabytes {

@@ -1,2 +1,2 @@
-/** What aggregators and the kernels below them fold in a second, beside a copy of the same size. */
+/** Benchmarks of the aggregators and their kernels, beside a copy of the same size. */
 package io.modeldisk.aggregator;

@@ -15,7 +15,7 @@ public interface Aggregator extends AutoCloseable {
     }
 
     /**
-     * Whether each new weight depends on the old one, so that a NaN or an infinity in one gradient stays for ever: true by
+     * Whether each new weight depends on the old one, so that a NaN or an infinity in one gradient stays for ever; true by
      * default.
      */
     default boolean accumulates() {
@@ -30,12 +30,12 @@ public interface Aggregator extends AutoCloseable {
      * @param gradient float32 in native byte order, of which the given range is this block's
      * @param gradientOffset bytes from the segment's start; a multiple of 4
      * @param lengthBytes a multiple of 4; offset + lengthBytes is at most the block's size
-     * @param scale what each gradient value is multiplied by first: 1, or 1/n for the mean of n learners' summed gradients
+     * @param scale the factor of each gradient value: 1, or 1/n for the mean of n learners' summed gradients
      */
     void aggregate(
         BlockMemory block, long offset, MemorySegment gradient, long gradientOffset, long lengthBytes, float scale);
 
-    /** Releases what {@link AggregatorProvider#create} took; does nothing by default. */
+    /** Releases the resources of the aggregator; does nothing by default. */
     @Override
     default void close() {}
 }

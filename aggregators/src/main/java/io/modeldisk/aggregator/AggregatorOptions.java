@@ -6,8 +6,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * What stands behind the colon of {@code sgd:lr=0.1}: {@code key=value,key=value}. An {@link AggregatorProvider} takes the
- * options it knows; what nobody took is an error. Not thread safe.
+ * The options of a specification such as {@code sgd:lr=0.1}: {@code key=value,key=value} after the colon. An
+ * {@link AggregatorProvider} takes the options it knows; one that is left is an error. Not thread-safe.
  */
 public final class AggregatorOptions {
     private final Map<String, String> untaken = new LinkedHashMap<>();
@@ -18,8 +18,8 @@ public final class AggregatorOptions {
     /**
      * Parses options.
      *
-     * @param text {@code key=value,key=value}; empty for none
-     * @throws IllegalArgumentException for what is not {@code key=value}, and for a key given twice
+     * @param text {@code key=value,key=value}; empty without options
+     * @throws IllegalArgumentException for a part that is not {@code key=value}, and for a key given twice
      */
     public static AggregatorOptions parse(String text) {
         AggregatorOptions options = new AggregatorOptions();
@@ -43,7 +43,7 @@ public final class AggregatorOptions {
     }
 
     /**
-     * Takes an option that must be there.
+     * Takes a required option.
      *
      * @throws IllegalArgumentException if it is missing or no finite number
      */
@@ -87,7 +87,7 @@ public final class AggregatorOptions {
     /**
      * Checks that every option was taken.
      *
-     * @throws IllegalArgumentException naming the options that nobody took
+     * @throws IllegalArgumentException with the options that no provider took
      */
     public void requireNoneLeft() {
         if (!untaken.isEmpty()) {

@@ -4,15 +4,15 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * The memory of one block as an aggregator sees it. The caller holds the block's lock for as long as the aggregator runs,
- * so an aggregator needs no synchronisation of its own.
+ * so an aggregator needs no synchronisation.
  */
 public interface BlockMemory {
     /** The block's weights, float32 in native byte order; 64-byte aligned. */
     MemorySegment weights();
 
     /**
-     * What the aggregator remembers of the block: {@link Aggregator#stateBytesPerWeightByte()} times the weights' size, zero
-     * before the first update. Empty if the aggregator asks for none.
+     * The aggregator's state for the block: {@link Aggregator#stateBytesPerWeightByte()} times the weights' size, zero before the
+     * first update. Empty if the aggregator keeps no state.
      */
     MemorySegment state();
 

@@ -121,7 +121,7 @@ public final class FloatKernels {
     }
 
     // As integers without their sign, values that are not finite are above all others. Two maxima, because a chain of one would
-    // wait for its own last step.
+    // wait for the step before.
     private static boolean allFinite(MemorySegment values, long offset, long lengthBytes) {
         long pairsEnd = lengthBytes - lengthBytes % (2L * VECTOR_BYTES);
         IntVector even = IntVector.zero(INT_SPECIES);
@@ -148,9 +148,9 @@ public final class FloatKernels {
     }
 
     /**
-     * The same memory with the same size and lifetime, in a segment whose class the JIT compiler knows. Else a kernel's
-     * speed would hang on what else the process does: where the JIT compiler has seen mapped or heap segments go through the
-     * Vector API, loops over native ones run at a half to a tenth of their speed.
+     * The same memory with the same size and lifetime, in a segment whose class the JIT compiler knows. Otherwise
+     * a kernel's speed would depend on other code of the process: when the JIT compiler has seen mapped or heap segments in the
+     * Vector API, loops over native segments run at a half to a tenth of their speed.
      */
     @SuppressWarnings("restricted")
     private static MemorySegment ofKnownClass(MemorySegment segment) {

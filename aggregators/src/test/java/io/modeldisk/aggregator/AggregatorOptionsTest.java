@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class AggregatorOptionsTest {
     @Test
-    void everyOptionIsTakenByItsKey() {
+    void optionIsReadByItsKey() {
         AggregatorOptions options = AggregatorOptions.parse("lr=0.1, device=3");
         assertThat(options.intOption("device", 0)).isEqualTo(3);
         assertThat(options.floatOption("lr")).isEqualTo(0.1f);
@@ -18,33 +18,33 @@ class AggregatorOptionsTest {
     }
 
     @Test
-    void absentOptionHasItsDefault() {
+    void missingOptionHasItsDefault() {
         AggregatorOptions options = AggregatorOptions.parse("");
         assertThat(options.floatOption("momentum", 0.9f)).isEqualTo(0.9f);
         assertThat(options.intOption("device", 1)).isEqualTo(1);
     }
 
     @Test
-    void absentRequiredOptionIsAnError() {
+    void missingRequiredOptionIsRefused() {
         assertThatThrownBy(() -> AggregatorOptions.parse("a=1").floatOption("lr"))
             .isInstanceOf(IllegalArgumentException.class).hasMessage("option lr is missing: add lr=NUMBER");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"lr", "=1", "lr=", "lr=1,", ",lr=1", "a=1,,b=2"})
-    void whatIsNotKeyAndValueIsAnError(String text) {
+    void optionWithoutKeyOrValueIsRefused(String text) {
         assertThatThrownBy(() -> AggregatorOptions.parse(text)).isInstanceOf(IllegalArgumentException.class)
             .hasMessageEndingWith("must be key=value");
     }
 
     @Test
-    void keyGivenTwiceIsAnError() {
+    void repeatedKeyIsRefused() {
         assertThatThrownBy(() -> AggregatorOptions.parse("lr=1,lr=2")).isInstanceOf(IllegalArgumentException.class)
             .hasMessage("lr=1 and lr=2: give lr once");
     }
 
     @Test
-    void valueOfTheWrongTypeIsAnErrorThatNamesIt() {
+    void valueOfTheWrongTypeIsRefusedAndNamed() {
         AggregatorOptions options = AggregatorOptions.parse("lr=fast,momentum=1e99,device=1.5");
         assertThatThrownBy(() -> options.floatOption("lr")).hasMessage("lr=fast must be a number");
         assertThatThrownBy(() -> options.floatOption("momentum", 0))
@@ -53,7 +53,7 @@ class AggregatorOptionsTest {
     }
 
     @Test
-    void whatNobodyTookIsAnErrorThatNamesItAndWhatIsKnown() {
+    void unknownOptionIsRefusedWithTheKnownOnes() {
         AggregatorOptions options = AggregatorOptions.parse("lr=1,x=2,y=3");
         options.floatOption("lr");
         options.floatOption("decay", 0);

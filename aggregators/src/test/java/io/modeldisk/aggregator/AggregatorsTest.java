@@ -18,7 +18,7 @@ class AggregatorsTest {
     @CsvSource({
         "null, 1, 8", "assign, 1, 2", "assign, 0.5, 1", "sum, 1, 10", "sum, 0.5, 9", "sgd:lr=0.5, 1, 7",
         "sgd:lr=0.5, 0.5, 7.5"})
-    void gradientOfTwoPushedToWeightsOfEightGives(String specification, float scale, float expected) {
+    void aggregatorsGiveTheirDocumentedResult(String specification, float scale, float expected) {
         try (Arena arena = Arena.ofConfined(); Aggregator aggregator = Aggregators.parse(specification)) {
             MemorySegment weights = floats(arena, 3 * 1024, 8);
             aggregator.aggregate(new Block(weights), 4096, floats(arena, 1025, 2), 4, 4096, scale);
@@ -36,7 +36,7 @@ class AggregatorsTest {
     }
 
     @Test
-    void unknownNameListsTheKnownOnes() {
+    void unknownNameIsRefusedWithTheKnownOnes() {
         assertThatThrownBy(() -> Aggregators.parse("sdg:lr=0.1")).isInstanceOf(IllegalArgumentException.class)
             .hasMessageStartingWith("aggregator \"sdg\" is not known; known are:")
             .hasMessageContaining("\n  sgd: weights -= lr * gradient; options: lr")
@@ -52,13 +52,13 @@ class AggregatorsTest {
 
     @ParameterizedTest
     @CsvSource({"sgd:lr=0", "sgd:lr=-1", "sgd:lr=1e-60", "sgd:lr=NaN", "sgd:lr=Infinity", "sgd:lr=1e60", "sgd:lr=fast"})
-    void learningRateIsAFiniteNumberAboveZero(String specification) {
+    void learningRateMustBeFiniteAndPositive(String specification) {
         assertThatThrownBy(() -> Aggregators.parse(specification)).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("lr=").hasMessageContaining("must be");
     }
 
     @Test
-    void unknownOptionIsAnErrorThatClosesTheAggregator() {
+    void unknownOptionIsRefusedAndTheAggregatorClosed() {
         AtomicBoolean closed = new AtomicBoolean();
         Map<String, AggregatorProvider> providers = Aggregators.byName(List.of(new Provider(closed)));
         assertThatThrownBy(() -> Aggregators.parse("test:x=1", providers))
@@ -67,7 +67,7 @@ class AggregatorsTest {
     }
 
     @Test
-    void twoProvidersOfOneNameAreAnError() {
+    void twoProvidersOfOneNameAreRefused() {
         AtomicBoolean closed = new AtomicBoolean();
         assertThatThrownBy(() -> Aggregators.byName(List.of(new Provider(closed), new Provider(closed))))
             .isInstanceOf(IllegalStateException.class)

@@ -65,7 +65,7 @@ class FloatKernelsTest {
 
     @ParameterizedTest
     @MethodSource("ranges")
-    void scaledAddTakesTheScaledRangeAlone(Range range) {
+    void scaledAddReadsItsRangeOnly(Range range) {
         // A product that is exact: both ways give the same.
         FloatKernels.scaledAdd(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes, -0.5f);
         assertRangeAloneIs(range, (w, g) -> w - g / 2);
@@ -87,13 +87,13 @@ class FloatKernelsTest {
     }
 
     @Test
-    void addingARangeToItselfDoublesIt() {
+    void addOfARangeToItselfDoublesIt() {
         FloatKernels.add(dst, 4, dst, 4, 4000);
         assertRangeAloneIs(new Range(4, 4, 4000), (w, _) -> w + w);
     }
 
     @Test
-    void rangesPastTheEndAreRejectedBeforeAnythingIsWritten() {
+    void rangePastTheEndIsRefusedBeforeAnyWrite() {
         assertThatThrownBy(() -> FloatKernels.add(dst, SEGMENT_BYTES - 64, src, 0, 68))
             .isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> FloatKernels.scaledAdd(dst, 0, src, 4, SEGMENT_BYTES, 2))
@@ -105,13 +105,13 @@ class FloatKernelsTest {
     }
 
     @Test
-    void brokenFloatsAreRejected() {
+    void lengthOfHalfAFloatIsRefused() {
         assertThatThrownBy(() -> FloatKernels.add(dst, 0, src, 0, 6))
             .hasMessage("lengthBytes=6 must be a multiple of 4");
     }
 
     @Test
-    void heapSegmentsAreRejected() {
+    void heapSegmentIsRefused() {
         MemorySegment heap = MemorySegment.ofArray(new float[16]);
         assertThatThrownBy(() -> FloatKernels.add(heap, 0, src, 0, 64))
             .isInstanceOf(UnsupportedOperationException.class);
@@ -120,7 +120,7 @@ class FloatKernelsTest {
     }
 
     @Test
-    void closedMemoryIsRejected() {
+    void closedMemoryIsRefused() {
         Arena closed = Arena.ofConfined();
         MemorySegment gone = closed.allocate(64);
         closed.close();
@@ -152,7 +152,7 @@ class FloatKernelsTest {
 
     @ParameterizedTest
     @MethodSource("ranges")
-    void valueThatIsNotFiniteIsFoundWhereverItIs(Range range) {
+    void nonFiniteValueIsFoundAtEveryPosition(Range range) {
         src.fill((byte) 1);
         assertThat(FloatKernels.isFinite(src, range.srcOffset, range.lengthBytes)).isTrue();
         for (long at = range.srcOffset - 4; at <= range.srcOffset + range.lengthBytes; at += 4) {

@@ -4,7 +4,7 @@ import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.RoundMarks;
 import java.util.List;
 
-/** How far a learner is in the blocks that were looked at, and how far behind the one that is furthest in each. */
+/** The progress of a learner in the blocks that were looked at, and its distance to the learner that is furthest in each. */
 final class LearnerClock {
     private final Learner learner;
     private final MinMax rounds = new MinMax();
@@ -46,17 +46,17 @@ final class LearnerClock {
         return learner;
     }
 
-    /** The rounds that it has pushed in full, from the least of a block to the greatest. */
+    /** The rounds that it has pushed in full: the least and the greatest number of a block. */
     MinMax rounds() {
         return rounds;
     }
 
-    /** Whether any round of its is known: who writes under asp without naming rounds has none. */
+    /** Whether it has pushed a round; a learner that writes without rounds under asp has not. */
     boolean hasRounds() {
         return hasRounds;
     }
 
-    /** In the block in which it is furthest behind. */
+    /** The rounds that it lacks in the block where it is furthest behind. */
     long roundsBehind() {
         return roundsBehind;
     }

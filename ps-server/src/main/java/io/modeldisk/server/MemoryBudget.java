@@ -51,7 +51,7 @@ record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerByt
      * @param learners how many learners it must have room for
      * @param maxHeapBytes the heap that this process may take
      * @param limit the memory that the machine or a control group leaves this process
-     * @throws IllegalArgumentException if it does not, with the need, what there is, and a remedy
+     * @throws IllegalArgumentException if it does not, with the need, the memory there is, and a remedy
      */
     void check(int learners, long maxHeapBytes, MemoryLimit limit) {
         long heapBytes = heapBaseBytes + learners * heapPerLearnerBytes;

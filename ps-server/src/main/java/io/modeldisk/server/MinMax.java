@@ -21,12 +21,12 @@ final class MinMax {
         return total;
     }
 
-    /** The least value; {@link Long#MAX_VALUE} if there was none. */
+    /** The least value; {@link Long#MAX_VALUE} before the first. */
     long min() {
         return min;
     }
 
-    /** The greatest value; {@link Long#MIN_VALUE} if there was none. */
+    /** The greatest value; {@link Long#MIN_VALUE} before the first. */
     long max() {
         return max;
     }

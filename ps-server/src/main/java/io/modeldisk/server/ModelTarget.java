@@ -9,7 +9,7 @@ import io.modeldisk.server.consistency.NonFinite;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A shard as an iSCSI target: its two logical units, and its learners' coming and going. */
+/** A shard as an iSCSI target: its two logical units, and the learners behind its sessions. */
 final class ModelTarget implements Target {
     /** On a busy machine a learner that is alive may take seconds to answer a ping. */
     private static final long MIN_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -39,7 +39,7 @@ final class ModelTarget implements Target {
 
     @Override
     public long silenceBoundNanos(Nexus nexus) {
-        // Others wait for a learner, and for nobody else.
+        // Only learners are waited for.
         return shard.learners().member(nexus) == null
             ? Long.MAX_VALUE
             : Math.max(MIN_SILENCE_NANOS, shard.lease().toNanos());

@@ -56,7 +56,7 @@ public final class ParameterServer implements AutoCloseable {
         return shard;
     }
 
-    /** Ends all sessions and gives the memory back. */
+    /** Ends all sessions and frees the memory. */
     @Override
     public void close() {
         server.close();

@@ -20,8 +20,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What to serve, and how. A model's name, its size or file, and an aggregator must be set; all else has a default. Not
- * thread-safe; {@link #conclude} checks it, once, and from then on it does not change.
+ * The configuration of a shard. The model's name, its size or file, and an aggregator must be set; all else has a default. Not
+ * thread-safe. {@link #conclude} checks it once; after that it does not change.
  */
 public final class ServerContext {
     /** The iSCSI port, on this machine only. */
@@ -30,16 +30,16 @@ public final class ServerContext {
     /** 256 KiB. */
     public static final int DEFAULT_BLOCK_SIZE_BYTES = 256 << 10;
 
-    /** Pushes are applied at once. */
+    /** The consistency {@code asp}. */
     public static final String DEFAULT_CONSISTENCY = "asp";
 
-    /** One learner is a job. */
+    /** A job of one learner. */
     public static final int DEFAULT_LEARNERS = 1;
 
-    /** How long a learner whose connection is gone may take to come back. */
+    /** The time within which a learner that has lost its connection must come back. */
     public static final Duration DEFAULT_LEASE = Duration.ofSeconds(5);
 
-    /** How many blocks readers hold at the same time before data is copied for them. */
+    /** The blocks that readers hold at the same time before data is copied for them. */
     public static final int DEFAULT_SPARE_BLOCKS = 64;
 
     /** One to learn with and one to ask for the status. */
@@ -48,7 +48,7 @@ public final class ServerContext {
     private static final int MIN_BLOCK_SIZE_BYTES = 4096;
     private static final int MAX_BLOCK_SIZE_BYTES = 1 << 20;
     private static final int MAX_LEARNERS = 65_536;
-    /** As many as there are portal group tags. */
+    /** The number of portal group tags. */
     private static final int MAX_SHARDS = 65_535;
     private static final int MIN_SPARE_BLOCKS = 2;
     private static final int MAX_SPARE_BLOCKS = 65_536;
@@ -87,7 +87,7 @@ public final class ServerContext {
         return this;
     }
 
-    /** The file whose tensors the model starts from, instead of a size. */
+    /** The file with the initial weights, instead of a size. */
     public ServerContext safetensors(Path file) {
         this.safetensors = file;
         return this;
@@ -99,25 +99,25 @@ public final class ServerContext {
         return this;
     }
 
-    /** How many shards the model has. */
+    /** The number of shards of the model. */
     public ServerContext shards(int count) {
         this.shards = count;
         return this;
     }
 
-    /** Where to listen; port 0 means any. */
+    /** The address to listen at; port 0 means any. */
     public ServerContext listen(InetSocketAddress address) {
         this.listen = address;
         return this;
     }
 
-    /** Who may use the shard; without it everybody on this machine, and then it can listen on loopback only. */
+    /** The users and addresses that are admitted; by default all of this machine, and the shard listens on loopback only. */
     public ServerContext access(AccessPolicy policy) {
         this.access = policy;
         return this;
     }
 
-    /** Where all shards are, by their numbers, for discovery; empty if only this one is to be found here. */
+    /** The addresses of all shards, in order, for discovery; empty to announce this shard only. */
     public ServerContext portals(List<InetSocketAddress> ofShards) {
         this.portals = List.copyOf(ofShards);
         return this;
@@ -138,20 +138,20 @@ public final class ServerContext {
         return this;
     }
 
-    /** What folds gradients into weights, and the text it was made from. The shard closes it. */
+    /** The aggregator, and the text that specifies it. The shard closes it. */
     public ServerContext aggregator(String specification, Aggregator instance) {
         this.aggregatorSpecification = specification;
         this.aggregator = instance;
         return this;
     }
 
-    /** What a pull may return: {@code asp}, {@code bsp}, or {@code ssp:S}, where others may lag S rounds behind. */
+    /** The consistency mode, as {@link ConsistencyMode#parse} reads it. */
     public ServerContext consistency(String mode) {
         this.consistency = mode;
         return this;
     }
 
-    /** How many learners the first round waits for. */
+    /** The number of learners that the first round waits for. */
     public ServerContext learners(int count) {
         this.learners = count;
         return this;
@@ -163,13 +163,13 @@ public final class ServerContext {
         return this;
     }
 
-    /** How long a learner whose connection is gone, or who is silent, may take before the rounds go on without it. */
+    /** The time after which the rounds go on without a learner that is silent or has lost its connection. */
     public ServerContext lease(Duration duration) {
         this.lease = duration;
         return this;
     }
 
-    /** What happens to a gradient with a value that is not finite; {@link NonFinite#REFUSE} by default. */
+    /** The policy for gradients with a value that is not finite; {@link NonFinite#REFUSE} by default. */
     public ServerContext nonFinite(NonFinite policy) {
         this.nonFinite = policy;
         return this;
@@ -205,7 +205,7 @@ public final class ServerContext {
             check(aggregator != null && aggregatorSpecification != null,
                 "aggregator=%s must be given, as sgd:lr=0.1", aggregatorSpecification);
             check((sizeBytes == null) != (safetensors == null),
-                "size=%s and safetensors=%s: exactly one must be given", sizeBytes, safetensors);
+                "size=%s and safetensors=%s: exactly one of them must be given", sizeBytes, safetensors);
             ConsistencyMode mode = ConsistencyMode.parse(consistency);
             consistency = mode.toString();
             ModelSource source = sizeBytes != null
@@ -228,7 +228,7 @@ public final class ServerContext {
         check(learners >= 1 && learners <= MAX_LEARNERS, "learners=%s must be from 1 to %s", learners,
             MAX_LEARNERS);
         check(minLearners >= 0 && minLearners <= learners,
-            "minLearners=%s must be from 0 to learners=%s, how many the first round waits for", minLearners,
+            "minLearners=%s must be from 0 to learners=%s", minLearners,
             learners);
         check(lease != null && lease.isPositive() && lease.compareTo(MAX_LEASE) <= 0,
             "lease=%s must be more than 0 and at most a day", lease);
@@ -244,7 +244,7 @@ public final class ServerContext {
             learners * SESSIONS_OF_A_MOUNT);
     }
 
-    /** That a shard stands in its own place shows a wrong order, which would lead learners astray. */
+    /** Checks that this shard is in its own place of the list: in a wrong order, learners would use the wrong shards. */
     private void validatePortals() {
         check(portals.isEmpty() || portals.size() == shards,
             "portals=%s must name each of the %s shards in their order (--peers)", portals, shards);
@@ -256,7 +256,7 @@ public final class ServerContext {
         boolean samePort = listen.getPort() == 0 || own.getPort() == listen.getPort();
         boolean sameHost = listen.getAddress().isAnyLocalAddress() || own.getAddress().equals(listen.getAddress());
         check(samePort && sameHost,
-            "portals: %s stands in the place of shard %s, which listens on %s; name the shards in order, from 0 (--peers)",
+            "portals: %s is in the place of shard %s, which listens on %s; name the shards in order, from 0 (--peers)",
             TargetAddress.text(own), shard, TargetAddress.text(listen));
     }
 
@@ -272,7 +272,7 @@ public final class ServerContext {
             "shard=%s would have %s bytes, but PUSH and PULL address at most %s bytes (2^32 logical blocks); use more shards",
             shard, facts.bytesOfShard(), RoundCdb.MAX_BLOCKS * LogicalBlock.BYTES);
         check(facts.blocksOfShard() <= Integer.MAX_VALUE - MAX_SPARE_BLOCKS,
-            "shard=%s would get %s blocks, too many; use more shards, or larger blocks (--block-size)", shard,
+            "shard=%s would get %s blocks, more than 2^31; use more shards, or larger blocks (--block-size)", shard,
             facts.blocksOfShard());
         return facts;
     }

@@ -21,8 +21,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * A shard of a model in memory, without a network: what {@link ParameterServer} serves, and what a test or another program
- * embeds. Thread-safe; whoever embeds it calls {@link #expire} now and then.
+ * A shard of a model in memory, without a network: {@link ParameterServer} serves it, and tests or other programs embed it.
+ * Thread-safe. Its owner calls {@link #expire} periodically.
  */
 public final class ShardModel implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(ShardModel.class);
@@ -51,7 +51,7 @@ public final class ShardModel implements AutoCloseable {
         this.consistency = Consistency.of(settings.consistency(), store, aggregator, learners);
         this.status = new ShardStatus(this, settings.clock());
         this.target = new ModelTarget(this,
-            // An aggregator that overwrites loses a bad value at the next push: what is pushed need not be numbers.
+            // An aggregator that overwrites the weights loses a bad value at the next push, so any bytes may be pushed.
             aggregator.accumulates() ? settings.nonFinite() : NonFinite.PASS);
     }
 
@@ -91,7 +91,7 @@ public final class ShardModel implements AutoCloseable {
         }
     }
 
-    /** What the shard says of its model. */
+    /** The facts of the model and of this shard. */
     public ModelFacts facts() {
         return facts;
     }
@@ -129,34 +129,33 @@ public final class ShardModel implements AutoCloseable {
         }
     }
 
-    /** Learners have joined, left, or take part from a later round on: looks again at what waited for them. */
+    /** Reconsiders waiting tasks, because learners have joined, left, or take part from a later round on. */
     void learnersChanged() {
-        tellOfStop();
+        logStop();
         consistency.learnersLeft();
     }
 
-    private synchronized void tellOfStop() {
+    private synchronized void logStop() {
         Roster<Learner> roster = learners.roster();
         if (roster.tooFew() == stopped) {
             return;
         }
         stopped = !stopped;
         if (stopped) {
-            LOG.error("{}", stopWords(roster));
+            LOG.error("{}", stopReason(roster));
         } else {
             LOG.warn("the job goes on with {} learners", roster.members().size());
         }
     }
 
-    /** Why the job has stopped. */
-    String stopWords(Roster<Learner> roster) {
+    /** The reason why the job has stopped. */
+    String stopReason(Roster<Learner> roster) {
         int left = roster.members().size();
-        return "the job has stopped: " + left + (left == 1 ? " learner is" : " learners are")
-            + " left, and it must have "
-            + learners.minLearners() + " (--min-learners); it goes on when there are as many again";
+        return "the job has stopped: " + left + (left == 1 ? " learner" : " learners") + " left, --min-learners is "
+            + learners.minLearners() + "; it goes on when enough learners have joined again";
     }
 
-    /** How long a learner whose connection is gone, or who is silent, stays one. */
+    /** The time for which a silent or lost learner stays one. */
     Duration lease() {
         return lease;
     }
@@ -177,7 +176,7 @@ public final class ShardModel implements AutoCloseable {
         return traffic;
     }
 
-    /** Gives the memory back. The owner makes sure that no task is in progress. */
+    /** Frees the memory. The owner makes sure that no task is in progress. */
     @Override
     public void close() {
         consistency.close();

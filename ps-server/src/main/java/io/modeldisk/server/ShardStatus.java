@@ -16,9 +16,9 @@ import io.modeldisk.server.consistency.RoundTimes;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** The status page: how far the shard's blocks and learners are. Each block is looked at under its own lock, one by one. */
+/** The status page: the progress of the shard's blocks and learners. Looks at the blocks one by one, each under its lock. */
 final class ShardStatus {
-    /** The most bytes the page may have; learners are left out to keep to it, and counted. */
+    /** The longest page; learners that do not fit are left out and counted. */
     static final int MAX_BYTES = 65_000;
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -60,7 +60,7 @@ final class ShardStatus {
             put(status, Metric.LEARNERS_MISSING, facts.learners() - members.size());
         }
         if (roster.tooFew()) {
-            status.put("stopped", shard.stopWords(roster));
+            status.put("stopped", shard.stopReason(roster));
         }
         if (shown < members.size()) {
             put(status, Metric.LEARNERS_LEFT_OUT, members.size() - shown);
@@ -75,7 +75,7 @@ final class ShardStatus {
         try {
             return JSON.writeValueAsBytes(status);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a status that JSON cannot hold: " + status, e);
+            throw new IllegalStateException("JSON cannot represent the status: " + status, e);
         }
     }
 

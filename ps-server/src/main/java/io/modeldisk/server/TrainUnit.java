@@ -88,7 +88,7 @@ final class TrainUnit extends ShardUnit {
         shard().traffic().nonFinite();
         Learner learner = shard().learners().member(task.nexus());
         long count = learner == null ? 1 : learner.nonFinite();
-        // A learner that has diverged pushes nothing else from then on: its first such push is logged, and then ever fewer.
+        // A learner that has diverged pushes such gradients again and again: the 1st, 2nd, 4th, 8th ... are logged.
         if (Long.bitCount(count) == 1) {
             LOG.warn(
                 "learner {} pushed a NaN or an infinity at byte {} of the shard, {} times so far: {} (--non-finite)",
@@ -114,7 +114,7 @@ final class TrainUnit extends ShardUnit {
         boolean stopped = shard().learners().roster().tooFew();
         Learner member = shard().learners().admit(nexus, anew);
         if (member.postpone(earliestRound) || anew || stopped) {
-            // Rounds before its own may have waited for it, or for who it was before.
+            // Rounds before its first may have waited for it, or for its earlier membership.
             shard().learnersChanged();
         }
         return JoinCommand.data(member.joinRound(), member.number());

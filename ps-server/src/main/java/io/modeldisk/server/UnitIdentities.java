@@ -7,7 +7,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** Derives who a logical unit is from what it serves, so that it is the same after a restart and on any machine. */
+/** Derives the identity of a logical unit from its model and shard: the same after a restart and on any machine. */
 final class UnitIdentities {
     private static final int SERIAL_BYTES = 10;
     // The first byte of an EUI-64: the bit of a group address off, the bit of a locally administered one on.

@@ -53,7 +53,7 @@ class BspReferenceTest {
         return servers.stream().map(ParameterServer::localAddress).toList();
     }
 
-    /** A learner's gradients: noise, and a pull towards what only it knows. */
+    /** A learner's gradients: noise, and a pull towards a point of its own data. */
     private static final class Data {
         private final SplittableRandom random;
 
@@ -111,7 +111,7 @@ class BspReferenceTest {
     }
 
     @Test
-    void twoLearnersGiveTheWeightsOfTheSequentialReferenceBitForBit() throws Exception {
+    void weightsOfTwoLearnersEqualASequentialReferenceBitForBit() throws Exception {
         List<InetSocketAddress> shards = serve();
         List<List<float[]>> seen = new ArrayList<>();
         try (ExecutorService threads = Executors.newFixedThreadPool(LEARNERS)) {

@@ -26,7 +26,7 @@ class ContextTest {
     }
 
     @Test
-    void theEffectiveConfigurationIsPrinted() throws IOException {
+    void effectiveConfigurationIsPrinted() throws IOException {
         assertThat(sound().conclude().toString().lines()).contains(
             "model=m", "size=1048576", "blockSize=256 KiB", "consistency=asp", "learners=1", "lease=PT5S",
             "spareBlocks=64",
@@ -34,7 +34,7 @@ class ContextTest {
     }
 
     @Test
-    void aWrongSettingIsNamedWithItsValueAndWhatWouldBeRight() {
+    void wrongSettingIsNamedWithItsValueAndARemedy() {
         assertRefused(c -> c.blockSizeBytes(300 << 10), "blockSize=300 KiB must be a power of two from 4096 to 1 MiB");
         assertRefused(c -> c.blockSizeBytes(2 << 20), "blockSize=2 MiB must be");
         assertRefused(c -> c.blockSizeBytes(2048), "blockSize=2 KiB must be");
@@ -57,27 +57,28 @@ class ContextTest {
         }
         assertRefused(c -> c.aggregator(null, null), "aggregator=null must be given, as sgd:lr=0.1");
         assertRefused(c -> c.sizeBytes(5), "size=5 must be a positive multiple of 4");
-        assertRefused(c -> c.safetensors(Path.of("x")), "size=1048576 and safetensors=x: exactly one must be given");
+        assertRefused(c -> c.safetensors(Path.of("x")),
+            "size=1048576 and safetensors=x: exactly one of them must be given");
     }
 
     @Test
-    void learnersWhoseMountsTheSessionsDoNotSufficeForAreRefused() throws IOException {
+    void learnersBeyondTheSessionsOfTheirMountsAreRefused() throws IOException {
         assertRefused(c -> c.learners(200), "learners=200 need 400 sessions, for a mount has 2 with each shard, and"
             + " --max-sessions is 288; set --max-sessions=400 or more");
         assertThat(sound().learners(144).conclude()).isNotNull();
     }
 
     @Test
-    void stalenessIsSaidInItsShortestForm() throws IOException {
+    void stalenessIsPrintedInItsShortestForm() throws IOException {
         assertThat(sound().consistency("ssp:007").conclude().settings().facts().consistency()).isEqualTo("ssp:7");
         assertThat(sound().consistency("ssp:1000000").conclude().toString().lines())
             .contains("consistency=ssp:1000000");
     }
 
     @Test
-    void nobodyListensToOtherMachinesWithoutSayingWhoMayLogIn() throws IOException {
+    void listeningToOtherMachinesNeedsSecretsOrInsecure() throws IOException {
         InetSocketAddress everywhere = new InetSocketAddress("0.0.0.0", 0);
-        assertRefused(c -> c.listen(everywhere), "nobody would have to authenticate");
+        assertRefused(c -> c.listen(everywhere), "can be reached from other machines without authentication");
         ChapSecrets secrets = ChapSecrets.parse("peer learner aVeryLongSecretOfIts", "test");
         assertThat(sound().listen(everywhere).access(AccessPolicy.THIS_MACHINE.withSecrets(secrets)).conclude())
             .asString().contains("authentication=(CHAP, 1 peer)").doesNotContain("aVeryLongSecretOfIts");
@@ -86,24 +87,24 @@ class ContextTest {
     }
 
     @Test
-    void aShardStandsInItsOwnPlace() throws IOException {
+    void shardMustBeInItsPlaceAmongThePeers() throws IOException {
         InetSocketAddress first = new InetSocketAddress("127.0.0.1", 22001);
         InetSocketAddress second = new InetSocketAddress("127.0.0.1", 22002);
         assertRefused(c -> c.shards(2).portals(List.of(first)), "must name each of the 2 shards");
         assertRefused(c -> c.shards(2).shard(1).listen(first).portals(List.of(first, second)),
-            "127.0.0.1:22002 stands in the place of shard 1, which listens on 127.0.0.1:22001");
+            "127.0.0.1:22002 is in the place of shard 1, which listens on 127.0.0.1:22001");
         assertThat(sound().shards(2).shard(1).listen(second).portals(List.of(first, second)).conclude().toString())
             .contains("portals=[127.0.0.1:22001, 127.0.0.1:22002] portalGroupTag=2");
     }
 
     @Test
-    void aShardWithoutABlockIsRefusedWithARemedy() {
+    void shardWithoutABlockIsRefusedWithARemedy() {
         assertRefused(c -> c.shard(4).shards(5),
             "shard=4 would get no block: a model of 1048576 bytes has 4 blocks of 256 KiB; use shards=4 at most");
     }
 
     @Test
-    void shardBeyondTheReachOfAPushIsRefused() {
+    void shardBeyondThe32BitAddressOfAPushIsRefused() {
         assertRefused(c -> c.sizeBytes((1L << 44) + 4096).blockSizeBytes(4096),
             "PUSH and PULL address at most 17592186044416 bytes (2^32 logical blocks); use more shards");
     }

@@ -53,7 +53,7 @@ class JoinCommandTest {
     }
 
     @Test
-    void aLearnerThatJoinsLaterLetsTheRoundsBeforeGoOn() throws Exception {
+    void earlierRoundsDoNotWaitForALearnerThatJoinsLater() throws Exception {
         try (ShardModel shard = shard()) {
             connect(shard, "a", "b");
             LogicalUnit train = shard.target().units().get(0);
@@ -70,7 +70,7 @@ class JoinCommandTest {
     }
 
     @Test
-    void aShardThatIsFarBehindTheOthersIsThereAtOnce() throws Exception {
+    void shardThatIsFarBehindJumpsToTheRoundOfTheOthers() throws Exception {
         try (ShardModel shard = shard()) {
             connect(shard, "a");
             LogicalUnit train = shard.target().units().get(0);
@@ -83,7 +83,7 @@ class JoinCommandTest {
     }
 
     @Test
-    void aRoundThatCannotBeIsRefused() throws Exception {
+    void roundBeyondTheLimitIsRefused() throws Exception {
         try (ShardModel shard = shard()) {
             connect(shard, "a");
             LogicalUnit train = shard.target().units().get(0);
@@ -102,7 +102,7 @@ class JoinCommandTest {
     }
 
     @Test
-    void joiningAgainIsTheSameMembershipAndJoiningAnewAnotherOne() throws Exception {
+    void joinKeepsTheMembershipAndJoinAnewReplacesIt() throws Exception {
         try (ShardModel shard = shard()) {
             connect(shard, "a");
             LogicalUnit train = shard.target().units().get(0);
@@ -117,7 +117,7 @@ class JoinCommandTest {
     }
 
     @Test
-    void reservedBitsAreRefusedWhereTheyAre() throws Exception {
+    void reservedBitIsRefusedWithItsPosition() throws Exception {
         try (ShardModel shard = shard()) {
             connect(shard, "a");
             LogicalUnit train = shard.target().units().get(0);
@@ -135,7 +135,7 @@ class JoinCommandTest {
     }
 
     @Test
-    void onlyTheTrainUnitKnowsLearners() throws Exception {
+    void rawUnitDoesNotKnowJoin() throws Exception {
         try (ShardModel shard = shard()) {
             assertThat(shard.target().units().get(0).vendorCommands()).containsExactly(JoinCommand.USAGE,
                 RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE);

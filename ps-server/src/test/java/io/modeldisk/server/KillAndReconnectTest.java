@@ -173,7 +173,7 @@ class KillAndReconnectTest {
     }
 
     @Test
-    void aspPushCountsOnceHoweverOftenItsConnectionBreaks() throws Exception {
+    void aspPushCountsOnceWhenItsConnectionBreaksAgainAndAgain() throws Exception {
         breaksLeft.set(BREAKS);
         serve("asp", 1, Duration.ofSeconds(60));
         List<Callable<long[]>> learners = new ArrayList<>();
@@ -223,7 +223,7 @@ class KillAndReconnectTest {
     }
 
     @Test
-    void bspWeightsEqualThoseOfASequentialRunHoweverOftenConnectionsBreak() throws Exception {
+    void bspWeightsEqualASequentialRunWhenConnectionsBreakAgainAndAgain() throws Exception {
         int learners = 2;
         int rounds = 100;
         serve("bsp", learners, Duration.ofSeconds(60));
@@ -268,7 +268,7 @@ class KillAndReconnectTest {
     }
 
     @Test
-    void learnerThatRestartsUnderItsNameCountsItsRoundsFromOne() throws Exception {
+    void learnerThatRestartsUnderItsNameBeginsAtRoundOne() throws Exception {
         serve("asp", 1, Duration.ofSeconds(60));
         for (int life = 0; life < 3; life++) {
             StripedModel model = connectSurely("learner");

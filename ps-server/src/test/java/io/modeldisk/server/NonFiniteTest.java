@@ -52,7 +52,7 @@ class NonFiniteTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"asp", "ssp:0", "bsp"})
-    void gradientThatIsNotFiniteIsRefusedWholeAndDoesNotCount(String consistency) throws Exception {
+    void nonFiniteGradientIsRefusedWholeAndDoesNotCount(String consistency) throws Exception {
         try (ShardModel shard = open("sum", consistency, 1, NonFinite.REFUSE)) {
             for (float value : new float[]{Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY}) {
                 assertThatThrownBy(() -> train(shard).write(push(A, 1, value))).isInstanceOfSatisfying(
@@ -89,7 +89,7 @@ class NonFiniteTest {
     }
 
     @Test
-    void gradientIsPassedOnWithoutACheck() throws Exception {
+    void nonFiniteGradientIsAppliedWithPass() throws Exception {
         try (ShardModel shard = open("sum", "asp", 1, NonFinite.PASS)) {
             assertThat(train(shard).write(push(A, 1, Float.NaN))).isTrue();
             assertThat(Weights.at(shard.store(), SIZE - 4096 + 404)).isNaN();

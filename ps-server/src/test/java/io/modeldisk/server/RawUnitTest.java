@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a plain disk can that a train unit cannot. */
+/** The commands that a plain disk has and a train unit has not. */
 class RawUnitTest {
     private static final int LOGICAL_BLOCK = 4096;
     private static final int BLOCK = 4 * LOGICAL_BLOCK;
@@ -49,13 +49,13 @@ class RawUnitTest {
     }
 
     @Test
-    void trainUnitIsNoDisk() {
+    void trainUnitIsNotADisk() {
         LogicalUnit train = shard.target().units().get(TrainUnit.LUN);
         assertThat(train).isNotInstanceOf(DiskUnit.class);
     }
 
     @Test
-    void filledRangeIsWhatItWasFilledWithAndNothingElseIs() throws Exception {
+    void fillChangesItsRangeOnly() throws Exception {
         raw.fill(LOGICAL_BLOCK, 2 * LOGICAL_BLOCK, ones());
         assertThat(raw.firstDifference(task(0, LOGICAL_BLOCK))).isEqualTo(-1);
         assertThat(raw.firstDifference(task(LOGICAL_BLOCK, 2 * LOGICAL_BLOCK).fill(1))).isEqualTo(-1);
@@ -65,7 +65,7 @@ class RawUnitTest {
     }
 
     @Test
-    void firstDifferenceIsCountedOverPiecesAndBlocks() throws Exception {
+    void differenceIsCountedAcrossPiecesAndBlocks() throws Exception {
         raw.write(task(0, 4 * BLOCK).fill(1));
         raw.fill(2 * BLOCK + LOGICAL_BLOCK, LOGICAL_BLOCK, null);
         FakeTask whole = task(LOGICAL_BLOCK, BLOCK, LOGICAL_BLOCK, 2 * BLOCK).fill(1);
@@ -74,7 +74,7 @@ class RawUnitTest {
     }
 
     @Test
-    void firstDifferenceFromOneLogicalBlockIsCountedFromTheRangesStart() throws Exception {
+    void differenceFromOneLogicalBlockIsCountedFromTheStartOfTheRange() throws Exception {
         raw.write(task(0, BLOCK).fill(1));
         assertThat(raw.firstDifference(0, BLOCK, ones())).isEqualTo(-1);
         raw.fill(3 * LOGICAL_BLOCK, LOGICAL_BLOCK, null);
@@ -82,7 +82,7 @@ class RawUnitTest {
     }
 
     @Test
-    void fillingLeavesWhatAReaderHasPinned() {
+    void fillDoesNotChangePinnedData() {
         Pin pin = new Pin();
         FakeTask read = task(0, LOGICAL_BLOCK);
         raw.pin(read, 0, pin);

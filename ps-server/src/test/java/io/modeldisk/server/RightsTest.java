@@ -48,7 +48,7 @@ class RightsTest {
     }
 
     @Test
-    void peerWithoutRightsTrainsAndReadsAndDoesNotWriteWeights() throws Exception {
+    void peerWithoutRightsTrainsAndMayNotWriteWeights() throws Exception {
         try (StripedModel model = connect("old", "theSecretOfTheOldLine")) {
             model.join();
             model.push(0, memory, 0, SIZE, Cancellation.NONE);
@@ -61,7 +61,7 @@ class RightsTest {
     }
 
     @Test
-    void rawRightIsForTheWeightsAlone() throws Exception {
+    void rawRightAllowsLun1Only() throws Exception {
         try (StripedModel model = connect("operator", "theSecretOfOperator1")) {
             model.write(0, memory, 0, SIZE, Cancellation.NONE);
             model.read(0, memory, 0, SIZE, Cancellation.NONE);
@@ -71,7 +71,7 @@ class RightsTest {
     }
 
     @Test
-    void statusRightIsForTheStatusAlone() throws Exception {
+    void statusRightAllowsTheStatusOnly() throws Exception {
         try (StripedModel model = connect("monitor", "theSecretOfTheMonitor")) {
             assertThat(model.status()).hasSize(1);
             assertThat(model.counters().learners()).isZero();

@@ -68,7 +68,7 @@ class ShardModelTest {
     }
 
     @Test
-    void theShardsTogetherAreTheFile(@TempDir Path folder) throws Exception {
+    void shardsTogetherHoldTheFile(@TempDir Path folder) throws Exception {
         byte[] data = new byte[6 * BLOCK + 4100];
         new SplittableRandom(1).nextBytes(data);
         byte[] header = ("{\"w\":{\"dtype\":\"F32\",\"shape\":[" + data.length / 4 + "],\"data_offsets\":[0,"
@@ -95,7 +95,7 @@ class ShardModelTest {
     }
 
     @Test
-    void theUnitsAreTheSameWeightsUnderTwoIdentities() throws Exception {
+    void unitsShareWeightsAndDifferInIdentity() throws Exception {
         try (ShardModel shard = ShardModel.open(context()); ShardModel again = ShardModel.open(context())) {
             Target target = shard.target();
             assertThat(target.name()).isEqualTo("iqn.2026-11.io.modeldisk:test");
@@ -114,7 +114,7 @@ class ShardModelTest {
     }
 
     @Test
-    void aRawWriteSetsWeightsAndIsNoUpdate() throws Exception {
+    void rawWriteSetsWeightsAndDoesNotCountAsUpdate() throws Exception {
         try (ShardModel shard = ShardModel.open(context().consistency("bsp").learners(2))) {
             LogicalUnit raw = shard.target().units().get(1);
             assertThat(raw.write(new FakeTask(LEARNER, 4096, 4096, BLOCK).fill(7))).isTrue();
@@ -149,7 +149,7 @@ class ShardModelTest {
     }
 
     @Test
-    void theStatusTellsHowFarEverybodyIs() throws Exception {
+    void statusShowsTheProgressOfBlocksAndLearners() throws Exception {
         try (ShardModel shard = ShardModel.open(context().consistency("bsp"))) {
             LogicalUnit train = shard.target().units().get(0);
             shard.target().nexusEstablished(LEARNER);
@@ -169,7 +169,7 @@ class ShardModelTest {
     }
 
     @Test
-    void theStatusNamesWhoIsBehindAndForHowLong() throws Exception {
+    void statusNamesLearnersThatAreBehindAndSinceWhen() throws Exception {
         Nexus straggler = FakeTask.nexus("straggler");
         try (ShardModel shard = ShardModel.open(context().consistency("ssp:1").learners(2))) {
             LogicalUnit train = shard.target().units().get(0);
@@ -196,7 +196,7 @@ class ShardModelTest {
     }
 
     @Test
-    void theStatusTellsForWhomAJobWaitsThatForms() throws Exception {
+    void statusCountsMissingLearnersWhileTheJobForms() throws Exception {
         try (ShardModel shard = ShardModel.open(context().consistency("bsp").learners(3))) {
             shard.learners().join(LEARNER);
             assertThat(status(shard).at("/formed").asBoolean()).isFalse();
@@ -205,7 +205,7 @@ class ShardModelTest {
     }
 
     @Test
-    void theStatusTellsThatTheJobHasStopped() throws Exception {
+    void statusShowsThatTheJobHasStopped() throws Exception {
         try (ShardModel shard = ShardModel.open(context().learners(2).minLearners(2))) {
             for (String name : List.of("a", "b")) {
                 shard.target().nexusEstablished(FakeTask.nexus(name));
@@ -214,12 +214,12 @@ class ShardModelTest {
             assertThat(status(shard).has("stopped")).isFalse();
             shard.target().nexusLost(FakeTask.nexus("b"), true);
             assertThat(status(shard).at("/stopped").asText())
-                .startsWith("the job has stopped: 1 learner is left, and it must have 2 (--min-learners)");
+                .startsWith("the job has stopped: 1 learner left, --min-learners is 2");
         }
     }
 
     @Test
-    void aSilentLearnerIsBorneWithForItsLeaseAndOthersForAsLongAsAnybody() throws Exception {
+    void silenceIsBoundedByTheLeaseForLearnersOnly() throws Exception {
         Nexus observer = FakeTask.nexus("observer");
         try (ShardModel shard = ShardModel.open(context().lease(Duration.ofSeconds(7)))) {
             shard.target().nexusEstablished(LEARNER);
@@ -235,7 +235,7 @@ class ShardModelTest {
     }
 
     @Test
-    void theStatusOfManyLearnersIsCutAndSaysSo() throws Exception {
+    void statusOfManyLearnersIsCutAndCountsTheRest() throws Exception {
         try (ShardModel shard = ShardModel.open(context())) {
             LogicalUnit train = shard.target().units().get(0);
             for (int i = 0; i < 500; i++) {
@@ -250,7 +250,7 @@ class ShardModelTest {
     }
 
     @Test
-    void theRoundsGoOnWithoutALearnerWhoseLeaseEnds() throws Exception {
+    void roundsGoOnWithoutALearnerWhoseLeaseEnds() throws Exception {
         Nexus other = FakeTask.nexus("b");
         try (ShardModel shard = ShardModel.open(context().consistency("bsp").learners(2))) {
             Target target = shard.target();

@@ -69,10 +69,10 @@ final class BadInputIT {
         --shard=0/1                               | --size and --from are missing
         --size=1MiB --secrets=missing             | the secrets file missing does not exist
         --size=1MiB --secrets=no.properties       | others may read or change it; chmod 600 no.properties
-        --size=1MiB --allow-address=10.0.0.1/8    | 10.0.0.0/8 would be the range that it lies in
-        --size=1MiB --allow-initiator=learner     | 'learner' is no pattern of initiator names
+        --size=1MiB --allow-address=10.0.0.1/8    | did you mean 10.0.0.0/8?
+        --size=1MiB --allow-initiator=learner     | 'learner' is not a pattern of initiator names
         --size=1MiB --peers=127.0.0.1,127.0.0.2   | must name each of the 1 shards in their order
-        --size=1MiB --peers=127.0.0.2             | 127.0.0.2:3260 stands in the place of shard 0
+        --size=1MiB --peers=127.0.0.2             | 127.0.0.2:3260 is in the place of shard 0
         --size=1MiB --max-sessions=0              | maxConnections=0 must be at least 1
         --size=1MiB --max-logins=0                | maxLogins=0 must be at least 1
         --size=1MiB --login-timeout=0             | loginTimeout=0s must be longer than 0s
@@ -85,7 +85,7 @@ final class BadInputIT {
     @ParameterizedTest
     @ValueSource(strings = {"0.0.0.0:0", "[::]:0"})
     void nobodyServesOtherMachinesWithoutSayingWhoMayLogIn(String listen) throws Exception {
-        assertRefused(List.of("--secrets FILE says who may log in, or --insecure lets everyone in"), "serve", "--model",
+        assertRefused(List.of("give --secrets FILE, or --insecure to admit everyone"), "serve", "--model",
             "m", "--size=1MiB", "--listen", listen);
     }
 

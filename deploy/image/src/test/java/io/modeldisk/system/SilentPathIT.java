@@ -169,7 +169,7 @@ final class SilentPathIT {
         victim.start().awaitRounds(3);
         set(State.SILENT);
         assertThatThrownBy(() -> survivor.training.get(Await.BOUND.toSeconds(), TimeUnit.SECONDS)).rootCause()
-            .hasMessageContaining("the job has stopped: fewer learners are left than its --min-learners");
+            .hasMessageContaining("the job has stopped: fewer learners are left than --min-learners");
     }
 
     @Test

@@ -163,9 +163,9 @@ final class StaleIT {
         assertThat(survivor.awaitEnd()).as(survivor.output()).isEqualTo(1);
         assertThat(survivor.output()).doesNotContain("torn", "lost");
         assertThat(Files.readString(sandbox.path("d1").resolve("status.json"))).contains("\"stopped\"",
-            "the job has stopped: fewer learners are left than its --min-learners");
+            "the job has stopped: fewer learners are left than --min-learners");
         assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded())
-            .contains("shard 1: the job has stopped", "it must have 2 (--min-learners)");
+            .contains("shard 1: the job has stopped", "--min-learners is 2");
         // A learner that opens the model joins before it pushes: when both are there, the job goes on.
         Running first = sandbox.start("first", "bash", "-c", "exec 5<>\"$1\"/model; echo opened; sleep 60", "bash",
             sandbox.path("d0").toString());

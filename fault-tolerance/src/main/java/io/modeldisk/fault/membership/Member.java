@@ -1,8 +1,8 @@
 package io.modeldisk.fault.membership;
 
 /**
- * A learner, from its join until it leaves or its lease ends: a key that comes back later is another member. Subclasses add what
- * their owner keeps for a learner.
+ * A learner, from its join until it leaves or its lease ends: a key that comes back later is another member. Subclasses add the
+ * data that their owner keeps for a learner.
  *
  * @param <K> what identifies a learner
  */

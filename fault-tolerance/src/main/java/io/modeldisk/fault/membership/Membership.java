@@ -15,7 +15,7 @@ import java.util.function.Function;
  *
  * <p>A key becomes a learner at its first push ({@link #join}). Until as many learners as the job needs have joined, it is
  * <em>forming</em>: all join at round 1, and one that leaves no longer counts. Once formed it stays so, and a newcomer joins at
- * the first round that nobody has {@linkplain #opened opened}: no round that others are in waits for it.
+ * the first round that has not been {@linkplain #opened opened}, so that no round under way waits for it.
  *
  * <p>A learner stops being one when it {@linkplain #left leaves}, or when its connection has been {@linkplain #lost lost} for
  * the lease. A learner that comes back after that is a newcomer.
@@ -33,7 +33,7 @@ public class Membership<K, M extends Member<K>> {
     private final NanoClock clock;
     private final Function<K, M> newMember;
 
-    // Of the system's entropy: a restarted shard must not give a number that another process gave.
+    // From the system's entropy: a restarted shard must not repeat a number of an earlier process.
     private final SecureRandom numbers = new SecureRandom();
     private final Object lock = new Object();
     private final Map<K, Integer> connections = new HashMap<>();
@@ -74,7 +74,7 @@ public class Membership<K, M extends Member<K>> {
         return roster;
     }
 
-    /** The learner of this key, live or lost; null if it is none. */
+    /** The learner of this key, live or lost; null if the key is not a learner. */
     public M member(K key) {
         return members.get(key);
     }
@@ -84,7 +84,7 @@ public class Membership<K, M extends Member<K>> {
         return lastOpenedRound;
     }
 
-    /** The learner of this key; makes it one if it is none. A key without a connection is lost from the start. */
+    /** The learner of this key, which becomes one if it is not. A key without a connection is lost from the start. */
     public M join(K key) {
         M member = members.get(key);
         return member != null ? member : joinAsNewcomer(newMember.apply(key));
@@ -116,7 +116,7 @@ public class Membership<K, M extends Member<K>> {
     private M add(M member) {
         K key = member.key();
         member.admit(newNumber(), roster.formed() ? lastOpenedRound + 1 : 1);
-        // A push that was under way when its connection went must not make a learner that nobody will ever end.
+        // A push under way when its connection was lost must not make a learner that never ends.
         if (!connections.containsKey(key)) {
             member.lose(clock.nanoTime());
         }
@@ -148,7 +148,7 @@ public class Membership<K, M extends Member<K>> {
         }
     }
 
-    /** Fewer learners than this are too few once the job has formed; 0 if none are. */
+    /** Fewer learners than this are too few once the job has formed; 0 if the job never stops. */
     public int minLearners() {
         return minLearners;
     }

@@ -26,7 +26,7 @@ class MembershipTest {
     }
 
     @Test
-    void allWhoJoinWhileFormingJoinAtRoundOne() {
+    void learnersJoinAtRoundOneWhileTheJobForms() {
         assertThat(joinConnected("a").joinRound()).isEqualTo(1);
         membership.opened(1);
         assertThat(membership.roster().formed()).isFalse();
@@ -35,13 +35,13 @@ class MembershipTest {
     }
 
     @Test
-    void joiningTwiceIsOneLearner() {
+    void secondJoinReturnsTheSameLearner() {
         assertThat(joinConnected("a")).isSameAs(membership.join("a"));
         assertThat(membership.roster().formed()).isFalse();
     }
 
     @Test
-    void aNewcomerJoinsAtTheFirstRoundNobodyHasOpened() {
+    void newcomerJoinsAtTheFirstRoundThatIsNotOpen() {
         joinConnected("a");
         joinConnected("b");
         membership.opened(7);
@@ -51,7 +51,7 @@ class MembershipTest {
     }
 
     @Test
-    void aLearnerThatLeavesWhileFormingCountsNoMore() {
+    void learnerThatLeavesWhileTheJobFormsDoesNotCount() {
         joinConnected("a");
         assertThat(membership.left("a")).isTrue();
         joinConnected("b");
@@ -61,7 +61,7 @@ class MembershipTest {
     }
 
     @Test
-    void aFormedJobStaysFormed() {
+    void formedJobStaysFormed() {
         joinConnected("a");
         joinConnected("b");
         membership.opened(1);
@@ -72,7 +72,7 @@ class MembershipTest {
     }
 
     @Test
-    void aLostLearnerStaysOneForItsLease() {
+    void lostLearnerStaysOneForItsLease() {
         Learner a = joinConnected("a");
         membership.lost("a");
         assertThat(a.isLost()).isTrue();
@@ -86,7 +86,7 @@ class MembershipTest {
     }
 
     @Test
-    void aLearnerBackWithinItsLeaseIsTheSameLearner() {
+    void learnerBackWithinItsLeaseIsTheSameLearner() {
         Learner a = joinConnected("a");
         membership.lost("a");
         clock.advance(LEASE.minusNanos(1));
@@ -98,7 +98,7 @@ class MembershipTest {
     }
 
     @Test
-    void aLearnerBackAfterItsLeaseIsANewcomer() {
+    void learnerBackAfterItsLeaseIsANewcomer() {
         joinConnected("a");
         joinConnected("b");
         membership.opened(4);
@@ -109,7 +109,7 @@ class MembershipTest {
     }
 
     @Test
-    void aReconnectHeardOfBeforeTheEndOfTheOldConnectionKeepsTheLearner() {
+    void reconnectReportedBeforeTheEndOfTheOldConnectionKeepsTheLearner() {
         Learner a = joinConnected("a");
         membership.connected("a");
         membership.lost("a");
@@ -118,7 +118,7 @@ class MembershipTest {
     }
 
     @Test
-    void aLearnerThatJoinsWithoutAConnectionExpires() {
+    void learnerThatJoinsWithoutAConnectionExpires() {
         membership.connected("a");
         membership.left("a");
         Learner ghost = membership.join("a");
@@ -128,7 +128,7 @@ class MembershipTest {
     }
 
     @Test
-    void whoNeverJoinedLeavesNothing() {
+    void leaveWithoutAJoinHasNoEffect() {
         membership.connected("a");
         assertThat(membership.left("a")).isFalse();
         assertThat(membership.left("never")).isFalse();
@@ -137,13 +137,13 @@ class MembershipTest {
     }
 
     @Test
-    void aJobNeedsALearner() {
+    void jobNeedsALearner() {
         assertThatThrownBy(() -> new Membership<>(0, 0, LEASE, clock, Learner::new))
             .hasMessage("learners=0 must be at least 1");
     }
 
     @Test
-    void aLearnerMayJoinLaterThanItCould() {
+    void joinCanBePostponed() {
         Learner member = joinConnected("a");
         assertThat(member.postpone(5)).isTrue();
         assertThat(member.postpone(3)).isFalse();
@@ -151,13 +151,13 @@ class MembershipTest {
     }
 
     @Test
-    void minimumIsNoMoreThanTheJobFormsWith() {
+    void minimumIsAtMostTheNumberOfLearners() {
         assertThatThrownBy(() -> new Membership<>(2, 3, LEASE, clock, Learner::new))
             .hasMessage("minLearners=3 must be from 0 to learners=2");
     }
 
     @Test
-    void fewerThanTheMinimumAreTooFewOnceTheJobHasFormed() {
+    void fewerLearnersThanTheMinimumAreTooFewOnceTheJobHasFormed() {
         joinConnected("a");
         assertThat(membership.roster().tooFew()).as("forming").isFalse();
         joinConnected("b");
@@ -169,7 +169,7 @@ class MembershipTest {
     }
 
     @Test
-    void leaseOfASilentLearnerRunsSinceItWasHeard() {
+    void leaseOfASilentLearnerRunsSinceItWasLastHeard() {
         joinConnected("a");
         membership.silent("a", LEASE.toNanos() - 1);
         assertThat(membership.expire()).isEmpty();

@@ -32,7 +32,7 @@ public final class Block {
         return lengthBytes;
     }
 
-    /** Locks it. Who locks several does so in ascending order of their numbers. */
+    /** Locks it. Several blocks are locked in ascending order of their numbers. */
     public void lock() {
         lock.lock();
     }
@@ -42,18 +42,18 @@ public final class Block {
         lock.unlock();
     }
 
-    /** The weights to read: valid until the lock is given up. */
+    /** The weights to read: valid until the lock is released. */
     public BlockMemory readable() {
         return current;
     }
 
-    /** The weights to change: readers that pinned what was there keep it as it was. Valid until the lock is given up. */
+    /** The weights to change: readers that have pinned the slot keep its content. Valid until the lock is released. */
     public BlockMemory writable() {
         if (current.isPinned()) {
             BlockSlot spare = spares.take();
             spare.hold(this);
             MemorySegment.copy(current.weights(), 0, spare.weights(), 0, lengthBytes);
-            // The pinned slot is now its readers' alone: the last one returns it.
+            // From now on the pinned slot belongs to its readers: the last one returns it.
             current = spare;
         }
         return current;

@@ -4,7 +4,7 @@ import io.modeldisk.aggregator.BlockMemory;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.lang.foreign.MemorySegment;
 
-/** A place for one block's weights. Guarded by the lock of the block whose data it holds; spares are guarded by their stack. */
+/** A place for one block's weights. Guarded by the lock of its block; a spare slot is guarded by the stack of spares. */
 final class BlockSlot implements BlockMemory {
     private final long memoryOffset;
     private final MemorySegment whole;
@@ -20,7 +20,7 @@ final class BlockSlot implements BlockMemory {
         this.shortened = shortBytes == blockSizeBytes ? whole : whole.asSlice(0, shortBytes);
     }
 
-    /** From now on this slot is for this block's data. */
+    /** Assigns this slot to a block. */
     void hold(Block owner) {
         block = owner;
         weights = owner.lengthBytes() == whole.byteSize() ? whole : shortened;

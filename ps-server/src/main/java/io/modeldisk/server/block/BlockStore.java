@@ -94,12 +94,12 @@ public final class BlockStore implements AutoCloseable {
         return versions;
     }
 
-    /** The memory that holds the weights, for a datamover to register; at first each block lies where its layout says. */
+    /** The memory that holds the weights, for a datamover to register; at first each block is where its layout says. */
     public DataMemory memory() {
         return memory;
     }
 
-    /** How many spare slots are free now: all of them when nothing is pinned. */
+    /** The number of free spare slots: all of them when nothing is pinned. */
     public int spareCount() {
         return spares.count();
     }
@@ -139,16 +139,16 @@ public final class BlockStore implements AutoCloseable {
         pin.set(task.memory(), scratch, copied, null, block.index());
     }
 
-    /** Lets go of a pin, from any thread. */
+    /** Releases a pin, from any thread. */
     public void unpin(Pin pin) {
         if (pin.holder() instanceof BlockSlot slot) {
             slot.block().unpin(slot);
-            // Only now: the proof above counts on it.
+            // After the slot: the proof above relies on this order.
             permits.release();
         }
     }
 
-    /** Goes through a write's data, in ascending order, locking one block at a time. */
+    /** Visits a write's data in ascending order, one block locked at a time. */
     public <C> void visit(IoTask task, PieceVisitor<C> visitor, C context) {
         int piece = 0;
         int pieceStart = 0;
@@ -186,7 +186,7 @@ public final class BlockStore implements AutoCloseable {
         }
     }
 
-    /** Gives the memory back. The owner makes sure that nobody uses it any more. */
+    /** Frees the memory. The owner makes sure that it is not in use. */
     @Override
     public void close() {
         memory.close();

@@ -4,16 +4,16 @@ import io.modeldisk.protocol.engine.IoTask;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What to do with a write's data, part by part: each part lies in one block and is in one piece of memory.
+ * Is called for the data of a write, part by part: each part belongs to one block and is in one piece of memory.
  *
- * @param <C> what whoever visits passes on to the visitor
+ * @param <C> an object that the caller of {@link BlockStore#visit} passes to the visitor
  */
 public interface PieceVisitor<C> {
     /**
-     * A part of the data, its block locked.
+     * Takes a part of the data; its block is locked.
      *
-     * @param task whose data it is
-     * @param context what {@link BlockStore#visit} was given
+     * @param task the write
+     * @param context the object passed to {@link BlockStore#visit}
      * @param block the block it is for
      * @param offset bytes from the block's start, a multiple of 4096
      * @param data the memory that holds it
@@ -24,6 +24,6 @@ public interface PieceVisitor<C> {
     boolean piece(
         IoTask task, C context, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes);
 
-    /** All of the data for this block was visited, and some of it changed the block, which is still locked. */
+    /** Is called after the last part of a block if a part has changed the block, which is still locked. */
     default void visited(Block block) {}
 }

@@ -98,7 +98,7 @@ public final class Bsp implements Consistency {
         return taken;
     }
 
-    /** The first block that cannot take this push now; above {@code last} if there is none. */
+    /** The first block that cannot take this push now; {@code last + 1} if all can. */
     private int firstObstacle(IoTask task, Learner learner, int first, int last)
         throws ScsiException {
         int i = first;
@@ -175,7 +175,7 @@ public final class Bsp implements Consistency {
     private ParkedTask closeComplete(RoundBlock block, ParkedTask woken) {
         ParkedTask chain = woken;
         while (rules.mayClose(block)) {
-            // Before it is closed: a newcomer must not join at a round that nobody can push any more. See Membership.opened.
+            // Before it is closed: a newcomer must not join at a round that can no longer be pushed. See Membership.opened.
             learners.opened(block.round());
             if (!rules.mayClose(block)) {
                 return chain;

@@ -7,10 +7,10 @@ import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.BlockStore;
 
 /**
- * What a push does to the weights, and which weights a pull may see. Called by many threads at once.
+ * The effect of a push on the weights, and the weights that a pull may return. Thread-safe.
  *
- * <p>A method that answers {@code false} keeps the task and resumes it when it may try again. A task may be resumed without
- * cause, and a resume may come as late as just after {@link #forget}: the caller asks again, or ignores it.
+ * <p>A method that answers {@code false} keeps the task and resumes it when it may try again. A task may be resumed
+ * needlessly, and even just after {@link #forget}: the caller asks again, or ignores it.
  */
 public interface Consistency extends AutoCloseable {
     /** The consistency of one shard; the caller closes it. */
@@ -45,25 +45,25 @@ public interface Consistency extends AutoCloseable {
      */
     boolean admitPull(IoTask task) throws ScsiException;
 
-    /** Whether all writes of the task's nexus have been taken. */
+    /** Whether all writes of the task's nexus have been taken; otherwise the task waits. */
     boolean synchronize(IoTask task);
 
     /** Forgets a task that waits, if it does. */
     void forget(IoTask task);
 
-    /** Learners left, or take part from a later round on: looks again at what waited for them. */
+    /** Reconsiders all waiting tasks, because learners have left, or take part from a later round on. */
     void learnersLeft();
 
-    /** How many tasks wait. */
+    /** The number of tasks that wait. */
     int waiting();
 
-    /** How many rounds a learner may be behind another before that one waits for it. */
+    /** The rounds by which a learner may be behind another before the other waits for it. */
     long allowance();
 
-    /** How many rounds a block has been updated with; -1 in a mode without rounds. Asked with the block locked. */
+    /** The number of closed rounds of a block; -1 in a mode without rounds. Asked with the block locked. */
     long rounds(int block);
 
-    /** Gives its memory back, if it has any of its own. The owner makes sure that nobody calls it any more. */
+    /** Frees its memory. The owner makes sure that no other call is in progress. */
     @Override
     default void close() {}
 }

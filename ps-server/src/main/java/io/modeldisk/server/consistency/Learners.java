@@ -36,7 +36,11 @@ public final class Learners extends Membership<Nexus, Learner> {
         this.maxLearners = maxLearners;
     }
 
-    /** The learner of this nexus; makes it one if it is none, or with {@code anew} once more. */
+    /**
+     * The learner of this nexus, which becomes one if it is not; with {@code anew} it becomes a new one in any case.
+     *
+     * @throws ScsiException if the heap has no room for another learner
+     */
     public Learner admit(Nexus nexus, boolean anew) throws ScsiException {
         if (member(nexus) == null && roster().members().size() >= maxLearners) {
             throw new ScsiException(RoundSense.TOO_MANY_LEARNERS.sense(),

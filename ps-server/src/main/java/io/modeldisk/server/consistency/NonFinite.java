@@ -16,7 +16,7 @@ public enum NonFinite {
     /**
      * The policy that a text names.
      *
-     * @throws IllegalArgumentException if it names none, with the text and the policies
+     * @throws IllegalArgumentException for another text, with the policies
      */
     public static NonFinite parse(String text) {
         return Arrays.stream(values()).filter(each -> each.toString().equals(text)).findFirst()

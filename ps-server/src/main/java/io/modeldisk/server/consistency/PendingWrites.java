@@ -11,10 +11,10 @@ import java.util.List;
 final class PendingWrites {
     private final List<IoTask> writes = new ArrayList<>();
     private final List<IoTask> synchronizations = new ArrayList<>();
-    // Read without the lock: a learner none of whose writes wait, the usual one, takes no lock here.
+    // Read without the lock: usually no write of a learner waits, and then no lock is taken.
     private volatile int count;
 
-    /** A write waits, perhaps once more. */
+    /** Adds a write that waits; it may have been added before. */
     synchronized void add(IoTask write) {
         if (indexOf(writes, write) < 0) {
             writes.add(write);
@@ -22,7 +22,7 @@ final class PendingWrites {
         }
     }
 
-    /** Whether no write waits; otherwise the synchronization is kept and resumed when that is so. */
+    /** Whether no write waits; otherwise the synchronization is kept, and resumed when the last write is removed. */
     synchronized boolean admit(IoTask synchronization) {
         if (count > 0 && indexOf(synchronizations, synchronization) < 0) {
             synchronizations.add(synchronization);
@@ -30,7 +30,7 @@ final class PendingWrites {
         return count == 0;
     }
 
-    /** A write waits no more: it was taken or forgotten. Called without any lock held. */
+    /** Removes a write that was taken or forgotten. Called without any lock held. */
     void remove(IoTask write) {
         if (count > 0) {
             takeReleasedBy(write).forEach(IoTask::resume);

@@ -7,8 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * A block's open round: the sum of the gradients that came, and how many came for each logical block. Guarded by the block's
- * lock.
+ * A block's open round: the sum of the gradients so far, and their number for each logical block. Guarded by the block's lock.
  */
 final class RoundBlock {
     private final Block block;
@@ -17,7 +16,7 @@ final class RoundBlock {
     private final ParkedTasks parked = new ParkedTasks();
     private long round = 1;
 
-    /** Round 1 is open. {@code sum} is as long as the block; what it holds at first does not matter. */
+    /** Round 1 is open. {@code sum} is as long as the block; its first content does not matter. */
     RoundBlock(Block block, MemorySegment sum) {
         this.block = block;
         this.sum = sum;
@@ -45,7 +44,7 @@ final class RoundBlock {
     /** Adds a gradient to the sum. */
     void contribute(int offset, MemorySegment data, long dataOffset, int lengthBytes) {
         for (int done = 0; done < lengthBytes; done += LogicalBlock.BYTES) {
-            // The first contribution replaces what an earlier round left: cheaper than zeroing and adding.
+            // The first contribution overwrites the sum of an earlier round, which is cheaper than zeroing and adding.
             if (contributions[(offset + done) / LogicalBlock.BYTES]++ == 0) {
                 MemorySegment.copy(data, dataOffset + done, sum, offset + done, LogicalBlock.BYTES);
             } else {
@@ -54,12 +53,12 @@ final class RoundBlock {
         }
     }
 
-    /** Whether somebody contributed to every logical block. */
+    /** Whether every logical block has a contribution. */
     boolean isCovered() {
         return leastContributions() > 0;
     }
 
-    /** How many have contributed to the logical block that has the fewest contributions. */
+    /** The contributions of the logical block that has fewest. */
     int leastContributions() {
         int least = Integer.MAX_VALUE;
         for (int count : contributions) {
@@ -68,7 +67,7 @@ final class RoundBlock {
         return least;
     }
 
-    /** Applies the mean of what was contributed to each logical block, in runs of equal counts, and opens the next round. */
+    /** Applies the mean of each logical block's contributions, in runs of equal counts, and opens the next round. */
     void close(Aggregator aggregator) {
         boolean updated = false;
         int start = 0;

@@ -8,7 +8,7 @@ import java.util.Arrays;
  * Which logical blocks of which round a learner has pushed, for each block. Guarded, block by block, by the block's lock. Takes
  * 24 bytes a block, and more only for blocks of more than 64 logical blocks.
  *
- * <p>Marks belong to a round: those of an earlier round count as none, so that closing a round need not visit the learners.
+ * <p>Marks belong to a round: marks of an earlier round do not count, so that closing a round need not visit the learners.
  */
 public final class RoundMarks {
     private final int wordsPerBlock;
@@ -25,7 +25,7 @@ public final class RoundMarks {
         this.marks = new long[Math.multiplyExact(layout.blocks(), wordsPerBlock)];
     }
 
-    /** The bytes that it takes for each block of so many logical blocks. */
+    /** The bytes that it takes for each block, from the logical blocks of a block. */
     public static long bytesPerBlock(int logicalBlocks) {
         return (2 + (logicalBlocks + Long.SIZE - 1) / Long.SIZE) * (long) Long.BYTES;
     }
@@ -35,12 +35,12 @@ public final class RoundMarks {
         return clock[block];
     }
 
-    /** The last round of which nothing more will come: it was pushed in full, or a later one has begun. 0 before the first. */
+    /** The last round that is finished: it was pushed in full, or a later one has begun. 0 before the first. */
     public long finishedRound(int block) {
         return Math.max(clock[block], markedRound[block] - 1);
     }
 
-    /** The last round of which anything was pushed; 0 before the first. */
+    /** The last round that has begun; 0 before the first. */
     long markedRound(int block) {
         return markedRound[block];
     }
@@ -54,7 +54,7 @@ public final class RoundMarks {
         return i;
     }
 
-    /** The first logical block from {@code from} on that is marked for this round; {@code end} if none before that is. */
+    /** The first logical block from {@code from} on that is marked for this round; {@code end} if there is no such one before. */
     int nextMarked(int block, long round, int from, int end) {
         int i = from;
         while (i < end && !isMarked(block, round, i)) {

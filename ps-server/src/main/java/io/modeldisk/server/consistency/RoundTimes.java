@@ -2,12 +2,12 @@ package io.modeldisk.server.consistency;
 
 import io.modeldisk.platform.time.NanoClock;
 
-/** When the last rounds of a shard were first pushed in full, by anybody and in any block: since then some wait. Thread-safe. */
+/** The time at which each of the last rounds was first pushed in full, by any learner, in any block. Thread-safe. */
 public final class RoundTimes {
-    /** Where no time is known. */
+    /** The time of a round that is not known. */
     public static final long UNKNOWN = Long.MIN_VALUE;
 
-    // How far back a straggler's delay is known in full.
+    // The delay of a straggler that is further behind counts from the oldest of these.
     private static final int ROUNDS = 1024;
 
     private final NanoClock clock;
@@ -21,7 +21,7 @@ public final class RoundTimes {
         this.clock = clock;
     }
 
-    /** Somebody has pushed a round of a block in full. */
+    /** Notes that a learner has pushed a round of a block in full. */
     void finished(long round) {
         if (round > last) {
             note(round);
@@ -37,7 +37,7 @@ public final class RoundTimes {
         }
     }
 
-    /** When this round, or the first one after it of which the time is known, was first pushed; {@link #UNKNOWN} if none was. */
+    /** The time of this round, or of the first later one whose time is known; {@link #UNKNOWN} without any. */
     public synchronized long since(long round) {
         for (long each = Math.max(round, last - ROUNDS + 1); each <= last; each++) {
             int at = (int) (each % ROUNDS);

@@ -10,15 +10,15 @@ import java.util.List;
 
 /**
  * Stale synchronous: a push is applied at once ({@link ImmediatePushes}); a pull by a learner that has pushed <i>k</i> rounds of
- * a block waits until every learner has pushed at least <i>k - s</i> of it. So the weights it returns lack none of another's
- * rounds up to <i>k - s</i>, and nobody who pulls after each push is more than <i>s + 1</i> rounds ahead.
+ * a block waits until every learner has pushed at least <i>k - s</i> of it. So the weights it returns include every learner's
+ * rounds up to <i>k - s</i>, and a learner that pulls after each push is at most <i>s + 1</i> rounds ahead.
  *
- * <p><b>Who is waited for.</b> All learners, live or within their lease, from the round on at which each joined: a newcomer joins
- * behind all rounds that were begun, and holds nobody up before it has had time to push one. As long as the job forms, those
- * who have not come yet count as learners who have pushed nothing. A learner that has begun a round of a block is through with
+ * <p><b>Which learners a pull waits for.</b> All, live or within their lease, from the round at which each joined. A newcomer
+ * joins after all rounds that were begun, so that no pull waits before it has had time to push one. While the job forms, learners
+ * that are still missing count as learners that have pushed nothing. A learner that has begun a round of a block has finished
  * those before, also where it has left a part of them out.
  *
- * <p><b>What waits.</b> Pulls alone, each at the first block where somebody is too far behind. Of a block's waiting pulls all are
+ * <p><b>What waits.</b> Only pulls, each at the first block where a learner is too far behind. All waiting pulls of a block are
  * resumed when the least clock of its learners rises, and ask again. Each block is judged under its lock, under which pushes
  * mark it; no lock is held while resuming.
  *
@@ -60,8 +60,8 @@ public final class Ssp implements Consistency {
                 countRound(task, member);
             }
         } finally {
-            // Also what an aggregator that fails has done before counts.
-            // Who parks after this has seen what was marked before, under the block's lock.
+            // The part that an aggregator has done before it failed counts too.
+            // A pull that parks later has seen these marks, under the block's lock.
             if (parking.waiting() > 0) {
                 wake(layout.blockOf(task.offset()), layout.lastBlock(task.offset(), task.lengthBytes()));
             }
@@ -110,7 +110,7 @@ public final class Ssp implements Consistency {
             StaleBlock block = blocks[i];
             block.block().lock();
             try {
-                // What a nexus has pushed, or what it says that it must see: 0 and less is nothing.
+                // The last round that the nexus has pushed, or that it asks for; 0 or less asks for none.
                 long clock = member == null ? task.round() : member.marks().finishedRound(i);
                 long least = leastClock(i);
                 if (clock - staleness > least) {

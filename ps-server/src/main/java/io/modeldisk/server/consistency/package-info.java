@@ -1,2 +1,2 @@
-/** What a push does and when a pull may return: one implementation a mode. All of LUN 0, and only that, goes through here. */
+/** The effect of a push, and when a pull may return: one implementation for each mode. Only LUN 0 uses this package. */
 package io.modeldisk.server.consistency;

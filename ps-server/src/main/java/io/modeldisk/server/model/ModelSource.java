@@ -38,7 +38,7 @@ public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
 
     /** Reads weights. For one thread. */
     interface WeightsReader extends AutoCloseable {
-        /** Reads a range of the model, which lies within its size, into zeroed memory. */
+        /** Reads a range of the model, within its size, into zeroed memory. */
         void read(long modelOffset, DataMemory memory, long memoryOffset, int lengthBytes) throws IOException;
 
         @Override

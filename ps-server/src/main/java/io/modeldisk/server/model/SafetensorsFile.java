@@ -98,7 +98,7 @@ final class SafetensorsFile implements ModelSource {
         update(digest, channel, 0, dataStart);
         long lastSample = fileBytes - SAMPLE_BYTES;
         for (int i = 0; i < SAMPLES; i++) {
-            // In this order no product overflows for any file that there can be.
+            // The division comes first, so that no product overflows.
             update(digest, channel, dataStart + (lastSample - dataStart) / (SAMPLES - 1) * i, SAMPLE_BYTES);
         }
         update(digest, channel, lastSample, SAMPLE_BYTES);

@@ -9,7 +9,7 @@ import java.util.Arrays;
  * @param end where its data ends, exclusive
  */
 record Tensor(String name, String type, long[] shape, long begin, long end) {
-    /** Checks what can be checked of a tensor alone. */
+    /** Checks a tensor without regard to others. */
     void validate(long dataBytes) throws InvalidSafetensorsException {
         TensorType known = TensorType.named(type);
         if (known == null) {

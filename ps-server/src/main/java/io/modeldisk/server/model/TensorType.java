@@ -15,7 +15,7 @@ enum TensorType {
         return elementBytes;
     }
 
-    /** The type of this name; null if there is none. */
+    /** The type of this name; null for an unknown name. */
     static TensorType named(String name) {
         for (TensorType type : values()) {
             if (type.name().equals(name)) {

@@ -50,7 +50,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void aPinCoversAtMostTheRestOfOneBlock() {
+    void pinCoversAtMostTheRestOfOneBlock() {
         FakeTask task = new FakeTask(READER, BLOCK - PAGE, 2 * BLOCK);
         assertThat(pin(task, 0).lengthBytes()).isEqualTo(PAGE);
         assertThat(pin(task, PAGE).lengthBytes()).isEqualTo(BLOCK);
@@ -59,7 +59,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void aPinnedReadKeepsWhatItSaw() {
+    void pinnedReadKeepsItsData() {
         add(0, BLOCK, 1);
         Pin before = pin(new FakeTask(READER, 0, BLOCK), 0);
         add(0, BLOCK, 1);
@@ -72,7 +72,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void aWriteWithNoReaderMovesNothing() {
+    void writeWithoutAReaderDoesNotMoveTheBlock() {
         long address = store.block(0).readable().weights().address();
         add(0, BLOCK, 1);
         assertThat(store.block(0).readable().weights().address()).isEqualTo(address);
@@ -80,7 +80,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void theLastUnpinGivesTheSlotBack() {
+    void lastUnpinReturnsTheSlot() {
         Pin first = pin(new FakeTask(READER, 0, BLOCK), 0);
         Pin second = pin(new FakeTask(READER, 0, BLOCK), 0);
         add(0, BLOCK, 1);
@@ -92,7 +92,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void aReadWithoutAPermitIsACopy() {
+    void readWithoutAPermitIsACopy() {
         FakeTask other = new FakeTask(READER, 0, BLOCK);
         pin(other, 0);
         pin(other, 0);
@@ -107,7 +107,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void theShortLastBlockIsShortInEverySlot() {
+    void shortLastBlockIsShortInEverySlot() {
         Pin pin = pin(new FakeTask(READER, 3L * BLOCK, PAGE), 0);
         add(3L * BLOCK, PAGE, 1);
         assertThat(store.block(3).readable().weights().byteSize()).isEqualTo(PAGE);
@@ -118,7 +118,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void aWriteIsVisitedPieceByPieceAndTheEndOfEachBlockThatItChanged() {
+    void writeIsVisitedByPieceAndByChangedBlock() {
         List<String> visits = new ArrayList<>();
         PieceVisitor<Void> recorder = new PieceVisitor<>() {
             @Override
@@ -140,7 +140,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void stateIsKeptAsTheAggregatorAsks() {
+    void stateHasTheSizeThatTheAggregatorAsksFor() {
         try (BlockStore stateful = new BlockStore(new BlockLayout(BLOCK + PAGE, BLOCK), SPARES, 3)) {
             assertThat(stateful.block(0).readable().state().byteSize()).isEqualTo(3L * BLOCK);
             assertThat(stateful.block(1).readable().state().byteSize()).isEqualTo(3L * PAGE);
@@ -149,7 +149,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void sparesNeverRunOutAndNoReadIsTorn() throws Exception {
+    void sparesNeverRunOutAndReadsAreNeverTorn() throws Exception {
         List<Callable<Void>> roles = new ArrayList<>();
         for (int t = 0; t < 3; t++) {
             int seed = t;

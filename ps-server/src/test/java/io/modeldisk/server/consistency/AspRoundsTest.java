@@ -61,7 +61,7 @@ class AspRoundsTest {
     }
 
     @Test
-    void pushOfAnEarlierRoundIsARepetition() throws Exception {
+    void pushOfAnEarlierRoundHasNoEffect() throws Exception {
         push(1, 0, PAGE, 3);
         push(2, 0, PAGE, 3);
         push(1, 0, PAGE, 3);
@@ -69,7 +69,7 @@ class AspRoundsTest {
     }
 
     @Test
-    void onlyWhatIsMissingIsApplied() throws Exception {
+    void repeatedPushAppliesItsMissingPartsOnly() throws Exception {
         push(1, PAGE, PAGE, 3);
         push(1, 0, 2 * BLOCK, 5);
         assertThat(Weights.at(store, 0)).isEqualTo(5);
@@ -78,7 +78,7 @@ class AspRoundsTest {
     }
 
     @Test
-    void whatIsMissingIsTakenFromItsPlaceInTheData() throws Exception {
+    void missingPartIsTakenFromItsPlaceInTheData() throws Exception {
         push(1, PAGE, PAGE, 3);
         asp.push(new FakeTask(a, 0, 2 * BLOCK).fillEach(4, 5, 6, 7).ofRound(1));
         push(2, 0, PAGE, 0);
@@ -90,7 +90,7 @@ class AspRoundsTest {
     }
 
     @Test
-    void pushThatFailedHalfWayIsCompletedByItsRepetition() throws Exception {
+    void repetitionCompletesAPushThatFailedHalfWay() throws Exception {
         callsBeforeFailure.set(2);
         assertThatThrownBy(() -> push(1, 0, 4 * BLOCK, 7)).isInstanceOf(IllegalStateException.class);
         assertThat(Weights.at(store, BLOCK)).isEqualTo(7);
@@ -102,7 +102,7 @@ class AspRoundsTest {
     }
 
     @Test
-    void newMembershipStartsOver() throws Exception {
+    void newMembershipStartsWithoutRounds() throws Exception {
         push(1, 0, PAGE, 3);
         membership.joinAnew(a);
         push(1, 0, PAGE, 3);
@@ -120,7 +120,7 @@ class AspRoundsTest {
     }
 
     @Test
-    void whoIsNoLearnerMustJoinFirst() {
+    void pushWithARoundNeedsAJoin() {
         assertThatThrownBy(() -> asp.push(new FakeTask(FakeTask.nexus("b"), 0, PAGE).ofRound(1)))
             .isInstanceOfSatisfying(ScsiException.class, e -> assertThat(e.sense()).isEqualTo(RoundRules.NO_LEARNER));
         assertThat(membership.member(FakeTask.nexus("b"))).isNull();

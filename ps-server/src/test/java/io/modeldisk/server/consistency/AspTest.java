@@ -33,7 +33,7 @@ class AspTest {
     }
 
     @Test
-    void aPushIsAppliedAtOnce() throws Exception {
+    void pushIsAppliedAtOnce() throws Exception {
         Nexus learner = FakeTask.nexus("a");
         assertThat(asp.push(new FakeTask(learner, 4096, BLOCK).fill(2))).isTrue();
         assertThat(Weights.at(store, 0)).isZero();

@@ -27,7 +27,7 @@ class BspDepartureTest {
     private final Map<String, FakeTask> tasks = new HashMap<>();
 
     @Test
-    void whoeverDiesTheOthersGoOnInStep() throws Exception {
+    void learnersStayInStepWhenOthersDie() throws Exception {
         for (int seed = 0; seed < CASES; seed++) {
             try (RoundsFixture shard = new RoundsFixture(2)) {
                 survive(shard, new SplittableRandom(seed), "seed " + seed);
@@ -69,7 +69,7 @@ class BspDepartureTest {
     }
 
     @Test
-    void whenAllDieTheNextOnesFindAllBlocksInStep() throws Exception {
+    void blocksAreInStepForNewLearnersWhenAllOthersDied() throws Exception {
         for (int seed = 0; seed < CASES; seed++) {
             try (RoundsFixture shard = new RoundsFixture(2)) {
                 SplittableRandom random = new SplittableRandom(seed);
@@ -95,7 +95,7 @@ class BspDepartureTest {
         return round * (round + 1) / 2f;
     }
 
-    /** Tasks are used again in all cases: each keeps memory of its own. */
+    /** Tasks are used again in all cases, because each allocates memory. */
     private FakeTask task(Nexus nexus, int page, int pages, long round) {
         FakeTask task = tasks.computeIfAbsent(
             nexus.learner() + " " + page + "+" + pages + " " + round,

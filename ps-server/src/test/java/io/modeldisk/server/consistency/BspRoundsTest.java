@@ -76,7 +76,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void onlyWhatIsMissingOfAPushIsTaken() throws Exception {
+    void repeatedPushAddsItsMissingPartsOnly() throws Exception {
         shard.consistency.push(push(a, 1, PAGE, BLOCK, 2));
         assertThat(pushes(a, 1, 4)).isTrue();
         pushes(b, 1, 0);
@@ -87,7 +87,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void whatIsMissingIsTakenFromItsPlaceInTheData() throws Exception {
+    void missingPartIsTakenFromItsPlaceInTheData() throws Exception {
         shard.consistency.push(push(a, 1, 0, PAGE, 3));
         shard.consistency.push(new FakeTask(a, 0, SIZE).fillEach(4, 5, 6, 7, 8).ofRound(1));
         pushes(b, 1, 0);
@@ -98,12 +98,12 @@ class BspRoundsTest {
     }
 
     @Test
-    void whoIsNoLearnerMustJoinFirst() {
+    void pushWithARoundNeedsAJoin() {
         assertRefused(push(shard.connect("c"), 1, 0, SIZE, 1), RoundRules.NO_LEARNER);
     }
 
     @Test
-    void roundBeforeTheLearnersFirstIsRefusedAndNothingOfItTaken() throws Exception {
+    void pushOfARoundBeforeTheLearnersFirstIsRefusedWhole() throws Exception {
         pushes(a, 1, 2);
         pushes(b, 1, 2);
         pushes(a, 2, 2);
@@ -129,7 +129,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void pushThatIsRefusedAfterItWaitedHoldsNothingUp() throws Exception {
+    void pushRefusedAfterAWaitDoesNotDelayOthers() throws Exception {
         FakeTask early = push(a, 2, 0, SIZE, 10);
         assertThat(shard.consistency.push(early)).isFalse();
         shard.membership.member(a).postpone(5);
@@ -139,7 +139,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void newcomerOfTheSameNameIsNotTakenForWhoItWas() throws Exception {
+    void newcomerOfTheSameNameDoesNotInheritRounds() throws Exception {
         pushes(a, 1, 2);
         long before = shard.membership.member(a).number();
         assertThat(shard.membership.joinAnew(a).number()).isNotEqualTo(before);
@@ -153,7 +153,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void pullWaitsForTheRoundItNamesWhoeverAsks() throws Exception {
+    void pullWaitsForTheRoundItNamesAlsoFromNonLearners() throws Exception {
         Nexus observer = shard.connect("observer");
         FakeTask pull = new FakeTask(observer, 0, SIZE).ofRound(1);
         assertThat(shard.consistency.admitPull(new FakeTask(observer, 0, SIZE).ofRound(0))).isTrue();
@@ -168,7 +168,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void pullOfSeveralBlocksWaitsAtEach() throws Exception {
+    void pullOfSeveralBlocksWaitsAtEachOfThem() throws Exception {
         pushes(a, 1, 2);
         shard.consistency.push(push(b, 1, 0, BLOCK, 2));
         FakeTask pull = new FakeTask(a, 0, SIZE).ofRound(1);
@@ -182,7 +182,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void writesAndPushesOfOneLearnerMix() throws Exception {
+    void writesAndPushesOfOneLearnerCountTogether() throws Exception {
         pushes(a, 1, 2);
         FakeTask write = new FakeTask(a, 0, SIZE).fill(8);
         assertThat(shard.consistency.push(write)).isFalse();
@@ -194,7 +194,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void newcomerJoinsBehindRoundsThatWereClosedWithoutAPush() throws Exception {
+    void newcomerJoinsAfterRoundsThatClosedWithoutAPush() throws Exception {
         try (RoundsFixture young = new RoundsFixture(2)) {
             Nexus first = young.connect("first");
             Nexus second = young.connect("second");

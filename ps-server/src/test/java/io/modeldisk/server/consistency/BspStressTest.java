@@ -30,7 +30,7 @@ class BspStressTest {
     private final RoundsFixture shard = new RoundsFixture(LEARNERS);
 
     @Test
-    void everyLearnerPullsExactlyTheRoundsItPushed() throws Exception {
+    void pullReturnsExactlyTheRoundsThatTheLearnerPushed() throws Exception {
         runAll(List.of(0, 1, 2), ROUNDS);
         for (int block = 0; block < 3; block++) {
             assertThat(shard.consistency.rounds(block)).isEqualTo(ROUNDS);
@@ -42,7 +42,7 @@ class BspStressTest {
     }
 
     @Test
-    void survivorsOfThreadsThatDieGoOn() throws Exception {
+    void learnersGoOnWhenOthersDie() throws Exception {
         try (ExecutorService threads = Executors.newFixedThreadPool(LEARNERS)) {
             Future<Void> dying = threads.submit(() -> pushRounds(2, 20, false));
             List<Future<Void>> survivors = new ArrayList<>();
@@ -61,7 +61,7 @@ class BspStressTest {
     }
 
     @Test
-    void whoComesAndGoesIsInStepWithWhoStays() throws Exception {
+    void learnersThatRejoinStayInStepWithLearnersThatStay() throws Exception {
         AtomicBoolean passed = new AtomicBoolean();
         try (ExecutorService threads = Executors.newFixedThreadPool(LEARNERS + 1)) {
             List<Future<Void>> done = new ArrayList<>();
@@ -90,14 +90,14 @@ class BspStressTest {
         shard.close();
     }
 
-    /** All push ones, so that the weights after round k are k, whoever was in it. */
+    /** All push ones, so that the weights after round k are k, whichever learners took part. */
     private Void pushOnes(String name, IntPredicate goOn, boolean leavesHalfARound) throws ScsiException {
         Nexus nexus = shard.connect(name);
         FakeTask front = new FakeTask(nexus, 0, 3 * PAGE).fill(1);
         FakeTask rear = new FakeTask(nexus, 3 * PAGE, 2 * PAGE).fill(1);
         FakeTask pull = new FakeTask(nexus, 0, SIZE);
         long first = shard.membership.join(nexus).joinRound();
-        // One more round after the last, so that who stays completes the half round of who passed.
+        // One more round at the end, so that learners that stay complete the half round of learners that left.
         boolean last = false;
         for (int i = 0; !last; i++) {
             last = !goOn.test(i);

@@ -25,7 +25,7 @@ class BspTest {
     }
 
     @Test
-    void aRoundIsAppliedOnceWithTheMean() throws Exception {
+    void roundIsAppliedOnceWithTheMean() throws Exception {
         assertThat(shard.push(a, 0, SIZE, 2)).isTrue();
         assertThat(shard.weight(0)).isZero();
         assertThat(shard.push(b, 0, SIZE, 6)).isTrue();
@@ -48,7 +48,7 @@ class BspTest {
     }
 
     @Test
-    void aPullWaitsForTheRoundsItsLearnerPushed() throws Exception {
+    void pullWaitsForTheRoundsThatItsLearnerPushed() throws Exception {
         assertThat(shard.pull(a)).isTrue();
         shard.push(a, 0, SIZE, 2);
         FakeTask pull = new FakeTask(a, 0, SIZE);
@@ -62,7 +62,7 @@ class BspTest {
     }
 
     @Test
-    void aSecondPushBelongsToTheNextRound() throws Exception {
+    void secondPushBelongsToTheNextRound() throws Exception {
         shard.push(a, 0, BLOCK, 2);
         FakeTask second = new FakeTask(a, 0, BLOCK).fill(10);
         assertThat(bsp.push(second)).isFalse();
@@ -75,7 +75,7 @@ class BspTest {
     }
 
     @Test
-    void nothingIsTakenOfAPushThatWaitsAtALaterBlock() throws Exception {
+    void pushThatWaitsAtALaterBlockIsNotTakenInPart() throws Exception {
         shard.push(a, 2 * BLOCK, PAGE, 2);
         FakeTask spanning = new FakeTask(a, 0, SIZE).fill(4);
         assertThat(bsp.push(spanning)).isFalse();
@@ -88,7 +88,7 @@ class BspTest {
     }
 
     @Test
-    void eachPieceOfABlockCountsOnceARound() throws Exception {
+    void pieceOfABlockCountsOnceARound() throws Exception {
         assertThat(shard.push(a, 0, PAGE, 2)).isTrue();
         assertThat(shard.push(a, 0, PAGE, 2)).isFalse();
         assertThat(shard.push(a, PAGE, PAGE, 4)).isTrue();
@@ -101,7 +101,7 @@ class BspTest {
     }
 
     @Test
-    void aForgottenTaskIsNotResumed() throws Exception {
+    void forgottenTaskIsNotResumed() throws Exception {
         shard.push(a, 0, SIZE, 2);
         FakeTask push = new FakeTask(a, 0, SIZE);
         FakeTask pull = new FakeTask(a, 0, SIZE);
@@ -116,7 +116,7 @@ class BspTest {
     }
 
     @Test
-    void aTaskResumedWithoutCauseWaitsOnce() throws Exception {
+    void taskResumedNeedlesslyWaitsOnce() throws Exception {
         shard.push(a, 0, SIZE, 2);
         FakeTask pull = new FakeTask(a, 0, SIZE);
         bsp.admitPull(pull);
@@ -125,7 +125,7 @@ class BspTest {
     }
 
     @Test
-    void synchronizingWaitsForTheWritesThatWait() throws Exception {
+    void synchronizationWaitsForWaitingWrites() throws Exception {
         shard.push(a, 0, BLOCK, 2);
         FakeTask sync = new FakeTask(a, 0);
         assertThat(bsp.synchronize(sync)).isTrue();
@@ -141,7 +141,7 @@ class BspTest {
     }
 
     @Test
-    void forgettingTheLastWaitingWriteEndsASynchronization() throws Exception {
+    void synchronizationEndsWhenTheLastWaitingWriteIsForgotten() throws Exception {
         shard.push(a, 0, BLOCK, 2);
         FakeTask second = new FakeTask(a, 0, BLOCK);
         bsp.push(second);
@@ -156,7 +156,7 @@ class BspTest {
     }
 
     @Test
-    void whatADeadLearnerContributedCounts() throws Exception {
+    void contributionOfADeadLearnerCounts() throws Exception {
         shard.push(a, 0, PAGE, 2);
         shard.push(b, 0, SIZE, 4);
         assertThat(bsp.rounds(0)).isZero();
@@ -168,7 +168,7 @@ class BspTest {
     }
 
     @Test
-    void aLostLearnerIsWaitedForUntilItsLeaseEnds() throws Exception {
+    void roundWaitsForALostLearnerUntilItsLeaseEnds() throws Exception {
         shard.push(a, 0, SIZE, 2);
         shard.push(b, 0, PAGE, 4);
         shard.membership.lost(b);
@@ -181,7 +181,7 @@ class BspTest {
     }
 
     @Test
-    void aNewcomerWaitsForTheRoundsItIsNotIn() throws Exception {
+    void newcomerWaitsForRoundsBeforeItsFirst() throws Exception {
         shard.push(a, 0, SIZE, 2);
         Nexus c = shard.connect("c");
         shard.push(b, 0, BLOCK, 2);
@@ -196,7 +196,7 @@ class BspTest {
     }
 
     @Test
-    void aCompleteGradientIsAppliedWhenAllHaveLeft() throws Exception {
+    void completeGradientIsAppliedWhenAllLearnersHaveLeft() throws Exception {
         shard.push(b, 0, PAGE, 2);
         shard.push(a, 0, SIZE, 4);
         shard.leave(a);
@@ -208,7 +208,7 @@ class BspTest {
     }
 
     @Test
-    void anIncompleteGradientWaitsForANewcomerWhenAllHaveLeft() throws Exception {
+    void incompleteGradientWaitsForANewcomerWhenAllLearnersHaveLeft() throws Exception {
         shard.push(a, 0, PAGE, 2);
         shard.push(b, 0, PAGE, 4);
         shard.leave(a);
@@ -224,7 +224,7 @@ class BspTest {
     }
 
     @Test
-    void blockWhoseAggregatorFailsKeepsNoOtherWaitingForTheDead() throws Exception {
+    void failureOfABlocksAggregatorDoesNotKeepOtherBlocksWaiting() throws Exception {
         AtomicInteger calls = new AtomicInteger();
         Aggregator failsFirst = (block, offset, gradient, gradientOffset, lengthBytes, scale) -> {
             if (calls.getAndIncrement() == 0) {

@@ -18,8 +18,8 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
 
 /**
- * A shard of two small blocks, and what its learners do with it, for Lincheck: each operation is called by the thread of the
- * learner that it is of, but {@link #expire}. Nothing blocks: what has to wait says so.
+ * A shard of two small blocks, and the operations of its learners, for Lincheck. Each operation is called by the thread of its
+ * learner, except {@link #expire}. Nothing blocks: an operation that has to wait returns so.
  *
  * <p>Two learners have joined at the start, the third has not. All push the whole model in one piece, and pull its last block.
  */
@@ -29,7 +29,7 @@ public abstract class InterleavedShard {
     private static final int PAGE = 4096;
     private static final int SIZE = 2 * PAGE;
     private static final String REFUSED = "refused";
-    // Shared by all runs: what is pushed never changes, and each has its place for what it pulls.
+    // Shared by all runs: the gradients never change, and each learner has a place for the weights it pulls.
     private static final Nexus[] NEXUS = new Nexus[LEARNERS];
     private static final DataMemory[] MEMORY = new DataMemory[LEARNERS];
 
@@ -38,7 +38,7 @@ public abstract class InterleavedShard {
             NEXUS[i] = FakeTask.nexus("learner" + i);
             MEMORY[i] = DataMemory.allocate(SIZE + PAGE);
             for (int offset = 0; offset < SIZE; offset += Float.BYTES) {
-                // Every sum of a few pushes tells whose they are.
+                // The sum of a few pushes shows which learners they came from.
                 MEMORY[i].slab(0).set(ValueLayout.JAVA_FLOAT, offset, 1 << 4 * i);
             }
         }
@@ -135,7 +135,7 @@ public abstract class InterleavedShard {
     private final Learners membership = new Learners(FIRST_LEARNERS, 0, Duration.ZERO, Integer.MAX_VALUE,
         store.layout(), new ManualClock());
     private final Consistency consistency = create(store, new EndsAggregator(), membership);
-    // By learner: the number of its membership, 0 if it has none, its next round, and what of it waits.
+    // By learner: the number of its membership or 0, its next round, and its tasks that wait.
     private final long[] numbers = new long[LEARNERS];
     private final long[] rounds = new long[LEARNERS];
     private final Task[] pushes = new Task[LEARNERS];
@@ -164,7 +164,7 @@ public abstract class InterleavedShard {
         return member.joinRound();
     }
 
-    /** Pushes the next round, or asks again: taken, waits, or refused, which ends what the learner knows of its membership. */
+    /** Pushes the next round, or asks again: taken, waits, or refused, after which the learner has to join again. */
     @Operation
     public final String push(int learner) {
         if (numbers[learner] == 0) {
@@ -188,7 +188,7 @@ public abstract class InterleavedShard {
         return "taken";
     }
 
-    /** Pulls what the learner must see after its last push, or asks again: the weights, or that it waits. */
+    /** Pulls the weights after the learner's last push, or asks again: the weights, or that it waits. */
     @Operation
     public final String pull(int learner) throws ScsiException {
         if (pulls[learner] == null) {
@@ -247,9 +247,9 @@ public abstract class InterleavedShard {
         membership.connected(NEXUS[learner]);
     }
 
-    /** At the end: whoever waits and could go on has been told so. */
+    /** At the end: every task that waits and could go on has been resumed. */
     @Validate
-    public final void whoMayGoOnHasBeenTold() throws ScsiException {
+    public final void tasksThatCanGoOnWereResumed() throws ScsiException {
         for (int i = 0; i < LEARNERS; i++) {
             if (pushes[i] != null && !pushes[i].resumed.yes && consistency.push(pushes[i])) {
                 throw new IllegalStateException("a push of learner " + i + " waits for nothing");

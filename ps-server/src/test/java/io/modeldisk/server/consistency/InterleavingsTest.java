@@ -16,22 +16,22 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Threads that interleave at every access to shared memory and at every lock, by Lincheck's model checker: whatever the
  * interleaving, each learner gets answers as if all had been done one after the other, in an order that is each thread's own too.
- * So no update is lost or applied twice, and no read is torn; no thread is stuck; and at the end, whoever waits and could go on
- * has been told so.
+ * So no update is lost or applied twice, and no read is torn; no thread is stuck; and at the end, every task that waits and could
+ * go on has been resumed.
  *
- * <p>A scenario is what has been done before, and then what each thread does: operations of {@link InterleavedShard}, and the
+ * <p>A scenario has the operations done before, and then those of each thread: operations of {@link InterleavedShard}, and the
  * number of their learner.
  */
 @Tag("interleavings")
 final class InterleavingsTest {
     private static final int INTERLEAVINGS = Integer.getInteger("interleavings", 300);
-    // Thread-safe by itself, or done by one thread at a time: nobody else would see a difference.
+    // Thread-safe, or used by one thread at a time: another order makes no visible difference.
     private static final String[] OF_ONE_THREAD = Stream.of("consistency.FloatSum", "block.BlockLayout")
         .map(name -> "io.modeldisk.server." + name).toArray(String[]::new);
 
     private static final List<String> OF_BOTH = List.of(
         " : push0 pull0 / push1 pull1",
-        // Somebody leaves whom a pull is about to wait for.
+        // A learner leaves while a pull is about to wait for it.
         "push0 : pull0 / leave1",
         " : push0 pull0 / leave1 / join2 push2",
         " : push0 push0 / push1 leave1 join1",
@@ -39,7 +39,7 @@ final class InterleavingsTest {
         "push0 : leave1 / join2 push2 / pull0",
         "push0 pull0 join2 : push1 / push2 pull2 / pull0");
     private static final List<String> OF_BSP = List.of(
-        // A round that nobody has pushed closes while somebody joins.
+        // A round without a push closes while a learner joins.
         "postpone0 : leave1 / join2 push2",
         // The end of a lease while a push is under way: the round has all of it or nothing.
         " : push1 / expire1 push0 pull0",
@@ -48,7 +48,7 @@ final class InterleavingsTest {
     private static void check(Class<? extends InterleavedShard> shard, String scenario) throws Exception {
         String[] parts = scenario.split(":");
         List<List<Actor>> threads = Arrays.stream(parts[1].split("/")).map(thread -> actors(shard, thread)).toList();
-        Actor end = new Actor(shard.getMethod("whoMayGoOnHasBeenTold"), List.of());
+        Actor end = new Actor(shard.getMethod("tasksThatCanGoOnWereResumed"), List.of());
         new ModelCheckingOptions().iterations(0)
             .addCustomScenario(new ExecutionScenario(actors(shard, parts[0]), threads, List.of(), end))
             .invocationsPerIteration(INTERLEAVINGS)
@@ -76,13 +76,13 @@ final class InterleavingsTest {
 
     @ParameterizedTest
     @MethodSource("ofBsp")
-    void bspIsAsIfOneAfterTheOther(String scenario) throws Exception {
+    void bspIsLinearizable(String scenario) throws Exception {
         check(InterleavedShard.OfBsp.class, scenario);
     }
 
     @ParameterizedTest
     @FieldSource("OF_BOTH")
-    void sspIsAsIfOneAfterTheOther(String scenario) throws Exception {
+    void sspIsLinearizable(String scenario) throws Exception {
         check(InterleavedShard.OfSsp.class, scenario);
     }
 }

@@ -64,7 +64,7 @@ class MinLearnersTest {
 
     @ParameterizedTest
     @EnumSource(Mode.class)
-    void pushIsRefusedAndTakesNothingWhenTooFewAreLeft(Mode mode) throws Exception {
+    void pushIsRefusedWholeWhenTooFewLearnersAreLeft(Mode mode) throws Exception {
         begin(mode);
         shard.leave(b);
         assertStopped(() -> shard.consistency.push(push(a, 1)));
@@ -75,7 +75,7 @@ class MinLearnersTest {
 
     @ParameterizedTest
     @EnumSource(Mode.class)
-    void theJobGoesOnWhenThereAreEnoughAgain(Mode mode) throws Exception {
+    void jobGoesOnWhenThereAreEnoughLearnersAgain(Mode mode) throws Exception {
         begin(mode);
         shard.expire(b);
         assertStopped(() -> shard.consistency.push(push(a, 1)));
@@ -88,7 +88,7 @@ class MinLearnersTest {
 
     @ParameterizedTest
     @EnumSource(value = Mode.class, names = {"SSP", "BSP"})
-    void whoWaitsIsToldThatTooFewAreLeft(Mode mode) throws Exception {
+    void waitingPullFailsWhenTooFewLearnersAreLeft(Mode mode) throws Exception {
         begin(mode);
         assertThat(shard.consistency.push(push(a, 1))).isTrue();
         FakeTask pull = pull(a, 1);
@@ -103,14 +103,14 @@ class MinLearnersTest {
     }
 
     @Test
-    void pullOfARoundThatNobodyWillPushIsRefused() {
+    void pullOfARoundThatCannotBePushedIsRefused() {
         begin(Mode.SSP);
         shard.leave(b);
         assertStopped(() -> shard.consistency.admitPull(pull(shard.connect("observer"), 1)));
     }
 
     @Test
-    void whoWaitsForARoundThatNobodyWillPushIsTold() throws Exception {
+    void waitingPullOfARoundThatCannotBePushedFails() throws Exception {
         begin(Mode.SSP);
         FakeTask pull = pull(shard.connect("observer"), 1);
         assertThat(shard.consistency.admitPull(pull)).isFalse();
@@ -131,7 +131,7 @@ class MinLearnersTest {
     }
 
     @Test
-    void pushAndSynchronizationThatWaitAreReleased() throws Exception {
+    void waitingPushAndSynchronizationAreResumedWhenTheJobStops() throws Exception {
         begin(Mode.BSP);
         shard.consistency.push(push(a, 1));
         FakeTask next = push(a, 2);
@@ -146,7 +146,7 @@ class MinLearnersTest {
     }
 
     @Test
-    void aLastRoundThatEnoughHavePushedCloses() throws Exception {
+    void lastRoundClosesWhenEnoughLearnersHavePushedIt() throws Exception {
         begin(Mode.BSP);
         shard.consistency.push(push(a, 1));
         shard.leave(a);
@@ -157,7 +157,7 @@ class MinLearnersTest {
     }
 
     @Test
-    void aRoundThatWasHeldBackClosesWhenThereAreEnoughAgain() throws Exception {
+    void roundThatWasHeldBackClosesWhenThereAreEnoughLearnersAgain() throws Exception {
         begin(Mode.BSP);
         shard.consistency.push(push(a, 1));
         shard.leave(b);
@@ -170,7 +170,7 @@ class MinLearnersTest {
     }
 
     @Test
-    void aJobThatFormsIsNotStopped() throws Exception {
+    void formingJobIsNotStopped() throws Exception {
         shard = new RoundsFixture(2, 2, new SumAggregator(), Bsp::new);
         a = joined("a");
         assertThat(shard.consistency.push(push(a, 1))).isTrue();

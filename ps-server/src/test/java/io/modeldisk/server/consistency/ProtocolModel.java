@@ -16,9 +16,8 @@ import java.util.stream.IntStream;
 import org.assertj.core.data.Offset;
 
 /**
- * A shard with its learners, who obey PROTOCOL.md, and beside it what must be true of it: a gradient counts once for each
- * membership, logical block and round; a pull goes ahead if, and only if, its mode lets it; whoever waits and may go ahead has
- * been told so.
+ * A shard with learners that obey PROTOCOL.md, and a model of its laws: a gradient counts once for each membership, logical block
+ * and round; a pull goes ahead if, and only if, its mode lets it; every task that waits and may go ahead has been resumed.
  */
 final class ProtocolModel implements AutoCloseable {
     static final int LEARNERS = 3;
@@ -31,15 +30,15 @@ final class ProtocolModel implements AutoCloseable {
     // The mean of three learners is rounded.
     private static final Offset<Float> TOLERANCE = Offset.offset(1e-3f);
 
-    /** What a learner does. */
+    /** The actions of a learner. */
     enum Action {
         PUSH, PULL, REPEAT, ABORT, RECONNECT, LEAVE, EXPIRE, JOIN_ANEW, POSTPONE
     }
 
-    /** One step of an interleaving; what the action does not need is ignored. */
+    /** One step of an interleaving; values that the action does not need are ignored. */
     record Step(int learner, Action action, int size, int value) {}
 
-    /** What a mode promises. */
+    /** The guarantees of a mode. */
     record Mode(RoundsFixture.Mode factory, long staleness, boolean inRounds) {
         static Mode asp() {
             return new Mode(Asp::new, Integer.MAX_VALUE, false);
@@ -152,7 +151,7 @@ final class ProtocolModel implements AutoCloseable {
             if (!mode.inRounds) {
                 return true;
             }
-            // A push finishes those rounds first that nobody who takes part in is left for.
+            // A push first closes the rounds whose learners have all left.
             return IntStream.rangeClosed(blockOf(push.page), blockOf(push.page + push.pages - 1))
                 .allMatch(block -> Math.max(closed(block), firstRound() - 1) == push.round - 1);
         }
@@ -183,7 +182,7 @@ final class ProtocolModel implements AutoCloseable {
             }
         }
 
-        /** What waits ends: by the bound on its wait, by an abort, or with its connection. */
+        /** Ends the tasks that wait: by the bound on their wait, by an abort, or with their connection. */
         void abort() {
             if (waitingPush != null) {
                 shard.consistency.forget(waitingPush);
@@ -293,7 +292,7 @@ final class ProtocolModel implements AutoCloseable {
         return shard.membership.roster().formed();
     }
 
-    /** The last round of which anybody has pushed anything. */
+    /** The last round that any learner has begun to push. */
     private long lastBegun() {
         return counted.keySet().stream().mapToLong(Contribution::round).max().orElse(0);
     }
@@ -302,7 +301,7 @@ final class ProtocolModel implements AutoCloseable {
         return shard.consistency.rounds(block);
     }
 
-    /** The first round that anybody takes part in, once the job has formed. */
+    /** The first round that any learner takes part in, once the job has formed. */
     private long firstRound() {
         return isFormed() ? live().stream().mapToLong(learner -> learner.member.joinRound()).min().orElse(1) : 1;
     }
@@ -319,7 +318,7 @@ final class ProtocolModel implements AutoCloseable {
         return task.round() - mode.staleness <= least;
     }
 
-    /** What must be true after each step. */
+    /** Checks the laws that hold after each step. */
     void compare() {
         for (int i = 0; i < PAGES; i++) {
             assertThat(shard.weight((long) i * PAGE)).as("logical block %d", i).isCloseTo(expected(i), TOLERANCE);
@@ -349,7 +348,7 @@ final class ProtocolModel implements AutoCloseable {
         return total;
     }
 
-    /** No round closes without one who is in it, and none that all who are in it have pushed stays open. */
+    /** No round closes before all its learners have pushed it, and none stays open after that. */
     private void checkRounds(int block) {
         long open = closed(block) + 1;
         boolean anybody = false;
@@ -365,7 +364,7 @@ final class ProtocolModel implements AutoCloseable {
         assertThat(isFormed() && anybody && all).as("round %d of block %d is complete and open", open, block).isFalse();
     }
 
-    /** Everybody who is there pushes and pulls on, until all have been through one more round. */
+    /** All learners push and pull until each has completed one more round. */
     void finish() throws ScsiException {
         for (Trainer learner : learners) {
             learner.join(false);

@@ -16,8 +16,8 @@ import net.jqwik.api.statistics.Statistics;
 
 /**
  * The state machine of pushes, pulls, deaths and rejoins, beside its law in the plainest form ({@link ProtocolModel}): random
- * interleavings, which are shrunk to the shortest that breaks it. After every step the weights are compared, and who waits; at
- * the end, everybody who is left comes to an end.
+ * interleavings, which are shrunk to the shortest that breaks it. After every step the weights and the waiting tasks are
+ * compared; at the end, every remaining learner finishes.
  */
 class ProtocolModelTest {
     private static final int TRIES = 500;

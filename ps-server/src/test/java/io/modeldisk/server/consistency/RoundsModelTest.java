@@ -33,7 +33,7 @@ class RoundsModelTest {
     /** A push that a learner has done. */
     private record Done(long round, int page, int pages) {}
 
-    /** What counts: the gradients of each round of each logical block. */
+    /** The gradients that count, for each round of each logical block. */
     private static final class Reference {
         private final Set<String> counted = new HashSet<>();
         private final Map<String, List<Float>> gradients = new HashMap<>();
@@ -55,7 +55,7 @@ class RoundsModelTest {
         }
     }
 
-    /** A learner that obeys PROTOCOL.md: its rounds ascend, and it sends what it has sent before again now and then. */
+    /** A learner that obeys PROTOCOL.md: its rounds ascend, and it repeats earlier pushes now and then. */
     private final class Trainer {
         private final Nexus nexus;
         private final List<Done> done = new ArrayList<>();

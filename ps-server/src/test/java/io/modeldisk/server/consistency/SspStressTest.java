@@ -38,7 +38,7 @@ class SspStressTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 3})
-    void noPullLacksWhatItMustHaveAndNoneSeesHalfAPush(int staleness) throws Exception {
+    void pullNeverLacksARequiredRoundNorSeesHalfAPush(int staleness) throws Exception {
         shard = RoundsFixture.stale(staleness, LEARNERS);
         List<Callable<Void>> roles = new ArrayList<>();
         for (int i = 0; i < LEARNERS; i++) {
@@ -67,7 +67,7 @@ class SspStressTest {
             while (!shard.consistency.admitPull(pull)) {
                 pull.awaitResume();
             }
-            // Its own rounds, and of each other one all but the last.
+            // All of its own rounds, and of each other learner all but the last.
             int least = round + (LEARNERS - 1) * Math.max(0, round - staleness);
             for (int done = 0; done < SIZE; done += pin.lengthBytes()) {
                 shard.store.pin(pull, done, pin);
@@ -83,7 +83,7 @@ class SspStressTest {
     }
 
     @Test
-    void theOthersGoOnWhoeverComesAndGoes() throws Exception {
+    void learnersGoOnWhileOthersComeAndGo() throws Exception {
         shard = RoundsFixture.stale(1, 1);
         Nexus stays = shard.connect("stays");
         shard.membership.join(stays);

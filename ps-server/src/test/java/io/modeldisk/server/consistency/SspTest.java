@@ -71,7 +71,7 @@ class SspTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 3})
-    void pullWaitsForWhoIsMoreThanTheStalenessBehind(int staleness) throws Exception {
+    void pullWaitsForALearnerThatIsMoreThanTheStalenessBehind(int staleness) throws Exception {
         restart(staleness, 2);
         a = joined("a");
         b = joined("b");
@@ -87,7 +87,7 @@ class SspTest {
     }
 
     @Test
-    void pushOfHalfARoundWakesNobody() throws Exception {
+    void pushOfHalfARoundWakesNoPull() throws Exception {
         pushAll(a, 2);
         FakeTask pull = pull(a, 2);
         assertThat(shard.consistency.admitPull(pull)).isFalse();
@@ -99,7 +99,7 @@ class SspTest {
     }
 
     @Test
-    void pullWaitsAtTheBlocksItReadsAlone() throws Exception {
+    void pullWaitsOnlyAtTheBlocksItReads() throws Exception {
         shard.consistency.push(new FakeTask(b, 0, BLOCK).fill(1).ofRound(1));
         pushAll(a, 2);
         assertThat(admits(new FakeTask(a, 0, BLOCK).ofRound(2))).isTrue();
@@ -107,14 +107,14 @@ class SspTest {
     }
 
     @Test
-    void whoSlowedOthersDownNeverWaitsItself() throws Exception {
+    void slowestLearnerNeverWaits() throws Exception {
         pushAll(a, 5);
         push(b, 1);
         assertThat(admits(pull(b, 1))).isTrue();
     }
 
     @Test
-    void theOthersGoOnWhenALeaseEnds() throws Exception {
+    void pullsGoOnWhenTheLeaseOfTheSlowestLearnerEnds() throws Exception {
         pushAll(a, 2);
         FakeTask pull = pull(a, 2);
         assertThat(shard.consistency.admitPull(pull)).isFalse();
@@ -127,7 +127,7 @@ class SspTest {
     }
 
     @Test
-    void newcomerHoldsNobodyUpThatIsAhead() throws Exception {
+    void newcomerDoesNotDelayLearnersThatAreAhead() throws Exception {
         pushAll(a, 3);
         pushAll(b, 3);
         Nexus newcomer = joined("newcomer");
@@ -144,7 +144,7 @@ class SspTest {
     }
 
     @Test
-    void newcomerPullsBeforeItHasPushed() throws Exception {
+    void newcomerPullsBeforeItsFirstPush() throws Exception {
         pushAll(a, 9);
         Nexus newcomer = joined("newcomer");
         assertThat(admits(new FakeTask(newcomer, 0, SIZE))).isTrue();
@@ -152,7 +152,7 @@ class SspTest {
     }
 
     @Test
-    void asLongAsTheJobFormsWhoIsMissingCountsAsHavingPushedNothing() throws Exception {
+    void missingLearnersCountAsBehindWhileTheJobForms() throws Exception {
         restart(1, 2);
         a = joined("a");
         push(a, 1);
@@ -168,7 +168,7 @@ class SspTest {
     }
 
     @Test
-    void whoBeginsARoundIsThroughWithThoseBefore() throws Exception {
+    void beginningARoundFinishesTheEarlierOnes() throws Exception {
         // One that leaves the second half of each block out, as a layer that is not trained.
         for (long round = 1; round <= 2; round++) {
             shard.consistency.push(new FakeTask(b, 0, PAGE).fill(1).ofRound(round));
@@ -179,7 +179,7 @@ class SspTest {
     }
 
     @Test
-    void writesWithoutARoundMoveTheClockToo() throws Exception {
+    void writesWithoutARoundMoveTheClock() throws Exception {
         for (int round = 1; round <= 2; round++) {
             shard.push(a, 0, PAGE, 1);
             shard.push(a, PAGE, SIZE - PAGE, 1);
@@ -193,7 +193,7 @@ class SspTest {
     }
 
     @Test
-    void writesWithoutARoundAreOfTheRoundThatTheirLearnerJoinedAt() throws Exception {
+    void firstWriteWithoutARoundBelongsToTheRoundOfTheJoin() throws Exception {
         pushAll(a, 5);
         pushAll(b, 5);
         Nexus newcomer = joined("newcomer");
@@ -209,14 +209,14 @@ class SspTest {
     }
 
     @Test
-    void newcomerJoinsBehindWritesWithoutARound() throws Exception {
+    void newcomerJoinsAfterWritesWithoutARound() throws Exception {
         shard.push(a, 0, SIZE, 1);
         shard.push(a, 0, PAGE, 1);
         assertThat(shard.membership.member(joined("newcomer")).joinRound()).isEqualTo(3);
     }
 
     @Test
-    void readAfterHalfPushedRoundsWaitsAsAfterFullOnes() throws Exception {
+    void readAfterHalfPushedRoundsWaitsLikeAfterWholeOnes() throws Exception {
         for (int round = 1; round <= 3; round++) {
             shard.push(a, 0, PAGE, 1);
         }
@@ -226,7 +226,7 @@ class SspTest {
     }
 
     @Test
-    void whatAFailedPushHasDoneBeforeWakesWhoWaitedForIt() throws Exception {
+    void blocksAppliedByAPushThatFailedWakePulls() throws Exception {
         SumAggregator sum = new SumAggregator();
         AtomicInteger callsBeforeFailure = new AtomicInteger(Integer.MAX_VALUE);
         try (RoundsFixture failing = new RoundsFixture(2, (block, offset, gradient, from, lengthBytes, scale) -> {
@@ -249,7 +249,7 @@ class SspTest {
     }
 
     @Test
-    void waitThatBeginsBeforeOthersAreWokenDoesNotHideThem() throws Exception {
+    void waitThatBeginsDuringAWakeUpDoesNotHideOtherWaits() throws Exception {
         SumAggregator sum = new SumAggregator();
         List<FakeTask> begins = new ArrayList<>();
         try (RoundsFixture busy = new RoundsFixture(2, (block, offset, gradient, from, lengthBytes, scale) -> {
@@ -262,7 +262,7 @@ class SspTest {
             busy.consistency.push(new FakeTask(a, 0, SIZE).ofRound(1));
             FakeTask early = new FakeTask(a, 0, BLOCK).ofRound(1);
             beginToWait(early);
-            // Comes when the first block has the other's round, and who waits there has not been woken yet.
+            // Arrives when the first block has the other's round, and the pull that waits there has not been woken yet.
             FakeTask late = new FakeTask(a, 0, BLOCK).ofRound(2);
             busy.consistency.push(new FakeTask(b, 0, BLOCK - PAGE).ofRound(1));
             begins.add(late);
@@ -281,7 +281,7 @@ class SspTest {
     }
 
     @Test
-    void pullOfSeveralBlocksWaitsAtEach() throws Exception {
+    void pullOfSeveralBlocksWaitsAtEachOfThem() throws Exception {
         push(b, 1);
         pushAll(a, 3);
         shard.consistency.push(new FakeTask(b, 0, BLOCK).fill(1).ofRound(2));
@@ -296,7 +296,7 @@ class SspTest {
     }
 
     @Test
-    void whoIsNoLearnerWaitsForTheRoundItNamesAlone() throws Exception {
+    void pullOfANonLearnerWaitsOnlyForTheRoundItNames() throws Exception {
         pushAll(a, 2);
         pushAll(b, 1);
         Nexus observer = shard.connect("observer");
@@ -328,7 +328,7 @@ class SspTest {
     }
 
     @Test
-    void earlierWaitIsNotForgottenForALaterOne() throws Exception {
+    void earlierWaitIsKeptWhenALaterOneBegins() throws Exception {
         pushAll(a, 3);
         FakeTask early = pull(a, 2);
         FakeTask late = pull(a, 3);

@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/** A task whose data lies in its own memory, in pieces, followed by its scratch memory. */
+/** A task with its own memory: the data in pieces, then the scratch memory. */
 public final class FakeTask implements IoTask {
     // Less than a real one: no test has larger blocks, and many tasks are made.
     public static final int SCRATCH_BYTES = 16 << 10;
@@ -67,7 +67,7 @@ public final class FakeTask implements IoTask {
         return memory.segment(0, lengthBytes);
     }
 
-    /** Waits until somebody resumes it, for a bounded time. */
+    /** Waits until it is resumed, for a bounded time. */
     public void awaitResume() {
         try {
             if (!resumed.tryAcquire(PATIENCE_SECONDS, TimeUnit.SECONDS)) {

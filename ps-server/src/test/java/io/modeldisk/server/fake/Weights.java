@@ -22,7 +22,7 @@ public final class Weights {
         }
     }
 
-    /** What a pin shows. */
+    /** The data of a pin. */
     public static MemorySegment of(Pin pin) {
         return pin.memory().segment(pin.offset(), pin.lengthBytes());
     }

@@ -1,2 +1,2 @@
-/** Stand-ins for what calls a shard and for what it calls. */
+/** Stand-ins for the engine that calls a shard, and for the aggregator that it calls. */
 package io.modeldisk.server.fake;

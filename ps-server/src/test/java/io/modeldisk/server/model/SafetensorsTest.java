@@ -50,7 +50,7 @@ class SafetensorsTest {
     }
 
     @Test
-    void aSoundFileIsItsDataInOrder() throws Exception {
+    void soundFileIsReadInOrder() throws Exception {
         Path file = file(
             "{'__metadata__':{'format':'pt'},'b':{'dtype':'F32','shape':[2,2],'data_offsets':[8,24]},"
                 + "'none':{'dtype':'F32','shape':[0,9223372036854775807,5],'data_offsets':[8,8]},"
@@ -66,7 +66,7 @@ class SafetensorsTest {
     }
 
     @Test
-    void aScalarHasOneElement() throws Exception {
+    void scalarHasOneElement() throws Exception {
         String json = "{\"s\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]}}";
         assertThat(ModelSource.fromSafetensors(file(json.length(), json, 4)).sizeBytes()).isEqualTo(4);
     }
@@ -96,7 +96,7 @@ class SafetensorsTest {
         {'a' | not sound JSON
         `` | the header has nothing where an object must be
         """)
-    void anUnsoundHeaderIsRefused(String header, String message) throws IOException {
+    void invalidHeaderIsRefused(String header, String message) throws IOException {
         assertInvalid(file(header), message);
     }
 
@@ -109,7 +109,7 @@ class SafetensorsTest {
     }
 
     @Test
-    void aNameTwiceIsRefused() throws IOException {
+    void repeatedNameIsRefused() throws IOException {
         assertInvalid(
             file(
                 "{'a':{'dtype':'F32','shape':[3],'data_offsets':[0,12]},'a':{'dtype':'F32','shape':[3],'data_offsets':[12,24]}}"),
@@ -117,7 +117,7 @@ class SafetensorsTest {
     }
 
     @Test
-    void aLengthPastTheEndIsRefused() throws IOException {
+    void lengthPastTheEndIsRefused() throws IOException {
         assertInvalid(file(1000, "{}", 0), "said to have 1000 bytes, but only 2 follow");
         assertInvalid(file(100_000_001, "{}", 0),
             "said to have 100000001 bytes, more than the 100000000 that are read");
@@ -125,7 +125,7 @@ class SafetensorsTest {
     }
 
     @Test
-    void aTruncatedFileIsRefused() throws IOException {
+    void truncatedFileIsRefused() throws IOException {
         Path sound = file("{'a':{'dtype':'F32','shape':[6],'data_offsets':[0,24]}}");
         byte[] content = Files.readAllBytes(sound);
         ModelSource.fromSafetensors(sound);
@@ -135,7 +135,7 @@ class SafetensorsTest {
     }
 
     @Test
-    void aFileThatShrinksIsNamed() throws IOException {
+    void fileThatShrinksIsNamed() throws IOException {
         Path file = file("{'a':{'dtype':'F32','shape':[6],'data_offsets':[0,24]}}");
         ModelSource source = ModelSource.fromSafetensors(file);
         Files.write(file, new byte[8]);
@@ -146,12 +146,12 @@ class SafetensorsTest {
     }
 
     @Test
-    void aModelWithoutDataIsRefused() throws IOException {
+    void modelWithoutDataIsRefused() throws IOException {
         assertInvalid(file(2, "{}", 0), "no data in its 0 tensors");
     }
 
     @Test
-    void aSizeIsAPositiveMultipleOfFour() {
+    void sizeMustBeAPositiveMultipleOfFour() {
         assertThat(ModelSource.ofSize(8).source()).isEqualTo("zeros");
         assertThatThrownBy(() -> ModelSource.ofSize(0)).hasMessageContaining("size=0 must be a positive multiple of 4");
         assertThatThrownBy(() -> ModelSource.ofSize(6)).hasMessageContaining("size=6 must be");

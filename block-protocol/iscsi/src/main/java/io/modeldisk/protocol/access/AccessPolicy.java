@@ -8,76 +8,76 @@ import java.net.InetSocketAddress;
 import java.util.List;
 
 /**
- * Who may use a target.
+ * The users, initiators and addresses that a target admits.
  *
- * @param secrets the names and secrets of CHAP that every login needs; null for none
- * @param insecure whether a target may be reached from other machines though nobody has to authenticate
- * @param initiators the initiators that may log in; all if there is none
- * @param addresses where connections may come from; anywhere if there is none
+ * @param secrets the names and secrets of CHAP; null if logins need none
+ * @param insecure whether other machines may reach a target without secrets
+ * @param initiators the initiators that may log in; empty for all
+ * @param addresses the addresses that connections may come from; empty for all
  */
 public record AccessPolicy(
     ChapSecrets secrets, boolean insecure, List<InitiatorPattern> initiators, List<AddressRange> addresses) {
 
-    /** Everybody on this machine, and nobody else. */
+    /** All users of this machine, without authentication. */
     public static final AccessPolicy THIS_MACHINE = new AccessPolicy(null, false, List.of(), List.of());
 
     /**
-     * Takes the parts.
+     * Checks the parts.
      *
-     * @throws IllegalArgumentException for secrets with which nobody can log in, and for secrets that are insecure
+     * @throws IllegalArgumentException for secrets without a peer, and for secrets together with {@code insecure}
      */
     public AccessPolicy {
         initiators = List.copyOf(initiators);
         addresses = List.copyOf(addresses);
         if (secrets != null && !secrets.hasPeers()) {
             throw new IllegalArgumentException(
-                "the secrets have no line 'peer NAME SECRET': nobody could log in");
+                "the secrets have no line 'peer NAME SECRET', so that no login would succeed; add one");
         }
         if (secrets != null && insecure) {
             throw new IllegalArgumentException("--secrets and --insecure contradict each other: give one of them");
         }
     }
 
-    /** The same, but everyone who logs in has to authenticate. */
+    /** The same, with logins that need these secrets. */
     public AccessPolicy withSecrets(ChapSecrets required) {
         return new AccessPolicy(required, insecure, initiators, addresses);
     }
 
-    /** The same, but who can reach it may use it. */
+    /** The same, without authentication, also for other machines. */
     public AccessPolicy withoutAuthentication() {
         return new AccessPolicy(null, true, initiators, addresses);
     }
 
-    /** The same, for these initiators alone. */
+    /** The same, for these initiators only. */
     public AccessPolicy withInitiators(List<InitiatorPattern> allowed) {
         return new AccessPolicy(secrets, insecure, allowed, addresses);
     }
 
-    /** The same, from these addresses alone. */
+    /** The same, for these addresses only. */
     public AccessPolicy withAddresses(List<AddressRange> allowed) {
         return new AccessPolicy(secrets, insecure, initiators, allowed);
     }
 
     /**
-     * Makes sure that nobody listens to the world by mistake.
+     * Checks that a target does not listen to other machines without authentication by mistake.
      *
-     * @throws IllegalArgumentException if other machines could reach the address and nobody would have to authenticate
+     * @throws IllegalArgumentException if other machines can reach the address, without secrets and {@code insecure}
      */
     public void checkListen(InetSocketAddress listen) {
         InetAddress address = listen.getAddress();
         if (secrets == null && !insecure && address != null && !address.isLoopbackAddress()) {
             throw new IllegalArgumentException("listen=" + TargetAddress.text(listen)
-                + " can be reached from other machines, and nobody would have to authenticate: --secrets FILE says who may"
-                + " log in, or --insecure lets everyone in");
+                + " can be reached from other machines without authentication; give --secrets FILE, or --insecure to admit"
+                + " everyone");
         }
     }
 
-    /** Whether a connection from there may be. */
+    /** Whether connections from this address are admitted. */
     public boolean admits(InetAddress address) {
         return addresses.isEmpty() || addresses.stream().anyMatch(range -> range.contains(address));
     }
 
-    /** Whether an initiator, by its normalized name, may log in. */
+    /** Whether an initiator of this normalized name is admitted. */
     public boolean admits(String initiatorName) {
         return initiators.isEmpty() || initiators.stream().anyMatch(pattern -> pattern.matches(initiatorName));
     }

@@ -22,7 +22,7 @@ public final class AddressRange {
     /**
      * Reads a range.
      *
-     * @throws IllegalArgumentException if it is none, or has bits behind its prefix
+     * @throws IllegalArgumentException for a malformed range, and for bits after the prefix
      */
     public static AddressRange parse(String text) {
         int slash = text.indexOf('/');
@@ -41,8 +41,7 @@ public final class AddressRange {
         }
         AddressRange range = new AddressRange(masked, prefix);
         if (!Arrays.equals(masked, address)) {
-            throw new IllegalArgumentException("'" + text + "' has bits behind its prefix; " + range
-                + " would be the range that it lies in");
+            throw new IllegalArgumentException("'" + text + "' has bits after its prefix; did you mean " + range + "?");
         }
         return range;
     }
@@ -67,7 +66,7 @@ public final class AddressRange {
     }
 
     private static String notARange(String text) {
-        return "'" + text + "' is no range of addresses; it would look like 10.0.0.0/8, fd00::/8 or 192.168.1.7";
+        return "'" + text + "' is not a range of addresses such as 10.0.0.0/8, fd00::/8 or 192.168.1.7";
     }
 
     /** Whether an address is in the range. */

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * How long the answer to a failed authentication waits: twice as long each time for one address, so that guessing is slow, while
- * whoever has the right secret never waits. Remembers a bounded number of addresses. Thread-safe.
+ * The delay of the response to a failed authentication. It doubles with each failure from one address, so that guessing is slow;
+ * a login with the right secret is not delayed. Remembers a bounded number of addresses. Thread-safe.
  */
 public final class FailureDelays {
     /** The first failure's delay. */
@@ -18,7 +18,7 @@ public final class FailureDelays {
     /** The longest delay. */
     public static final long LONGEST_MILLIS = 1600;
 
-    /** After so long without a failure an address starts anew. */
+    /** An address without a failure for this time starts with the first delay again. */
     public static final long FORGET_MILLIS = 60_000;
 
     private static final int MAX_ADDRESSES = 1024;
@@ -41,7 +41,7 @@ public final class FailureDelays {
         this.nanoClock = nanoClock;
     }
 
-    /** An authentication has failed: how long its answer shall wait. */
+    /** Notes a failed authentication; returns the delay of its response. */
     public synchronized long failedMillis(InetAddress address) {
         long now = nanoClock.getAsLong();
         Failures before = failures.get(address);

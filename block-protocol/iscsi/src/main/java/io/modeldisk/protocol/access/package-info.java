@@ -1,2 +1,2 @@
-/** Who may come in: from where, as which initiator, with which secret, and how soon after a failure. Knows no connection. */
+/** Access to a target by address, initiator and secret, and the delay after a failed login. Knows no connections. */
 package io.modeldisk.protocol.access;

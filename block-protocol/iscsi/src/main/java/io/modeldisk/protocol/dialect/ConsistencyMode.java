@@ -29,7 +29,7 @@ public record ConsistencyMode(Kind kind, int stalenessRounds) {
     /**
      * The mode that a text names.
      *
-     * @throws IllegalArgumentException if it names none, with the text and the modes
+     * @throws IllegalArgumentException for another text, with the modes
      */
     public static ConsistencyMode parse(String text) {
         Matcher ssp = SSP_TEXT.matcher(text);

@@ -7,8 +7,8 @@ import io.modeldisk.protocol.scsi.Sense;
 import java.nio.ByteBuffer;
 
 /**
- * The vendor-specific command JOIN of a train unit: makes the nexus a learner from a round on, or says from which round on it is
- * one. Byte 0 is {@value #OPCODE_TEXT}; bit 0 of byte 1 is ANEW; bytes 2 to 9 are the earliest round to join at (0: any); all
+ * The vendor-specific command JOIN of a train unit: makes the nexus a learner from a round on, or returns the round from which it
+ * is one. Byte 0 is {@value #OPCODE_TEXT}; bit 0 of byte 1 is ANEW; bytes 2 to 9 are the earliest round to join at (0: any); all
  * else is zero. It returns 16 bytes: the round at which the learner has joined, and the number of its membership. All numbers
  * are big-endian.
  *
@@ -32,16 +32,16 @@ public final class JoinCommand {
     private static final int EARLIEST_ROUND = 2;
 
     /**
-     * What a shard answers.
+     * A shard's answer.
      *
      * @param joinRound the first round that the learner takes part in
-     * @param membership a number that changes when the learner becomes a learner once more: its earlier rounds are forgotten
+     * @param membership a number that changes when the nexus becomes a new learner, whose earlier rounds are forgotten
      */
     public record Answer(long joinRound, long membership) {}
 
     private JoinCommand() {}
 
-    /** The CDB that asks to join at this round or later; {@code anew} ends a membership that there still is. */
+    /** The CDB that asks to join at this round or later; {@code anew} ends a membership that still exists. */
     public static byte[] cdb(long earliestRound, boolean anew) {
         return ByteBuffer.allocate(Cdb.MAX_BYTES).put(0, (byte) OPCODE).put(FLAGS, (byte) (anew ? ANEW : 0))
             .putLong(EARLIEST_ROUND, earliestRound).array();
@@ -50,7 +50,7 @@ public final class JoinCommand {
     /**
      * The earliest round that a CDB asks for.
      *
-     * @throws ScsiException for a round that cannot be
+     * @throws ScsiException for a round above {@link RoundCdb#MAX_ROUND}
      */
     public static long earliestRound(Cdb cdb) throws ScsiException {
         long round = cdb.u64(EARLIEST_ROUND);
@@ -66,12 +66,12 @@ public final class JoinCommand {
         return (cdb.u8(FLAGS) & ANEW) != 0;
     }
 
-    /** The data that tells the round and the membership. */
+    /** The data with the round and the membership. */
     public static byte[] data(long joinRound, long membership) {
         return ByteBuffer.allocate(DATA_BYTES).putLong(joinRound).putLong(membership).array();
     }
 
-    /** What the data tells. */
+    /** The answer in the data. */
     public static Answer answer(byte[] data) {
         ByteBuffer buffer = ByteBuffer.wrap(data);
         return new Answer(buffer.getLong(), buffer.getLong());

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
 /**
- * What a shard says of its model, in JSON, on VPD page {@value #VPD_PAGE_TEXT}.
+ * The facts of a model and of one shard of it: JSON on VPD page {@value #VPD_PAGE_TEXT}.
  *
  * @param model the model's name
  * @param sizeBytes the size of the whole model, a multiple of 4
@@ -50,10 +50,10 @@ public record ModelFacts(
 
     static final String VPD_PAGE_TEXT = "C0h";
 
-    /** What every target's name starts with; the model's name follows. */
+    /** The start of every target's name; the model's name follows. */
     public static final String TARGET_PREFIX = "iqn.2026-11.io.modeldisk:";
 
-    /** What a model may be called: its name is part of an iSCSI name. */
+    /** The names that a model may have: they are part of an iSCSI name. */
     public static final Pattern MODEL_NAME = Pattern.compile("[a-z0-9][a-z0-9.-]{0,63}");
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -111,20 +111,20 @@ public record ModelFacts(
         try {
             return JSON.writeValueAsBytes(this);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("facts that JSON cannot hold: " + this, e);
+            throw new IllegalStateException("JSON cannot represent the facts: " + this, e);
         }
     }
 
     /**
      * Reads the facts from a VPD page.
      *
-     * @throws IOException if it is no such page, with the text it had
+     * @throws IOException if it is not such a page, with its text
      */
     public static ModelFacts fromJson(byte[] page) throws IOException {
         try {
             return JSON.readValue(page, ModelFacts.class);
         } catch (JsonProcessingException e) {
-            throw new IOException("not a modeldisk shard: its VPD page C0h is no JSON of model facts: "
+            throw new IOException("not a modeldisk shard: its VPD page C0h is not a JSON object of model facts: "
                 + new String(page, StandardCharsets.UTF_8), e);
         }
     }

@@ -15,13 +15,13 @@ public final class RoundCdb {
     /** The operation code of PULL: weights with at least this round applied; 0 for any. */
     public static final int PULL = 0xC2;
 
-    /** The bits of PUSH that have a meaning: a unit that has the command names this very object. */
+    /** The bits of PUSH that have a meaning. A unit with the command returns this object, which is compared by identity. */
     public static final CdbUsage PUSH_USAGE = CdbUsage.parse("C1 00 FF FF FF FF FF FF FF FF FF FF FF FF 00 00");
 
     /** The bits of PULL that have a meaning. */
     public static final CdbUsage PULL_USAGE = CdbUsage.parse("C2 00 FF FF FF FF FF FF FF FF FF FF FF FF 00 00");
 
-    /** The highest round that there can be: six bytes of them. */
+    /** The highest round: the field has six bytes. */
     public static final long MAX_ROUND = 0xFFFF_FFFF_FFFFL;
 
     /** Where the logical block address starts. */

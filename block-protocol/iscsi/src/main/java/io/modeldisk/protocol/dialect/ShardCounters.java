@@ -35,7 +35,7 @@ public record ShardCounters(
     }
 
     /**
-     * Reads the page's contents; what follows the fields known here is ignored.
+     * Reads the page's contents; fields that follow are ignored.
      *
      * @throws IOException if the page is too short
      */
@@ -53,7 +53,7 @@ public record ShardCounters(
             (flags & STOPPED) != 0);
     }
 
-    /** The counters of a model, from those of two of its shards: what holds for the blocks of both. */
+    /** The counters that hold for the blocks of two shards. */
     public ShardCounters and(ShardCounters other) {
         return new ShardCounters(Math.min(minVersion, other.minVersion), Math.max(maxVersion, other.maxVersion),
             Math.max(openedRound, other.openedRound), Math.max(learners, other.learners), formed && other.formed,

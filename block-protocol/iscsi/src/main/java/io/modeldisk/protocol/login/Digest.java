@@ -1,11 +1,11 @@
 package io.modeldisk.protocol.login;
 
-/** What protects a header or a data segment on its way (RFC 7143 section 13.1), in full-feature phase. */
+/** The digest of headers or data segments in full-feature phase (RFC 7143 section 13.1). */
 public enum Digest {
-    /** Nothing but what the transport does. */
+    /** No digest: the transport has its own checksum. */
     NONE("None"),
 
-    /** The Castagnoli CRC behind the header or the padded data. */
+    /** The Castagnoli CRC after the header or the padded data. */
     CRC32C("CRC32C");
 
     private final String value;
@@ -14,7 +14,7 @@ public enum Digest {
         this.value = value;
     }
 
-    /** The first digest of a list, in the order of its sender's preference, that is known here; null if none is. */
+    /** The first known digest of a list, which is in the order of its sender's preference; null if all are unknown. */
     static Digest firstOf(String list) {
         for (String name : list.split(",")) {
             for (Digest digest : values()) {

@@ -3,25 +3,25 @@ package io.modeldisk.protocol.login;
 import java.util.Locale;
 
 /**
- * Which initiators are meant: an iSCSI name in which {@code *} stands for any characters, also none, and {@code ?} for one.
+ * A pattern of initiator names: {@code *} matches any number of characters, {@code ?} matches one.
  *
  * @param text the pattern, in lower case
  */
 public record InitiatorPattern(String text) {
     /**
-     * Takes a pattern.
+     * Parses a pattern.
      *
-     * @throws IllegalArgumentException if no name could ever match it
+     * @throws IllegalArgumentException if it cannot match any name
      */
     public InitiatorPattern {
         text = text.toLowerCase(Locale.ROOT);
         if (!text.matches("[iena*?][^\\s\\p{C}]*")) {
-            throw new IllegalArgumentException("'" + text + "' is no pattern of initiator names; it would look like "
+            throw new IllegalArgumentException("'" + text + "' is not a pattern of initiator names such as "
                 + "iqn.2026-11.io.modeldisk.learner:*");
         }
     }
 
-    /** Whether a name, {@linkplain IscsiName#normalized normalized}, is meant. In time linear in pattern times name. */
+    /** Whether a {@linkplain IscsiName#normalized normalized} name matches. Takes time linear in pattern times name. */
     public boolean matches(String name) {
         int at = 0;
         int in = 0;

@@ -10,14 +10,14 @@ public final class IscsiName {
     /** The longest name. */
     public static final int MAX_BYTES = 223;
 
-    // RFC 3722 allows less, but QEMU makes initiator names of the names of machines, whatever is in those.
+    // RFC 3722 allows fewer characters, but QEMU derives initiator names from names of virtual machines.
     private static final Pattern IQN = Pattern.compile("iqn\\.[^\\s\\p{C}]+");
     private static final Pattern EUI = Pattern.compile("eui\\.[0-9a-f]{16}");
     private static final Pattern NAA = Pattern.compile("naa\\.[0-9a-f]{16}(?:[0-9a-f]{16})?");
 
     private IscsiName() {}
 
-    /** The one form of a name by which it is compared: NFKC, in lower case (RFC 3722); null if it is no name. */
+    /** The form in which names are compared: NFKC, in lower case (RFC 3722); null for a malformed name. */
     public static String normalized(String name) {
         String one = Normalizer.normalize(name, Normalizer.Form.NFKC).toLowerCase(Locale.ROOT);
         boolean sound = one.getBytes(StandardCharsets.UTF_8).length <= MAX_BYTES

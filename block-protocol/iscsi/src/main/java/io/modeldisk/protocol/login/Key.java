@@ -2,7 +2,7 @@ package io.modeldisk.protocol.login;
 
 /** The names of the text keys (RFC 7143 section 13). */
 public final class Key {
-    /** Which authentication methods. */
+    /** The authentication methods. */
     public static final String AUTH_METHOD = "AuthMethod";
 
     /** The initiator's iSCSI name. */
@@ -11,7 +11,7 @@ public final class Key {
     /** The target's iSCSI name. */
     public static final String TARGET_NAME = "TargetName";
 
-    /** Where a target is. */
+    /** The address of a target. */
     public static final String TARGET_ADDRESS = "TargetAddress";
 
     /** The portal group that the connection is in. */
@@ -20,10 +20,10 @@ public final class Key {
     /** Discovery or Normal. */
     public static final String SESSION_TYPE = "SessionType";
 
-    /** Which targets to list. */
+    /** The targets to list. */
     public static final String SEND_TARGETS = "SendTargets";
 
-    /** The longest data segment that the side that declares it takes. */
+    /** The longest data segment that the declaring side accepts. */
     public static final String MAX_RECV_DATA_SEGMENT_LENGTH = "MaxRecvDataSegmentLength";
 
     /** The label of the learner behind this session: modeldisk's own key. */
@@ -32,7 +32,7 @@ public final class Key {
     /** The authentication method CHAP. */
     public static final String CHAP = "CHAP";
 
-    /** What the keys of CHAP begin with. */
+    /** The prefix of the keys of CHAP. */
     public static final String CHAP_PREFIX = "CHAP_";
 
     /** The algorithms of CHAP. */
@@ -44,7 +44,7 @@ public final class Key {
     /** A challenge. */
     public static final String CHAP_C = "CHAP_C";
 
-    /** Who responds to a challenge. */
+    /** The user that responds to a challenge. */
     public static final String CHAP_N = "CHAP_N";
 
     /** The response to a challenge. */
@@ -75,13 +75,13 @@ public final class Key {
     static final String INITIATOR_ALIAS = "InitiatorAlias";
     static final String TARGET_ALIAS = "TargetAlias";
 
-    /** The answer to a key that is not known. */
+    /** The answer to an unknown key. */
     static final String NOT_UNDERSTOOD = "NotUnderstood";
 
-    /** The answer to a value that cannot be. */
+    /** The answer to an invalid value. */
     static final String REJECT = "Reject";
 
-    /** The value that turns something off. */
+    /** The value that disables a feature. */
     public static final String NONE = "None";
     static final String YES = "Yes";
     static final String NO = "No";

@@ -4,7 +4,7 @@ import io.modeldisk.protocol.pdu.LoginStatus;
 import java.io.IOException;
 import java.io.Serial;
 
-/** A login that cannot go on, with the status that tells the other side. */
+/** A failed login, with the status that the other side receives. */
 public final class LoginException extends IOException {
     @Serial
     private static final long serialVersionUID = 1;

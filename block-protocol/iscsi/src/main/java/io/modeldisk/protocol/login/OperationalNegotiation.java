@@ -11,11 +11,11 @@ public final class OperationalNegotiation {
     private static final int MIN_LENGTH_BYTES = 512;
     private static final int MAX_LENGTH_BYTES = (1 << 24) - 1;
 
-    /** RDMA has checksums of its own (RFC 7145 section 6.1). */
+    /** RDMA has its own checksums (RFC 7145 section 6.1). */
     private static final String NO_DIGEST = Digest.NONE.toString();
 
     private final OperationalParameters own;
-    /** Null but over RDMA. */
+    /** Null unless the session is over RDMA. */
     private final RdmaKeys rdma;
     private boolean initiator;
     private boolean initialR2t;
@@ -28,7 +28,7 @@ public final class OperationalNegotiation {
     private boolean declared;
     private String learner;
 
-    /** Starts from the limits and wishes of this side; its {@code peerDataSegmentBytes} is not used. */
+    /** Starts from the limits and preferences of this side; its {@code peerDataSegmentBytes} is not used. */
     public OperationalNegotiation(OperationalParameters own) {
         this(own, false);
     }
@@ -40,12 +40,12 @@ public final class OperationalNegotiation {
         OperationalParameters defaults = OperationalParameters.DEFAULTS;
         this.initialR2t = defaults.initialR2t();
         this.immediateData = defaults.immediateData();
-        // An initiator that offers nothing gets the defaults, but never more than this side takes.
+        // An initiator without offers gets the defaults, within the limits of this side.
         this.firstBurstBytes = Math.min(defaults.firstBurstBytes(), own.firstBurstBytes());
         this.maxBurstBytes = Math.min(defaults.maxBurstBytes(), own.maxBurstBytes());
     }
 
-    /** What an initiator offers. */
+    /** The offers of an initiator. */
     public TextParameters offers() {
         declared = true;
         initiator = true;
@@ -86,7 +86,7 @@ public final class OperationalNegotiation {
         }
     }
 
-    /** The answer to one key; null for one that needs none. */
+    /** The answer to one key; null for a key that needs no answer. */
     private String answer(String key, String value) {
         return switch (key) {
             case Key.INITIATOR_NAME, Key.INITIATOR_ALIAS, Key.TARGET_NAME, Key.SESSION_TYPE, Key.AUTH_METHOD -> null;
@@ -116,7 +116,7 @@ public final class OperationalNegotiation {
         };
     }
 
-    /** A target takes the first on the list that it knows, and so what the initiator likes best. */
+    /** The first known digest of the list: the initiator lists its preferred one first. */
     private static String answerDigest(String value, Consumer<Digest> agreed) {
         Digest first = Digest.firstOf(value);
         if (first == null) {
@@ -178,9 +178,9 @@ public final class OperationalNegotiation {
     }
 
     /**
-     * Takes a target's answers to what {@link #offers()} offered.
+     * Takes a target's answers to {@link #offers()}.
      *
-     * @throws LoginException if the target refuses a key that is needed, or answers outside of what was offered
+     * @throws LoginException if the target refuses a required key, or its answer is outside the offer
      */
     public void accept(Map<String, String> answers) throws LoginException {
         for (Map.Entry<String, String> pair : answers.entrySet()) {
@@ -197,7 +197,7 @@ public final class OperationalNegotiation {
                 case Key.HEADER_DIGEST -> headerDigest = accepted(key, value, own.headerDigest());
                 case Key.DATA_DIGEST -> dataDigest = accepted(key, value, own.dataDigest());
                 default -> {
-                    // The others were offered with a value that leaves the target no choice.
+                    // The other keys were offered with a value that leaves the target no choice.
                     if (rdma != null) {
                         rdma.accept(key, value);
                     }
@@ -242,13 +242,13 @@ public final class OperationalNegotiation {
      */
     public void conclude() throws LoginException {
         if (rdma != null && !rdma.isAgreed()) {
-            throw new LoginException("the target did not answer RDMAExtensions=Yes, which a session over iSER is");
+            throw new LoginException("the target did not answer RDMAExtensions=Yes, which a session over iSER needs");
         }
         accepted(Key.HEADER_DIGEST, headerDigest.toString(), own.headerDigest());
         accepted(Key.DATA_DIGEST, dataDigest.toString(), own.dataDigest());
     }
 
-    /** What has been agreed on so far. */
+    /** The parameters that have been agreed on so far. */
     public OperationalParameters result() {
         int takes = own.ownDataSegmentBytes();
         int peerTakes = peerDataSegmentBytes;
@@ -261,7 +261,7 @@ public final class OperationalNegotiation {
             takes, peerTakes, headerDigest, dataDigest);
     }
 
-    /** The label that the initiator gave its learner, or null. */
+    /** The learner's label that the initiator sent, or null. */
     public String learner() {
         return learner;
     }

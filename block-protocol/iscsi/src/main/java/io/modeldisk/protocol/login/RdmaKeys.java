@@ -1,15 +1,15 @@
 package io.modeldisk.protocol.login;
 
 /**
- * The keys that a session over RDMA has besides, or instead of its own limits for data segments (RFC 7145 section 6). Offers and
+ * The additional keys of a session over RDMA, which also replace its limits for data segments (RFC 7145 section 6). Offers and
  * answers of one side; not thread-safe.
  */
 final class RdmaKeys {
-    /** Linux takes 128 bytes, which is room for sense data; RFC 7145 leaves the least to both sides. */
+    /** The minimum of Linux, which has room for sense data; RFC 7145 states none. */
     private static final int MIN_LENGTH_BYTES = 64;
     private static final int MAX_LENGTH_BYTES = (1 << 24) - 1;
 
-    /** The most that this side puts into one message, whatever the other takes. */
+    /** The longest message that this side sends, even if the other side accepts more. */
     private final int limitBytes;
     private int initiatorTakesBytes;
     private int targetTakesBytes;
@@ -27,7 +27,7 @@ final class RdmaKeys {
             .put(Key.TARGET_RECV_DATA_SEGMENT_LENGTH, limitBytes);
     }
 
-    /** A target's answer to one of the keys; null for one that only declares. */
+    /** A target's answer to one of the keys; null for a declarative key. */
     String answer(String key, String value) {
         return switch (key) {
             case Key.RDMA_EXTENSIONS -> {
@@ -61,7 +61,7 @@ final class RdmaKeys {
             case Key.INITIATOR_RECV_DATA_SEGMENT_LENGTH -> initiatorTakesBytes = accepted(key, value);
             case Key.TARGET_RECV_DATA_SEGMENT_LENGTH -> targetTakesBytes = accepted(key, value);
             default -> {
-                // What a target declares besides does not bind this side.
+                // Other declarations of a target do not bind this side.
             }
         }
     }

@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** What the holder of a secret may do with a model. To log in, to ask for facts and status, and to discover needs no right. */
+/** A right of the holder of a secret. Login, discovery, and questions for facts and status need no right. */
 public enum Right {
     /** To join, push and pull on LUN 0, and to read LUN 1. */
     LEARN,

@@ -3,7 +3,7 @@ package io.modeldisk.protocol.login;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
-/** How a portal is written (RFC 7143 section 13.8). */
+/** The text of a portal (RFC 7143 section 13.8). */
 public final class TargetAddress {
     private TargetAddress() {}
 

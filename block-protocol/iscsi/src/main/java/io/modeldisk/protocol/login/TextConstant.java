@@ -4,7 +4,7 @@ import java.util.Base64;
 import java.util.HexFormat;
 import java.util.regex.Pattern;
 
-/** The constants that text values are made of: decimal, hexadecimal and base64 (RFC 7143 section 6.1). */
+/** The constants in text values: decimal, hexadecimal and base64 (RFC 7143 section 6.1). */
 public final class TextConstant {
     private static final Pattern DECIMAL = Pattern.compile("0|[1-9][0-9]{0,17}");
     private static final Pattern HEXADECIMAL = Pattern.compile("0[xX][0-9a-fA-F]+");
@@ -12,7 +12,7 @@ public final class TextConstant {
 
     private TextConstant() {}
 
-    /** A number in decimal, without leading zeros, or in hexadecimal; -1 if it is none, or not from least to most. */
+    /** A number in decimal, without leading zeros, or in hexadecimal; -1 for other text, or outside least to most. */
     public static long number(String value, long least, long most) {
         long number = -1;
         if (DECIMAL.matcher(value).matches()) {
@@ -24,7 +24,7 @@ public final class TextConstant {
         return number >= least && number <= most ? number : -1;
     }
 
-    /** Bytes in hexadecimal ({@code 0x…}) or base64 ({@code 0b…}); null if they are none, or more than {@code mostBytes}. */
+    /** Bytes in hexadecimal ({@code 0x…}) or base64 ({@code 0b…}); null for other text, or above {@code mostBytes}. */
     public static byte[] bytes(String value, int mostBytes) {
         if (value.length() < 3 || value.length() > 2 + 2 * mostBytes || value.charAt(0) != '0') {
             return null;

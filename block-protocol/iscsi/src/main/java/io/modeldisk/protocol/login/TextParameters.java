@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 /**
  * Text keys and values of a login or text exchange (RFC 7143 section 6.1), in the order they came. Not thread-safe.
  *
- * <p>Text that goes on over several PDUs is gathered first, up to {@value #MAX_TEXT_BYTES} bytes.
+ * <p>Text in several PDUs is gathered first, up to {@value #MAX_TEXT_BYTES} bytes.
  */
 public final class TextParameters {
     /** The most text that one exchange may gather. */
@@ -25,8 +25,8 @@ public final class TextParameters {
     /**
      * Reads {@code key=value} pairs, each ended by a zero byte.
      *
-     * @throws LoginException for text without '=', for a key or value that is too long, a key that comes twice or is no
-     *     key name, and for more than {@value #MAX_PAIRS} of them
+     * @throws LoginException for text without '=', for a key or value that is too long, for a repeated or malformed key, and for
+     *     more than {@value #MAX_PAIRS} pairs
      */
     public static TextParameters parse(ByteBuffer text) throws LoginException {
         TextParameters parameters = new TextParameters();
@@ -89,7 +89,7 @@ public final class TextParameters {
         return values;
     }
 
-    /** Whether there is none. */
+    /** Whether it has no pairs. */
     public boolean isEmpty() {
         return values.isEmpty();
     }

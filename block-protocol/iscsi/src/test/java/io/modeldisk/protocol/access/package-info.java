@@ -1,2 +1,2 @@
-/** Tests of who may come in. */
+/** Tests of access. */
 package io.modeldisk.protocol.access;

@@ -7,7 +7,7 @@ import java.util.Arrays;
  * Text keys that the fuzzer makes up, for a target to answer and for an initiator to accept. What is agreed on is within what
  * both sides can; every key is answered once, by text that can be read again.
  *
- * <p>The first byte of an input says who reads the rest.
+ * <p>The first byte of an input selects the side that reads the rest.
  */
 public final class NegotiationFuzz {
     private static final OperationalParameters OWN = new OperationalParameters(false, true, 256 * 1024, 4 << 20,

@@ -25,7 +25,7 @@ class RdmaKeysTest {
     }
 
     @Test
-    void eachSideTakesTheSmallerOfWhatIsOfferedAndItsOwn() {
+    void eachSideTakesTheSmallerOfTheOfferAndItsLimit() {
         OperationalParameters agreed = answered(true, "RDMAExtensions=Yes", "InitiatorRecvDataSegmentLength=128",
             "TargetRecvDataSegmentLength=262144").result();
         assertThat(answers.asMap()).containsEntry("RDMAExtensions", "Yes")
@@ -36,13 +36,13 @@ class RdmaKeysTest {
     }
 
     @Test
-    void aTargetOverRdmaDeclaresNoMaxRecvDataSegmentLength() {
+    void targetOverRdmaDeclaresNoMaxRecvDataSegmentLength() {
         answered(true, "RDMAExtensions=Yes");
         assertThat(answers.asMap()).doesNotContainKey("MaxRecvDataSegmentLength");
     }
 
     @Test
-    void digestsAndUnsolicitedDataAreNotAgreedOnOverRdma() {
+    void digestsAndUnsolicitedDataAreDeclinedOverRdma() {
         OperationalParameters agreed = answered(true, "HeaderDigest=CRC32C,None", "DataDigest=CRC32C,None",
             "InitialR2T=No")
             .result();
@@ -52,14 +52,14 @@ class RdmaKeysTest {
     }
 
     @Test
-    void whatAnInitiatorOnlyDeclaresIsNotAnswered() {
+    void declarativeKeyIsNotAnswered() {
         answered(true, "MaxOutstandingUnexpectedPDUs=4", "MaxAHSLength=256", "iSERHelloRequired=No",
             "TaggedBufferForSolicitedDataOnly=Yes");
         assertThat(answers.asMap()).isEmpty();
     }
 
     @Test
-    void lengthsThatCannotBeAreRejected() {
+    void lengthOutOfRangeIsRejected() {
         OperationalParameters agreed = answered(true, "InitiatorRecvDataSegmentLength=7",
             "TargetRecvDataSegmentLength=many").result();
         assertThat(answers.asMap().values()).containsOnly("Reject");
@@ -67,14 +67,14 @@ class RdmaKeysTest {
     }
 
     @Test
-    void withoutRdmaTheKeysAreNotUnderstood() {
+    void rdmaKeysAreNotUnderstoodWithoutRdma() {
         answered(false, "RDMAExtensions=Yes", "InitiatorRecvDataSegmentLength=128");
         assertThat(answers.asMap()).containsEntry("RDMAExtensions", "NotUnderstood")
             .containsEntry("InitiatorRecvDataSegmentLength", "NotUnderstood");
     }
 
     @Test
-    void bothSidesOfOneLoginAgree() throws LoginException {
+    void bothSidesOfALoginAgree() throws LoginException {
         OperationalNegotiation initiator = new OperationalNegotiation(OWN, true);
         OperationalNegotiation target = new OperationalNegotiation(OWN, true);
         target.answer(initiator.offers().asMap(), answers, true);
@@ -84,7 +84,7 @@ class RdmaKeysTest {
     }
 
     @Test
-    void aTargetWithoutTheExtensionsIsNotLoggedInTo() throws LoginException {
+    void targetWithoutTheExtensionsIsRefused() throws LoginException {
         OperationalNegotiation initiator = new OperationalNegotiation(OWN, true);
         initiator.offers();
         initiator.accept(Map.of("RDMAExtensions", "NotUnderstood"));

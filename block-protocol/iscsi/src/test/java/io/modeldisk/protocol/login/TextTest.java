@@ -17,7 +17,7 @@ class TextTest {
     @CsvSource({"0, 0", "512, 512", "0x200, 512", "0X1fF, 511", "0x00000000000000000010, 16", "010, -1", "08, -1",
         "-1, -1", "+1, -1", "#10, -1", "0x, -1", "1e3, -1", "'', -1", "' 1', -1", "1.0, -1", "1001, -1", "0x3E9, -1",
         "99999999999999999999, -1", "0xffffffffffffffffff, -1", "０, -1"})
-    void numberIsDecimalWithoutLeadingZerosOrHexadecimal(String value, long number) {
+    void numberIsDecimalOrHexadecimal(String value, long number) {
         assertThat(TextConstant.number(value, 0, 1000)).isEqualTo(number);
     }
 
@@ -33,14 +33,14 @@ class TextTest {
     @CsvSource({"iqn.2026-11.io.modeldisk:m, iqn.2026-11.io.modeldisk:m", "IQN.2026-11.IO:M, iqn.2026-11.io:m",
         "iqn.2026-11.io:ｍ, iqn.2026-11.io:m", "iqn.2008-11.org.linux-kvm:my_vm, iqn.2008-11.org.linux-kvm:my_vm",
         "eui.02004567A425678D, eui.02004567a425678d", "naa.52004567BA64678D, naa.52004567ba64678d"})
-    void nameHasOneForm(String name, String normalized) {
+    void nameIsNormalized(String name, String normalized) {
         assertThat(IscsiName.normalized(name)).isEqualTo(normalized);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "iqn.", "learner", "iqn.a b", "iqn.a\nb", "iqn.a\u202Eb", "eui.0123", "naa.0123",
         "eui.02004567A425678DA", "eui.02004567A425678X"})
-    void whatIsNoNameHasNone(String name) {
+    void malformedNameHasNoNormalForm(String name) {
         assertThat(IscsiName.normalized(name)).isNull();
     }
 
@@ -55,25 +55,25 @@ class TextTest {
     @CsvSource({"iqn.a:*, iqn.a:b, true", "iqn.a:*, iqn.a:, true", "iqn.a:*, iqn.b:, false", "*, iqn.x, true",
         "iqn.*:x*y, iqn.a:xby, true", "iqn.*:x*y, iqn.a:xbz, false", "iqn.a?, iqn.ab, true", "iqn.a?, iqn.a, false",
         "IQN.A, iqn.a, true", "iqn.a, iqn.ab, false", "iqn.a.b, iqn.axb, false"})
-    void patternMeansTheWholeName(String pattern, String name, boolean matches) {
+    void patternMatchesTheWholeName(String pattern, String name, boolean matches) {
         assertThat(new InitiatorPattern(pattern).matches(name)).isEqualTo(matches);
     }
 
     @Test
-    void patternOfManyStarsEnds() {
+    void patternOfManyStarsMatchesInLinearTime() {
         InitiatorPattern pattern = new InitiatorPattern("iqn." + "a*".repeat(100) + "b");
         assertThat(pattern.matches("iqn." + "a".repeat(219))).isFalse();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "learner", "iqn a", "x*"})
-    void patternThatNoNameMatchesIsRefused(String pattern) {
+    void patternThatCannotMatchIsRefused(String pattern) {
         assertThatThrownBy(() -> new InitiatorPattern(pattern)).hasMessageContaining("'" + pattern + "'");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"novalue", "=value", "a b=c", "\u00e9=c", "1=2", "A=1\0A=2"})
-    void textThatIsNoPairsIsRefused(String text) {
+    void malformedTextIsRefused(String text) {
         assertThatThrownBy(() -> TextParameters.parse(bytes(text))).isInstanceOf(LoginException.class);
     }
 

@@ -23,7 +23,7 @@ public enum Metric {
         "learners that must join before the first round can close; absent once the job has formed"),
     /** {@code learnersLeftOut}. */
     LEARNERS_LEFT_OUT(Scope.SHARD, "learnersLeftOut", Unit.LEARNERS, Kind.GAUGE,
-        "learners that the status page has no room for; absent if it has"),
+        "learners that do not fit on the status page; absent if all fit"),
     /** {@code waiting}. */
     WAITING(Scope.SHARD, "waiting", Unit.COMMANDS, Kind.GAUGE, "commands that wait for a round or for other learners"),
     /** {@code pushes}. */

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is said in CHAP, in which order, and what ends it (RFC 7143 section 12.1.3). */
+/** The keys of CHAP, their order, and the errors that end a login (RFC 7143 section 12.1.3). */
 class ChapTest {
     private static final ChapSecrets TARGET = ChapSecrets.parse("""
         peer learner aVeryLongSecretOfIts
@@ -98,7 +98,7 @@ class ChapTest {
     }
 
     @Test
-    void targetWithAnotherSecretIsNotTheOne() {
+    void targetWithAnotherSecretIsRefused() {
         ChapSecrets impostor = ChapSecrets.parse("""
             peer learner aVeryLongSecretOfIts
             self shards  whatAnImpostorHas
@@ -107,7 +107,7 @@ class ChapTest {
     }
 
     @Test
-    void targetThatIsNobodysPeerIsNotTheOne() {
+    void targetThatIsNotAPeerIsRefused() {
         ChapSecrets other = ChapSecrets.parse("""
             peer learner aVeryLongSecretOfIts
             self others  theShardsOwnSecret1
@@ -116,7 +116,7 @@ class ChapTest {
     }
 
     @Test
-    void initiatorThatKnowsThePeerTakesNoTargetWithoutAuthentication() {
+    void initiatorWithAPeerRefusesATargetWithoutAuthentication() {
         InitiatorChap initiator = new InitiatorChap(MUTUAL, RANDOM);
         assertThat(initiator.methods()).isEqualTo("CHAP");
         assertThatThrownBy(() -> initiator.next(Map.of("AuthMethod", "None")))
@@ -136,12 +136,12 @@ class ChapTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"6", "", "0x5", "05", "5 , 7", "MD5", "-5"})
-    void noCommonAlgorithmIsAFailure(String offer) {
+    void loginWithoutACommonAlgorithmFails(String offer) {
         assertRefused(LoginStatus.AUTHENTICATION_FAILURE, Map.of("CHAP_A", offer));
     }
 
     @Test
-    void everyChallengeIsAnotherAndLongEnough() throws LoginException {
+    void challengesDifferAndAreLongEnough() throws LoginException {
         Map<String, String> first = challenge();
         Map<String, String> second = new HashMap<>();
         TextParameters answers = new TextParameters();
@@ -159,7 +159,7 @@ class ChapTest {
     }
 
     @Test
-    void responseToAnotherChallengeIsWrong() throws LoginException {
+    void responseToAnotherChallengeIsRefused() throws LoginException {
         TextParameters other = new TextParameters();
         new TargetChap(TARGET, RANDOM).exchange(Map.of("CHAP_A", "5"), other);
         challenge();
@@ -168,14 +168,14 @@ class ChapTest {
     }
 
     @Test
-    void challengeIsAnsweredOnce() throws LoginException {
+    void challengeIsAcceptedOnce() throws LoginException {
         String right = response("aVeryLongSecretOfIts", challenge());
         assertRefused(LoginStatus.AUTHENTICATION_FAILURE, Map.of("CHAP_N", "learner", "CHAP_R", "0x00"));
         assertRefused(LoginStatus.INITIATOR_ERROR, Map.of("CHAP_N", "learner", "CHAP_R", right));
     }
 
     @Test
-    void unknownNameAndWrongSecretAreToldApartByNothing() throws LoginException {
+    void unknownNameAndWrongSecretLookTheSame() throws LoginException {
         String wrong = response("notTheSecretOfIts", challenge());
         LoginException unknown = catchThrowableOfType(LoginException.class,
             () -> exchange(Map.of("CHAP_N", "nobody", "CHAP_R", wrong)));
@@ -190,7 +190,7 @@ class ChapTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "0x", "0xzz", "0x0", "0b", "0b***", "16", "0x00", "response"})
-    void responseThatIsNoneIsAFailure(String response) throws LoginException {
+    void malformedResponseFails(String response) throws LoginException {
         challenge();
         assertRefused(LoginStatus.AUTHENTICATION_FAILURE, Map.of("CHAP_N", "learner", "CHAP_R", response));
     }
@@ -220,20 +220,20 @@ class ChapTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"CHAP_N CHAP_R", "CHAP_A CHAP_N", "CHAP_A CHAP_N CHAP_R", "CHAP_I CHAP_C", "CHAP_X"})
-    void nothingComesBeforeTheAlgorithm(String keys) {
+    void keyBeforeTheAlgorithmIsRefused(String keys) {
         assertRefused(LoginStatus.INITIATOR_ERROR, all(keys));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"CHAP_A", "CHAP_N", "CHAP_R", "CHAP_N CHAP_R CHAP_I", "CHAP_N CHAP_R CHAP_C",
         "CHAP_N CHAP_R CHAP_A", "CHAP_N CHAP_R CHAP_X"})
-    void nothingButAWholeResponseFollowsTheChallenge(String keys) throws LoginException {
+    void incompleteResponseIsRefused(String keys) throws LoginException {
         challenge();
         assertRefused(LoginStatus.INITIATOR_ERROR, all(keys));
     }
 
     @Test
-    void nothingFollowsTheResponse() throws LoginException {
+    void keyAfterTheResponseIsRefused() throws LoginException {
         exchange(Map.of("CHAP_N", "learner", "CHAP_R", response("aVeryLongSecretOfIts", challenge())));
         assertThatThrownBy(() -> exchange(Map.of("CHAP_A", "5"))).hasMessageContaining("no more of CHAP");
     }

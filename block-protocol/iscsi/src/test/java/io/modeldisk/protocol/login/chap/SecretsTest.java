@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What stands in the file of secrets, and who may read it. */
+/** The content of the secrets file, and its permissions. */
 class SecretsTest {
     private static final String LINES = "# a comment\n\npeer learner aVeryLongSecretOfIts iqn.a:* iqn.b:?\n"
         + "  self\tshards theShardsOwnSecret1  \n";
@@ -29,7 +29,7 @@ class SecretsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"rw-------", "r--------", "rwx------"})
-    void ownersFileIsRead(String permissions) throws IOException {
+    void fileOfTheOwnerIsRead(String permissions) throws IOException {
         ChapSecrets secrets = SecretsFile.read(file(permissions));
         assertThat(secrets.selfName()).isEqualTo("shards");
         assertThat(secrets.self()).isEqualTo(ChapSecret.of("theShardsOwnSecret1"));
@@ -38,7 +38,7 @@ class SecretsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"rw-r-----", "rw----r--", "rw--w----", "rw-----w-", "rwxrwxrwx", "rw------x"})
-    void fileOfOthersIsRefused(String permissions) throws IOException {
+    void fileThatOthersMayReadIsRefused(String permissions) throws IOException {
         Path file = file(permissions);
         assertThatThrownBy(() -> SecretsFile.read(file)).isInstanceOf(IOException.class)
             .hasMessageContaining(permissions).hasMessageEndingWith("chmod 600 " + file);
@@ -52,7 +52,7 @@ class SecretsTest {
     }
 
     @Test
-    void peerMayBeBoundToInitiators() {
+    void peerIsBoundToItsInitiatorPatterns() {
         ChapSecrets secrets = ChapSecrets.parse(LINES, "test");
         assertThat(secrets.peer("learner").mayBe("iqn.a:one")).isTrue();
         assertThat(secrets.peer("learner").mayBe("iqn.b:1")).isTrue();
@@ -88,7 +88,7 @@ class SecretsTest {
         user learner aVeryLongSecretOfIts         | line 1: it must begin with 'peer' or 'self'
         self learner aVeryLongSecretOfIts iqn.a:* | line 1: it must be 'peer NAME SECRET
         peer learner shortSecret                  | line 1: the secret of learner must have 12 to 256 bytes
-        peer learner aVeryLongSecretOfIts zzz     | line 1: 'zzz' is no pattern
+        peer learner aVeryLongSecretOfIts zzz     | line 1: 'zzz' is not a pattern
         peer learner aVeryLongSecretOfIts may=all | line 1: 'all' must be one of learn, raw, status
         peer learner aVeryLongSecretOfIts may=    | line 1: '' must be one of learn, raw, status
         """)
@@ -98,7 +98,7 @@ class SecretsTest {
     }
 
     @Test
-    void twiceTheSameNameOrSelfIsRefused() {
+    void repeatedNameOrSelfIsRefused() {
         assertThatThrownBy(() -> ChapSecrets.parse(LINES + "peer learner anotherLongSecret\n", "test"))
             .hasMessageContaining("line 5: a second peer learner");
         assertThatThrownBy(() -> ChapSecrets.parse(LINES + "self other anotherLongSecret\n", "test"))
@@ -106,7 +106,7 @@ class SecretsTest {
     }
 
     @Test
-    void oneSecretForBothDirectionsIsRefused() {
+    void sameSecretForBothDirectionsIsRefused() {
         assertThatThrownBy(() -> ChapSecrets.parse(LINES + "peer other theShardsOwnSecret1\n", "test"))
             .hasMessageContaining("each direction needs its own");
     }
