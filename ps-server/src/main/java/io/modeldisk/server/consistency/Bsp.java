@@ -32,7 +32,7 @@ public final class Bsp implements Consistency {
     private final ClosingRules rules;
     private final DataMemory sums;
     private final RoundBlock[] rounds;
-    private final ParkingLot parking = new ParkingLot();
+    private final ParkedTaskFreeList parking = new ParkedTaskFreeList();
     private final PieceVisitor<RoundMarks> contribution = this::contribute;
 
     /** Serves the blocks of this store, all in round 1; allocates one accumulator of the shard's size. */

@@ -32,7 +32,7 @@ public final class Ssp implements Consistency {
     private final Learners membership;
     private final ImmediatePushes pushes;
     private final StaleBlock[] blocks;
-    private final ParkingLot parking = new ParkingLot();
+    private final ParkedTaskFreeList parking = new ParkedTaskFreeList();
 
     /** Serves the blocks of this store; {@code staleness} is how many rounds others may lag behind, from 0. */
     public Ssp(int staleness, BlockStore store, Aggregator aggregator, Learners membership) {

@@ -27,7 +27,7 @@ final class StaleBlock {
     }
 
     /** Keeps a task for which the least clock is too low now. */
-    void park(IoTask task, long least, ParkingLot parking) {
+    void park(IoTask task, long least, ParkedTaskFreeList parking) {
         leastWhenParked = parked.isEmpty() ? least : Math.min(leastWhenParked, least);
         // A task that was resumed without cause may still be there.
         if (!parked.contains(task)) {

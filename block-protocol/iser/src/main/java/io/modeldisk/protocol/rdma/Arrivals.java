@@ -1,6 +1,6 @@
 package io.modeldisk.protocol.rdma;
 
-/** Pieces of work that have arrived and were not taken yet, in order. Linked through themselves. Guarded by its queue pair. */
+/** Work that has arrived, in order, as a linked list of the work itself. Guarded by its queue pair. */
 final class Arrivals {
     private Work first;
     private Work last;
@@ -18,14 +18,14 @@ final class Arrivals {
         last = work;
     }
 
-    /** Takes the first; there must be one. */
+    /** Removes the first; there must be one. */
     Work take() {
         Work taken = first;
         unlink(null, taken);
         return taken;
     }
 
-    /** Takes one out of the order, if it is there. */
+    /** Removes this one, if it is there. */
     void remove(Work work) {
         Work before = null;
         for (Work each = first; each != null; before = each, each = each.next) {

@@ -15,11 +15,11 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * What the connection manager knows and DiSNI's classes do not tell: an event's status and private data, a device's name and
- * what it can do, and an acceptance with private data. modeldisk's libdisni exports functions for it; with another one the
- * answers are empty.
+ * Calls of the connection manager that DiSNI's classes lack: the status and private data of an event, the name and abilities of a
+ * device, and accepting with private data. modeldisk's libdisni exports functions for them; with another library the results are
+ * empty.
  *
- * <p>Thread-safe, but that an event channel is read by one thread.
+ * <p>Thread-safe, except that one thread reads an event channel.
  */
 public final class ConnectionDetails {
     /** The most private data that an event carries. */
@@ -33,7 +33,7 @@ public final class ConnectionDetails {
     private final MethodHandle deviceName;
     private final MethodHandle canInvalidate;
 
-    /** What an event carried besides its type; a status is a negative errno, or what the other side gave as its reason. */
+    /** The status of an event, a negative error number or the peer's reason for a rejection, and its private data. */
     public record Event(int status, byte[] privateData) {}
 
     private ConnectionDetails(SymbolLookup symbols) {
@@ -53,7 +53,7 @@ public final class ConnectionDetails {
         return symbols.find(name).map(symbol -> Linker.nativeLinker().downcallHandle(symbol, type)).orElse(null);
     }
 
-    /** The one of this process. */
+    /** The instance of this process. */
     public static ConnectionDetails shared() {
         return SHARED;
     }
@@ -62,7 +62,7 @@ public final class ConnectionDetails {
         return ((NatObject) disniObject).getObjId();
     }
 
-    /** What the last event of a channel carried; for the thread that reads the channel. */
+    /** The details of the last event of a channel; for the thread that reads the channel. */
     public Event lastEvent(RdmaEventChannel channel) {
         if (lastEvent == null) {
             return new Event(0, new byte[0]);
@@ -79,7 +79,7 @@ public final class ConnectionDetails {
         }
     }
 
-    /** Accepts a connection with private data; without it if the library cannot. */
+    /** Accepts a connection with private data; without it if the library has no such function. */
     public void accept(RdmaCmId id, RdmaConnParam parameters, byte[] privateData) throws IOException {
         if (accept == null) {
             id.accept(parameters);
@@ -98,7 +98,7 @@ public final class ConnectionDetails {
         }
     }
 
-    /** Whether the library can send {@link WorkRequests#SEND_WITH_INVALIDATE}, and the device that an identifier is bound to. */
+    /** Whether the library and the device of an identifier support {@link WorkRequests#SEND_WITH_INVALIDATE}. */
     public boolean canInvalidate(RdmaCmId id) {
         if (canInvalidate == null) {
             return false;
@@ -110,7 +110,7 @@ public final class ConnectionDetails {
         }
     }
 
-    /** The name of the device that an identifier is bound to; empty if it is to none, or the library cannot tell. */
+    /** The name of the device of an identifier; empty if it has no device, or the library has no such function. */
     public String deviceName(RdmaCmId id) {
         if (deviceName == null) {
             return "";

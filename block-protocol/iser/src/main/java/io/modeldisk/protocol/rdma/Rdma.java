@@ -15,15 +15,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Whether this process can use RDMA through DiSNI, and if not, why. Tried once, at the first question;
- * {@code -Dmodeldisk.rdma=off} turns it off. Thread-safe.
+ * Whether this process can use RDMA through DiSNI, and the reason if it cannot. Tried once, at the first call;
+ * {@code -Dmodeldisk.rdma=off} turns RDMA off. Thread-safe.
  */
 public final class Rdma {
     private static final Path DEVICES = Path.of("/sys/class/infiniband");
 
     private Rdma() {}
 
-    /** What was found when it was tried. */
+    /** The result of the only attempt. */
     private static final class Attempt {
         private static final String FAILURE = failure();
 
@@ -49,26 +49,26 @@ public final class Rdma {
         }
     }
 
-    /** Whether there are a library and a device. */
+    /** Whether the library can be loaded and there is a device. */
     public static boolean isAvailable() {
         return Attempt.FAILURE == null;
     }
 
-    /** Why there is no RDMA, in words; null if there is. */
+    /** The reason why RDMA cannot be used; null if it can. */
     public static String unavailabilityCause() {
         return Attempt.FAILURE;
     }
 
-    /** Makes sure that there is RDMA. */
+    /** Throws an {@link IOException} with the reason if RDMA cannot be used. */
     public static void ensureAvailability() throws IOException {
         if (!isAvailable()) {
-            throw new IOException("there is no RDMA here: " + unavailabilityCause());
+            throw new IOException("RDMA is not available: " + unavailabilityCause());
         }
     }
 
     /**
-     * The addresses of this machine that belong to RDMA devices: those that can be listened on. Asks the devices, so not for the
-     * data path.
+     * The addresses of this machine that belong to RDMA devices, on which a portal can listen. Asks the devices: not for the data
+     * path.
      */
     public static List<InetAddress> addresses() throws IOException {
         ensureAvailability();
@@ -95,19 +95,19 @@ public final class Rdma {
                 id.destroyId();
             }
         } catch (IOException e) {
-            // The answer to the question: no device has this address.
+            // No device has this address.
             return false;
         }
     }
 
-    /** The names of this machine's RDMA devices; the kernel's word, no library needed. */
+    /** The names of this machine's RDMA devices, from sysfs; needs no library. */
     public static List<String> devices() {
         List<String> names = new ArrayList<>();
         if (Files.isDirectory(DEVICES)) {
             try (DirectoryStream<Path> entries = Files.newDirectoryStream(DEVICES)) {
                 entries.forEach(entry -> names.add(entry.getFileName().toString()));
             } catch (IOException e) {
-                // A list that cannot be read is one without devices: the message says where it was looked for.
+                // Without the directory there are no devices; the message names the directory.
                 names.clear();
             }
         }

@@ -8,9 +8,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * A device's protection domain and the memory that is registered in it, each once however many connections use it. Thread-safe.
- */
+/** The protection domain of a device, and its registered memory: all connections share one registration. Thread-safe. */
 public final class RdmaDomain {
     private final IbvPd domain;
     private final String deviceName;
@@ -40,17 +38,17 @@ public final class RdmaDomain {
         users++;
     }
 
-    /** Answers whether nobody uses it any more. */
+    /** Removes a user; true if it was the last. */
     boolean unuse() {
         return --users == 0;
     }
 
-    /** The device's name; empty if libdisni cannot tell it. */
+    /** The device's name; empty if libdisni has no function for it. */
     public String deviceName() {
         return deviceName;
     }
 
-    /** Spreads the completion queues over the device's interrupts. */
+    /** The interrupt for the next completion queue: they take turns. */
     synchronized int nextCompletionVector() {
         nextVector = (nextVector + 1) % completionVectors;
         return nextVector;

@@ -6,13 +6,13 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
 
-/** A {@link RdmaDomain} for each device that there are connections over, as long as there are. Thread-safe. */
+/** One {@link RdmaDomain} for each device, as long as a connection uses the device. Thread-safe. */
 public final class RdmaDomains {
     private final Map<Long, RdmaDomain> byDevice = new HashMap<>();
 
-    /** The domain of the device that an identifier is bound to; {@link #leave} ends its use. */
+    /** Begins a use of the domain of an identifier's device; {@link #leave} ends it. */
     public synchronized RdmaDomain enter(RdmaCmId id) throws IOException {
-        // The context is the device as this process has it open: one however many identifiers there are.
+        // All identifiers of a device share its context.
         long device = ((NatObject) id.getVerbs()).getObjId();
         RdmaDomain domain = byDevice.get(device);
         if (domain == null) {
@@ -23,7 +23,7 @@ public final class RdmaDomains {
         return domain;
     }
 
-    /** One connection of a domain is gone; when all are, so is the domain. */
+    /** Ends a use of a domain; the last one closes it. */
     public synchronized void leave(RdmaDomain domain) throws IOException {
         if (domain.unuse()) {
             byDevice.remove(domain.device());

@@ -16,15 +16,14 @@ import java.nio.file.StandardCopyOption;
 import java.util.Optional;
 
 /**
- * Brings libdisni, the native half of DiSNI, into the process: the one in this jar, or another that the system property
- * {@value #PROPERTY} names.
+ * Loads libdisni, the native half of DiSNI: the one in this jar, or the one that the system property {@value #PROPERTY} names.
  *
- * <p>DiSNI asks for it with {@code System.loadLibrary}, which looks on {@code java.library.path} alone. But a library whose
- * symbols are global and which has a {@code JNI_OnLoad_disni} counts as linked into the launcher (JEP 178): so it is opened
- * that way before.
+ * <p>DiSNI loads it with {@code System.loadLibrary}, which searches only {@code java.library.path}. But a library with global
+ * symbols and a function {@code JNI_OnLoad_disni} counts as linked into the launcher (JEP 178). So this class opens it with
+ * global symbols first.
  */
 final class RdmaLibrary {
-    /** {@code installed} takes what {@code java.library.path} has; anything else is the path of a libdisni. */
+    /** {@code installed} chooses the library on {@code java.library.path}; any other value is the path of a libdisni. */
     static final String PROPERTY = "modeldisk.rdma.library";
 
     private static final String INSTALLED = "installed";
@@ -35,7 +34,7 @@ final class RdmaLibrary {
 
     private RdmaLibrary() {}
 
-    /** What became of it, once. */
+    /** The result of loading, which happens once. */
     private static final class Loaded {
         private static final Loaded ONCE = new Loaded();
 
@@ -55,12 +54,12 @@ final class RdmaLibrary {
         }
     }
 
-    /** Why the library could not be loaded, in words; null if it is. */
+    /** The reason why the library could not be loaded; null if it is loaded. */
     static String loadFailure() {
         return Loaded.ONCE.failure;
     }
 
-    /** What the library exports besides DiSNI's native methods: nothing if it is not modeldisk's. */
+    /** The functions that modeldisk's library exports besides DiSNI's native methods; none with another library. */
     static SymbolLookup symbols() {
         return Loaded.ONCE.symbols;
     }
@@ -81,8 +80,8 @@ final class RdmaLibrary {
         }
         int version = RdmaVerbs.getVersion();
         if (version == 0) {
-            throw new IOException("DiSNI does not take the libdisni of " + PROPERTY + "=" + wanted
-                + ": it is not on java.library.path, or of another version");
+            throw new IOException("DiSNI cannot use the libdisni of " + PROPERTY + "=" + wanted
+                + ": it is not on java.library.path, or it has another version");
         }
         return symbols == null ? SymbolLookup.loaderLookup() : symbols;
     }
@@ -91,15 +90,15 @@ final class RdmaLibrary {
         try (InputStream library = RdmaLibrary.class.getResourceAsStream(RESOURCE)) {
             if (library == null) {
                 throw new IOException(
-                    "modeldisk was built without libdisni, since the headers of the verbs were missing there; -D"
-                        + PROPERTY + "=" + INSTALLED + " takes one that is installed");
+                    "modeldisk was built without libdisni, because the verbs headers were missing; -D"
+                        + PROPERTY + "=" + INSTALLED + " uses an installed one");
             }
             Path copy = Files.createTempFile("libdisni", ".so");
             try {
                 Files.copy(library, copy, StandardCopyOption.REPLACE_EXISTING);
                 return open(copy);
             } finally {
-                // The process keeps what it has mapped.
+                // The mapping stays valid without the file.
                 Files.delete(copy);
             }
         }
@@ -120,13 +119,13 @@ final class RdmaLibrary {
                 MemorySegment message = (MemorySegment) dlerror.invokeExact();
                 throw new IOException("libdisni cannot be loaded: "
                     + message.reinterpret(LONGEST_MESSAGE_BYTES).getString(0)
-                    + " (Debian: librdmacm1 and ibverbs-providers have what it needs)");
+                    + " (Debian: install librdmacm1 and ibverbs-providers)");
             }
             return SymbolLookup.libraryLookup(library, Arena.global());
         } catch (IOException | RuntimeException | Error e) {
             throw e;
         } catch (Throwable e) {
-            throw new IllegalStateException("a native call throws nothing", e);
+            throw new IllegalStateException("native call failed", e);
         }
     }
 }

@@ -3,8 +3,8 @@ package io.modeldisk.protocol.rdma;
 import com.ibm.disni.verbs.IbvWC.IbvWcStatus;
 
 /**
- * A request that a queue pair may have in flight, used again and again. A completion finds it by its number alone: what else
- * a failed completion says is not to be trusted. Its fields are guarded by its {@link QueuePair}.
+ * A request of a queue pair, used again for each of its turns. A completion names it by its number: the other fields of a failed
+ * completion are not valid. Guarded by its {@link QueuePair}.
  */
 public class Work {
     private final String name;
@@ -17,8 +17,8 @@ public class Work {
     Work next;
 
     /**
-     * @param name what it does, for messages
-     * @param arrives whether {@link QueuePair#awaitArrival} is to answer it when it completes
+     * @param name its action, for messages
+     * @param arrives whether {@link QueuePair#awaitArrival} returns it when it completes
      */
     public Work(String name, boolean arrives) {
         this.name = name;
@@ -34,19 +34,19 @@ public class Work {
         id = number;
     }
 
-    /** How many bytes came, for one that receives. */
+    /** The number of received bytes, of a receive. */
     public final int bytes() {
         return bytes;
     }
 
-    /** Begins it; answers which turn of its this is. */
+    /** Begins the next turn; its number. */
     final int begin(int sendRequests) {
         busy = true;
         room = sendRequests;
         return ++turn;
     }
 
-    /** Ends it; answers how many send requests it gives room for. */
+    /** Ends the turn; the number of send requests that become free. */
     final int end(int receivedBytes) {
         busy = false;
         bytes = receivedBytes;
@@ -55,12 +55,12 @@ public class Work {
         return given;
     }
 
-    /** Whether the turn that began with this number is over; another may have begun since. */
+    /** Whether the turn with this number has ended; a later one may be in progress. */
     final boolean isOver(int begunTurn) {
         return !busy || turn != begunTurn;
     }
 
-    /** The number of the turn that is or was last. */
+    /** The number of the newest turn. */
     public final int turn() {
         return turn;
     }

@@ -6,17 +6,17 @@ import com.ibm.disni.verbs.IbvSge;
 import java.util.LinkedList;
 import java.util.List;
 
-/** Makes work requests as DiSNI wants them, once, to be prepared and used again and again. */
+/** Makes DiSNI's work requests, which are prepared once and used many times. */
 public final class WorkRequests {
     /**
-     * A message that also invalidates a key of the other side's, which is patched in as the key of an RDMA request is. DiSNI has
-     * no name for it; only where {@link ConnectionDetails#canInvalidate} says so.
+     * An opcode that DiSNI does not name: a message that also invalidates a key of the peer, patched in as the key of an RDMA
+     * request. Only where {@link ConnectionDetails#canInvalidate} is true.
      */
     public static final int SEND_WITH_INVALIDATE = 9;
 
     private WorkRequests() {}
 
-    /** A request to send, or to READ or WRITE, without its addresses, which are patched before each use. */
+    /** A request to send, READ or WRITE; its addresses are patched before each use. */
     public static IbvSendWR send(int opcode, int flags, int parts) {
         IbvSendWR request = new IbvSendWR();
         request.setOpcode(opcode);

@@ -1,2 +1,2 @@
-/** RDMA on this machine: whether there is any, and what DiSNI's verbs leave out. Knows nothing of iSCSI. */
+/** RDMA through DiSNI: availability, queue pairs, registered memory, and calls that DiSNI lacks. Knows nothing of iSCSI. */
 package io.modeldisk.protocol.rdma;

@@ -54,8 +54,7 @@ final class IserChannel implements AutoCloseable {
      * @param keptCount the messages without data that are the caller's: {@link #kept}
      * @param dataRights who may use the data of commands; messages have local rights on either side
      */
-    IserChannel(QueuePair queue, int receiveCount, int keptCount, MemoryRights dataRights, NanoClock clock)
-        throws IOException {
+    IserChannel(QueuePair queue, int receiveCount, int keptCount, MemoryRights dataRights) throws IOException {
         this.queue = queue;
         this.clock = queue.clock();
         this.lastReceivedNs = clock.nanoTime();

@@ -3,11 +3,11 @@ package io.modeldisk.protocol.datamover.iser;
 import java.nio.ByteBuffer;
 
 /**
- * The header in front of each PDU's Basic Header Segment (RFC 7145 section 9.2): what kind of message it is, and the memory
- * that the initiator advertises for a command's data. Laid over the start of a message; absolute positions only.
+ * The header in front of each Basic Header Segment (RFC 7145 section 9.2): the kind of message, and the memory that the initiator
+ * advertises for the data of a command. A view of the start of a message; absolute positions only.
  */
 final class IserHeader {
-    /** Its length. */
+    /** The length of the header. */
     static final int BYTES = 28;
 
     /** Opcode 1, an iSCSI control-type PDU, in the upper four bits. */
@@ -23,7 +23,7 @@ final class IserHeader {
 
     private IserHeader() {}
 
-    /** Begins a message that advertises nothing. */
+    /** Begins a message that advertises no memory. */
     static void begin(ByteBuffer message) {
         message.putInt(0, CONTROL << 24).putLong(WRITE_STAG, 0).putLong(WRITE_STAG + 8, 0).putLong(READ_BASE_OFFSET, 0);
     }

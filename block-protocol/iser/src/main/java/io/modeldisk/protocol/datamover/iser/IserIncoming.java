@@ -67,15 +67,15 @@ final class IserIncoming implements IncomingConnection {
         queue.enter();
         try {
             portal.opened(id, queue);
-            return open(queue, numbering, slots, clock);
+            return open(queue, numbering, slots);
         } finally {
             queue.exit();
         }
     }
 
-    private TargetDatamover open(QueuePair queue, TargetDatamover.Numbering numbering, int slots, NanoClock clock)
+    private TargetDatamover open(QueuePair queue, TargetDatamover.Numbering numbering, int slots)
         throws IOException {
-        IserTargetDatamover datamover = new IserTargetDatamover(queue, numbering, slots, invalidates, clock);
+        IserTargetDatamover datamover = new IserTargetDatamover(queue, numbering, slots, invalidates);
         try {
             ConnectionDetails.shared().accept(id, connectionParameters(), IserPrivateData.bytes(invalidates));
             if (invalidates) {

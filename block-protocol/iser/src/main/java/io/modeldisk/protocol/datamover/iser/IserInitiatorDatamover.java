@@ -2,7 +2,6 @@ package io.modeldisk.protocol.datamover.iser;
 
 import com.ibm.disni.verbs.IbvSendWR;
 import com.ibm.disni.verbs.SVCPostSend;
-import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.datamover.ProtocolException;
@@ -36,7 +35,7 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
     IserInitiatorDatamover(QueuePair queue, Numbering numbering, int queueDepth) throws IOException {
         this.queue = queue;
         this.numbering = numbering;
-        this.channel = new IserChannel(queue, receives(queueDepth), 0, DATA_RIGHTS, NanoClock.SYSTEM);
+        this.channel = new IserChannel(queue, receives(queueDepth), 0, DATA_RIGHTS);
         try {
             this.sendWithData = queue.prepare(
                 WorkRequests.send(IbvSendWR.IBV_WR_SEND, IbvSendWR.IBV_SEND_SIGNALED, 2));

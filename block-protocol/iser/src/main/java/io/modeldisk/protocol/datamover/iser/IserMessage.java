@@ -11,18 +11,18 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** A place for one message with its iSER header, PDU header and data, and the request that sends it or receives into it. */
+/** A buffer for one message (iSER header, PDU header and data), and the request that sends it or receives into it. */
 final class IserMessage extends Work {
-    /** The longest data segment that a message has room for. */
+    /** The longest data segment of a message. */
     static final int DATA_SEGMENT_BYTES = 8192;
 
     /** Both headers. */
     static final int HEADER_BYTES = IserHeader.BYTES + Pdu.BHS_BYTES;
 
-    /** Room for the headers, additional ones, the data and its padding; a multiple of the cache line. */
+    /** Headers, additional headers, data and padding; a multiple of the cache line. */
     static final int BYTES = 8448;
 
-    /** Room for the headers alone; two cache lines. */
+    /** A message of headers alone; two cache lines. */
     static final int BYTES_WITHOUT_DATA = 128;
 
     private final long offset;
@@ -32,7 +32,7 @@ final class IserMessage extends Work {
     private final ScsiCommandPdu command;
     private final ByteBuffer data;
 
-    /** What one message can hold goes with a command; the rest is the target's to fetch. */
+    /** A command brings the data that one message can hold; the target fetches the rest. */
     static OperationalParameters limited(OperationalParameters wishes) {
         return new OperationalParameters(true, wishes.immediateData(),
             Math.min(wishes.firstBurstBytes(), DATA_SEGMENT_BYTES), wishes.maxBurstBytes(),
@@ -51,7 +51,7 @@ final class IserMessage extends Work {
         this.command = new ScsiCommandPdu(header);
     }
 
-    /** Where in the memory it is. */
+    /** Its offset in the memory. */
     long offset() {
         return offset;
     }
@@ -73,13 +73,13 @@ final class IserMessage extends Work {
         return command;
     }
 
-    /** Checks that what has come is whole, and answers where its data segment starts. */
+    /** Checks that a received message is complete; the offset of its data segment. */
     int checkReceived(int longestDataSegment) throws ProtocolException {
         if (bytes() < HEADER_BYTES) {
             throw new ProtocolException("a message of " + bytes() + " bytes, the headers alone have " + HEADER_BYTES);
         }
         if (!IserHeader.isControl(bytes)) {
-            throw new ProtocolException("an iSER message of type %02Xh where a PDU is due".formatted(bytes.get(0)));
+            throw new ProtocolException("an iSER message of type %02Xh instead of a PDU".formatted(bytes.get(0)));
         }
         int length = pdu.dataSegmentBytes();
         int start = HEADER_BYTES + pdu.ahsBytes();
@@ -92,12 +92,12 @@ final class IserMessage extends Work {
         return start;
     }
 
-    /** The data segment that has come. */
+    /** The received data segment. */
     ByteBuffer received(int start) {
         return data.limit(start + pdu.dataSegmentBytes()).position(start);
     }
 
-    /** Fills in a PDU and its data, padded; answers the message's length. */
+    /** Fills in a PDU and its data, padded; the length of the message. */
     int fill(Pdu from, ByteBuffer segment) {
         bytes.put(IserHeader.BYTES, from.header(), 0, Pdu.BHS_BYTES);
         int length = segment == null ? 0 : segment.remaining();

@@ -1,26 +1,26 @@
 package io.modeldisk.protocol.datamover.iser;
 
 /**
- * The four bytes with which both ends of an iSER connection over InfiniBand or RoCE say what they do not do (the annex on iSER of
- * the InfiniBand architecture; Linux: {@code iser_cm_hdr}).
+ * The four bytes in which each end of an iSER connection over InfiniBand or RoCE states the features that it does not use (annex
+ * on iSER of the InfiniBand architecture; Linux: {@code iser_cm_hdr}).
  */
 final class IserPrivateData {
-    /** Nobody uses zero-based addresses: whoever knows these bytes sets this bit. */
+    /** Zero-based addresses are not used. Every known implementation sets this bit. */
     private static final int NO_ZERO_BASED_ADDRESSES = 0x80;
     private static final int NO_SEND_WITH_INVALIDATE = 0x40;
 
     private IserPrivateData() {}
 
     /**
-     * What this end says.
+     * The bytes of this end.
      *
-     * @param invalidates of an initiator, whether its keys may be invalidated; of a target, whether it will do so
+     * @param invalidates of an initiator: whether its keys may be invalidated; of a target: whether it will invalidate them
      */
     static byte[] bytes(boolean invalidates) {
         return new byte[]{(byte) (NO_ZERO_BASED_ADDRESSES | (invalidates ? 0 : NO_SEND_WITH_INVALIDATE)), 0, 0, 0};
     }
 
-    /** Whether an initiator that says this wants its keys invalidated; one that says nothing does not. */
+    /** Whether an initiator with these bytes wants its keys invalidated; without bytes it does not. */
     static boolean wantsInvalidation(byte[] said) {
         return said.length > 0 && (said[0] & NO_ZERO_BASED_ADDRESSES) != 0 && (said[0] & NO_SEND_WITH_INVALIDATE) == 0;
     }

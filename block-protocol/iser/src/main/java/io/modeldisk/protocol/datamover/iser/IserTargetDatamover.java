@@ -2,7 +2,6 @@ package io.modeldisk.protocol.datamover.iser;
 
 import com.ibm.disni.verbs.IbvSendWR;
 import com.ibm.disni.verbs.SVCPostSend;
-import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.DataArrival;
 import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataTransfer;
@@ -66,14 +65,13 @@ public final class IserTargetDatamover implements TargetDatamover {
      * @param slots how many transfers there are at most at one time, each with its own {@link DataTransfer#slot()}
      * @param invalidates whether a response invalidates a key that its command advertised, as the initiator has been told
      */
-    IserTargetDatamover(QueuePair queue, Numbering numbering, int slots, boolean invalidates, NanoClock clock)
-        throws IOException {
+    IserTargetDatamover(QueuePair queue, Numbering numbering, int slots, boolean invalidates) throws IOException {
         this.invalidates = invalidates;
         this.queue = queue;
         this.numbering = numbering;
-        this.channel = new IserChannel(queue, receives(slots), slots, DATA_RIGHTS, clock);
+        this.channel = new IserChannel(queue, receives(slots), slots, DATA_RIGHTS);
         this.transfers = new IserTransfer[slots];
-        this.puts = new IserPuts(slots, clock);
+        this.puts = new IserPuts(slots, queue.clock());
         try {
             for (int i = 0; i < slots; i++) {
                 transfers[i] = queue.add(new IserTransfer(channel.kept(i)));
@@ -371,7 +369,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         IserHeader.begin(message.whole());
         response.begin(state.transfer().initiatorTaskTag(), ScsiStatus.GOOD, 0).residual(residual);
         numbering.stamp(response, true);
-        puts.add(state, response.statSn(), queue.clock().nanoTime());
+        puts.add(state, response.statSn());
         if (invalidates) {
             chain.getWrMod(1).getRdmaMod().setRkey(state.takeAdvertisedKey(state.transfer().initiatorTaskTag()));
         }

@@ -8,8 +8,8 @@ import io.modeldisk.protocol.rdma.Work;
 import java.nio.ByteBuffer;
 
 /**
- * What iSER needs to know of a transfer: the memory that the initiator advertised, and the request that READs from it, or the
- * WRITE to it with the response behind.
+ * The iSER state of a transfer: the memory that the initiator advertised, and the request that READs it, or WRITEs it and sends
+ * the response.
  */
 final class IserTransfer extends Work {
     private final IserMessage response;
@@ -32,14 +32,14 @@ final class IserTransfer extends Work {
     private volatile int advertisedKey;
 
     /**
-     * @param response where the response is made that goes behind a read's last WRITE; this transfer's own
+     * @param response of this transfer alone: the message that follows the last WRITE of a read
      */
     IserTransfer(IserMessage response) {
         super("moving a command's data by RDMA", true);
         this.response = response;
     }
 
-    /** Starts over for a task, with what its command's message advertises and how much data it brings. */
+    /** Begins a task, with the memory that its command advertises and the length of its immediate data. */
     void begin(DataTransfer begun, ByteBuffer message, int broughtBytes) {
         transfer = begun;
         put = false;
@@ -58,8 +58,8 @@ final class IserTransfer extends Work {
     }
 
     /**
-     * Takes a key that the task with this tag advertised, once; 0 if it advertised none, or this is not its transfer. For the
-     * thread that may send.
+     * Takes a key that the task with this tag advertised, once; 0 if it advertised none, or has another transfer. For the thread
+     * that holds the lock for sending.
      */
     int takeAdvertisedKey(int initiatorTaskTag) {
         int key = advertisedKey;
@@ -70,7 +70,7 @@ final class IserTransfer extends Work {
         return key;
     }
 
-    /** What is wrong with the command's data, or null: more than agreed on, or no memory for the rest of it. */
+    /** The error of the command's data: more than agreed, or no memory for the rest of it; null if there is none. */
     DataError check(ScsiCommandPdu command, OperationalParameters agreed) {
         if (unsolicitedBytes > (agreed.immediateData() ? agreed.firstBurstBytes() : 0)) {
             return DataError.UNEXPECTED_UNSOLICITED_DATA;
@@ -88,13 +88,13 @@ final class IserTransfer extends Work {
         return response;
     }
 
-    /** A WRITE that is not the last goes out. */
+    /** Notes a WRITE that is not the last. */
     void writing(Work write, int turn) {
         lastWrite = write;
         lastWriteTurn = turn;
     }
 
-    /** The WRITE that went out last of those that were not the last; null if none is under way, or all are known to be over. */
+    /** The newest WRITE that is not the last of its read; null if all of them have ended. */
     Work lastWrite() {
         return lastWrite;
     }
@@ -131,7 +131,7 @@ final class IserTransfer extends Work {
         return writeStag;
     }
 
-    /** The tagged offset of the write's byte {@code position}: what is advertised starts behind what came with the command. */
+    /** The tagged offset of byte {@code position} of a write: the advertised memory begins behind the immediate data. */
     long writeOffset(int position) {
         return writeBaseOffset + position - unsolicitedBytes;
     }
@@ -140,12 +140,12 @@ final class IserTransfer extends Work {
         return readStag;
     }
 
-    /** The tagged offset of the read's byte {@code position}. */
+    /** The tagged offset of byte {@code position} of a read. */
     long readOffset(int position) {
         return readBaseOffset + position;
     }
 
-    /** A READ up to this byte is under way, and its end is of interest. */
+    /** Notes a READ up to this byte, whose end is awaited. */
     void requested(int end) {
         requestedBytes = end;
         awaited = true;
@@ -155,14 +155,14 @@ final class IserTransfer extends Work {
         return requestedBytes;
     }
 
-    /** Whether a READ's end is still of interest; answers so once for each. */
+    /** Whether the end of a READ is awaited; true once for each. */
     boolean takeAwaited() {
         boolean result = awaited;
         awaited = false;
         return result;
     }
 
-    /** Nobody waits for the data any more. */
+    /** The data is not awaited any more. */
     void forget() {
         advertisedKey = 0;
         awaited = false;

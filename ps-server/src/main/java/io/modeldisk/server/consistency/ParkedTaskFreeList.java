@@ -5,10 +5,10 @@ import io.modeldisk.server.block.Block;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The links for waiting tasks, used again and again: as many are ever made as tasks waited at the same time, which the
- * sessions' windows bound. Thread-safe.
+ * The free list of links for waiting tasks. It grows to the largest number of tasks that waited at one time, which the command
+ * windows of the sessions bound. Thread-safe.
  */
-final class ParkingLot {
+final class ParkedTaskFreeList {
     private final AtomicInteger waiting = new AtomicInteger();
     private ParkedTask free;
 
@@ -19,14 +19,14 @@ final class ParkingLot {
         return parked;
     }
 
-    /** Gives a link back that is on no list any more. */
+    /** Returns a link that is on no block's list to the free list. */
     void release(ParkedTask parked) {
         parked.task = null;
         waiting.decrementAndGet();
         put(parked);
     }
 
-    /** Takes a task off a block's list, if it is there. */
+    /** Removes a task from the list of a block, if it is there. */
     void forget(IoTask task, Block block, ParkedTasks list) {
         ParkedTask parked;
         block.lock();
@@ -40,7 +40,7 @@ final class ParkingLot {
         }
     }
 
-    /** Resumes a chain of tasks that were taken off their lists. Called without any lock held. */
+    /** Resumes a chain of tasks that are on no block's list. Called without a lock. */
     void resumeAll(ParkedTask chain) {
         ParkedTask each = chain;
         while (each != null) {
