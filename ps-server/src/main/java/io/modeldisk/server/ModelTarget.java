@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 /** A shard as an iSCSI target: its two logical units, and the learners behind its sessions. */
 final class ModelTarget implements Target {
     /** On a busy machine a learner that is alive may take seconds to answer a ping. */
-    private static final long MIN_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long MIN_SILENCE_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final ShardModel shard;
     private final List<LogicalUnit> units;
@@ -38,16 +38,16 @@ final class ModelTarget implements Target {
     }
 
     @Override
-    public long silenceBoundNanos(Nexus nexus) {
+    public long silenceBoundNs(Nexus nexus) {
         // Only learners are waited for.
         return shard.learners().member(nexus) == null
             ? Long.MAX_VALUE
-            : Math.max(MIN_SILENCE_NANOS, shard.lease().toNanos());
+            : Math.max(MIN_SILENCE_NS, shard.lease().toNanos());
     }
 
     @Override
-    public void nexusSilent(Nexus nexus, long silentNanos) {
-        shard.learners().silent(nexus, silentNanos);
+    public void nexusSilent(Nexus nexus, long silentNs) {
+        shard.learners().silent(nexus, silentNs);
     }
 
     @Override

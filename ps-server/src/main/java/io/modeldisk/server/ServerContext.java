@@ -211,7 +211,7 @@ public final class ServerContext {
             ModelSource source = sizeBytes != null
                 ? ModelSource.ofSize(sizeBytes)
                 : ModelSource.fromSafetensors(safetensors);
-            network.listen(listen).access(access).portals(new Portals(shard + 1, portals));
+            network.clock(clock).listen(listen).access(access).portals(new Portals(shard + 1, portals));
             settings = new ServerSettings(facts(source), source, aggregator, mode, nonFinite, lease, spareBlocks,
                 clock);
         }

@@ -225,8 +225,8 @@ class ShardModelTest {
             shard.target().nexusEstablished(LEARNER);
             shard.target().nexusEstablished(observer);
             shard.learners().join(LEARNER);
-            assertThat(shard.target().silenceBoundNanos(LEARNER)).isEqualTo(TimeUnit.SECONDS.toNanos(7));
-            assertThat(shard.target().silenceBoundNanos(observer)).isEqualTo(Long.MAX_VALUE);
+            assertThat(shard.target().silenceBoundNs(LEARNER)).isEqualTo(TimeUnit.SECONDS.toNanos(7));
+            assertThat(shard.target().silenceBoundNs(observer)).isEqualTo(Long.MAX_VALUE);
             shard.target().nexusSilent(LEARNER, TimeUnit.SECONDS.toNanos(7));
             shard.target().nexusLost(LEARNER, false);
             shard.expire();

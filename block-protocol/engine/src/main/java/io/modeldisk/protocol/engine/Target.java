@@ -17,12 +17,12 @@ public interface Target {
     }
 
     /** How long this nexus may be silent before its connection is ended; the server's own bound applies if it is less. */
-    default long silenceBoundNanos(Nexus nexus) {
+    default long silenceBoundNs(Nexus nexus) {
         return Long.MAX_VALUE;
     }
 
-    /** The nexus has been silent for {@code silentNanos} although it was pinged. Its session is about to end. */
-    default void nexusSilent(Nexus nexus, long silentNanos) {}
+    /** The nexus has been silent for {@code silentNs} although it was pinged. Its session is about to end. */
+    default void nexusSilent(Nexus nexus, long silentNs) {}
 
     /** A session of this nexus has entered full-feature phase. */
     void nexusEstablished(Nexus nexus);

@@ -153,7 +153,7 @@ final class TargetConnection implements Runnable {
     /** Delays the answer to a failed login. Only this connection waits. */
     void delayRefusal() {
         long untilNs = clock.nanoTime()
-            + TimeUnit.MILLISECONDS.toNanos(server.failureDelays().failedMillis(peerAddress));
+            + TimeUnit.MILLISECONDS.toNanos(server.failureDelays().failedMs(peerAddress));
         endLock.lock();
         try {
             while (!closed && clock.nanoTime() - untilNs < 0) {
@@ -250,7 +250,7 @@ final class TargetConnection implements Runnable {
     }
 
     private void watchSilence(long silentNs) {
-        long boundNs = Math.min(2 * context.pingInterval().toNanos(), context.target().silenceBoundNanos(nexus()));
+        long boundNs = Math.min(2 * context.pingInterval().toNanos(), context.target().silenceBoundNs(nexus()));
         switch (silence.look(silentNs, boundNs)) {
             case PING -> schedule.offer(ping);
             case DISCONNECT -> {

@@ -52,7 +52,7 @@ public final class TargetServer implements AutoCloseable {
     private TargetServer(TargetContext context) throws IOException {
         this.context = context;
         this.clock = new RunningClock(context.clock(), RunningClock.DEFAULT_LONGEST_STEP);
-        this.failureDelays = new FailureDelays(clock::nanoTime);
+        this.failureDelays = new FailureDelays(clock);
         this.refusals = new RefusalLog(clock);
         this.sessions = new SessionTable(context.target(), context.maxConnections());
         this.logins = new PendingLogins(context.maxLogins(), clock);

@@ -20,7 +20,7 @@ public final class MemoryTarget implements Target, AutoCloseable {
     public final MemoryUnit unit;
     public final List<String> nexusEvents = new CopyOnWriteArrayList<>();
     /** How long a nexus may be silent. */
-    public volatile long silenceBoundNanos = Long.MAX_VALUE;
+    public volatile long silenceBoundNs = Long.MAX_VALUE;
     /** How often the watchdog has asked for it. */
     public final AtomicInteger silenceChecks = new AtomicInteger();
     /** Runs before a nexus is reported silent. */
@@ -48,13 +48,13 @@ public final class MemoryTarget implements Target, AutoCloseable {
     }
 
     @Override
-    public long silenceBoundNanos(Nexus nexus) {
+    public long silenceBoundNs(Nexus nexus) {
         silenceChecks.incrementAndGet();
-        return silenceBoundNanos;
+        return silenceBoundNs;
     }
 
     @Override
-    public void nexusSilent(Nexus nexus, long silentNanos) {
+    public void nexusSilent(Nexus nexus, long silentNs) {
         silencing.run();
         nexusEvents.add("silent " + nexus.learner());
     }

@@ -224,7 +224,7 @@ class TargetProtocolErrorTest {
     @Test
     void targetMayLimitSilenceBelowTheServersBound() throws Exception {
         try (Serving serving = new Serving(context -> context)) {
-            serving.target.silenceBoundNanos = TimeUnit.SECONDS.toNanos(1);
+            serving.target.silenceBoundNs = TimeUnit.SECONDS.toNanos(1);
             try (RawInitiator silent = serving.login()) {
                 assertThat(silent.receive().opcode()).as("a ping").isEqualTo(Opcode.NOP_IN);
                 assertThat(silent.isClosedByTarget()).isTrue();
@@ -239,7 +239,7 @@ class TargetProtocolErrorTest {
     void initiatorThatWaitsForALongCommandIsNotSilent() throws Exception {
         try (Serving serving = new Serving(context -> context)) {
             long bound = TimeUnit.MILLISECONDS.toNanos(300);
-            serving.target.silenceBoundNanos = bound;
+            serving.target.silenceBoundNs = bound;
             serving.target.unit.filling = () -> {
                 long begun = System.nanoTime();
                 while (System.nanoTime() - begun < 3 * bound) {

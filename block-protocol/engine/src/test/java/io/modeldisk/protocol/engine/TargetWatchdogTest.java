@@ -30,7 +30,7 @@ class TargetWatchdogTest {
     @BeforeEach
     void serve() throws IOException {
         serving = new Serving(context -> context.clock(clock));
-        serving.target.silenceBoundNanos = SILENCE_BOUND.toNanos();
+        serving.target.silenceBoundNs = SILENCE_BOUND.toNanos();
         raw = serving.login();
     }
 

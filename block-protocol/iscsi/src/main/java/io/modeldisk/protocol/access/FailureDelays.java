@@ -1,11 +1,11 @@
 package io.modeldisk.protocol.access;
 
+import io.modeldisk.platform.time.NanoClock;
 import java.io.Serial;
 import java.net.InetAddress;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 
 /**
  * The delay of the response to a failed authentication. It doubles with each failure from one address, so that guessing is slow;
@@ -13,19 +13,19 @@ import java.util.function.LongSupplier;
  */
 public final class FailureDelays {
     /** The first failure's delay. */
-    public static final long FIRST_MILLIS = 100;
+    public static final long FIRST_MS = 100;
 
     /** The longest delay. */
-    public static final long LONGEST_MILLIS = 1600;
+    public static final long LONGEST_MS = 1600;
 
     /** An address without a failure for this time starts with the first delay again. */
-    public static final long FORGET_MILLIS = 60_000;
+    public static final long FORGET_MS = 60_000;
 
     private static final int MAX_ADDRESSES = 1024;
 
-    private record Failures(long delayMillis, long lastNanos) {}
+    private record Failures(long delayMs, long lastNs) {}
 
-    private final LongSupplier nanoClock;
+    private final NanoClock clock;
     private final Map<InetAddress, Failures> failures = new LinkedHashMap<>(16, 0.75f, true) {
         @Serial
         private static final long serialVersionUID = 1;
@@ -36,19 +36,19 @@ public final class FailureDelays {
         }
     };
 
-    /** Tells the time with this clock, as {@link System#nanoTime}. */
-    public FailureDelays(LongSupplier nanoClock) {
-        this.nanoClock = nanoClock;
+    /** No failures yet, by this clock. */
+    public FailureDelays(NanoClock clock) {
+        this.clock = clock;
     }
 
     /** Notes a failed authentication; returns the delay of its response. */
-    public synchronized long failedMillis(InetAddress address) {
-        long now = nanoClock.getAsLong();
+    public synchronized long failedMs(InetAddress address) {
+        long nowNs = clock.nanoTime();
         Failures before = failures.get(address);
         boolean forgotten = before == null
-            || now - before.lastNanos > TimeUnit.MILLISECONDS.toNanos(FORGET_MILLIS);
-        long delay = forgotten ? FIRST_MILLIS : Math.min(2 * before.delayMillis, LONGEST_MILLIS);
-        failures.put(address, new Failures(delay, now));
+            || nowNs - before.lastNs > TimeUnit.MILLISECONDS.toNanos(FORGET_MS);
+        long delay = forgotten ? FIRST_MS : Math.min(2 * before.delayMs, LONGEST_MS);
+        failures.put(address, new Failures(delay, nowNs));
         return delay;
     }
 }

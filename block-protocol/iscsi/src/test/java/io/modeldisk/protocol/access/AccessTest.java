@@ -91,16 +91,16 @@ class AccessTest {
     @Test
     void delayOfAnAddressDoublesUpToABoundAndIsForgotten() {
         ManualClock clock = new ManualClock();
-        FailureDelays delays = new FailureDelays(clock::nanoTime);
+        FailureDelays delays = new FailureDelays(clock);
         InetAddress one = InetAddress.ofLiteral("10.0.0.1");
-        assertThat(List.of(delays.failedMillis(one), delays.failedMillis(one), delays.failedMillis(one)))
+        assertThat(List.of(delays.failedMs(one), delays.failedMs(one), delays.failedMs(one)))
             .containsExactly(100L, 200L, 400L);
-        assertThat(delays.failedMillis(InetAddress.ofLiteral("10.0.0.2"))).isEqualTo(100);
+        assertThat(delays.failedMs(InetAddress.ofLiteral("10.0.0.2"))).isEqualTo(100);
         for (int i = 0; i < 10; i++) {
-            delays.failedMillis(one);
+            delays.failedMs(one);
         }
-        assertThat(delays.failedMillis(one)).isEqualTo(FailureDelays.LONGEST_MILLIS);
-        clock.advance(Duration.ofMillis(FailureDelays.FORGET_MILLIS + 1));
-        assertThat(delays.failedMillis(one)).isEqualTo(100);
+        assertThat(delays.failedMs(one)).isEqualTo(FailureDelays.LONGEST_MS);
+        clock.advance(Duration.ofMillis(FailureDelays.FORGET_MS + 1));
+        assertThat(delays.failedMs(one)).isEqualTo(100);
     }
 }
