@@ -104,7 +104,7 @@ final class BackgroundExchange implements AutoCloseable {
     }
 
     /**
-     * Waits until the exchange, if there is one, has ended. Its pull does not wait for a later time any more.
+     * Waits until the exchange, if there is one, has ended. A pull that the scheduler has delayed starts at once.
      *
      * @throws CancelledException if it was cancelled; the exchange goes on
      */
@@ -147,7 +147,7 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** The failure of the last exchange, once; null if it succeeded, or if the failure was taken before. */
+    /** Takes the failure of the last exchange; null if it succeeded, or if its failure was taken before. */
     IOException takeFailure() {
         lock.lock();
         try {
@@ -169,7 +169,7 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Ends the pull; the push goes on. */
+    /** Cancels the pull; the push goes on. */
     void cancelPull() {
         lock.lock();
         try {
@@ -193,7 +193,7 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Gives the set back if no step was under way. Caller holds the lock. */
+    /** Gives the sets back if no step is under way, and wakes all threads. Caller holds the lock. */
     private void exchangeStopped() {
         if (job != null && progress.hasEnded()) {
             job.giveBack();
@@ -203,9 +203,9 @@ final class BackgroundExchange implements AutoCloseable {
     }
 
     /**
-     * Cancels the pull, waits for the push, and cancels it when the time is over.
+     * Cancels the pull and waits for the push; cancels the push after the timeout.
      *
-     * @return false if the exchange has not ended all the same: the memory of its sets may still be used
+     * @return false if the exchange does not end: the memory of its sets may still be in use
      */
     boolean end(long pushTimeoutNs) {
         cancelPull();
@@ -244,7 +244,7 @@ final class BackgroundExchange implements AutoCloseable {
         end(0);
     }
 
-    /** Waits for a step, for a worker; answers its exchange, or null if there will be no step. */
+    /** Waits for the next step of a worker. Returns its job, or null after {@link #close}. */
     ExchangeJob awaitStep(Step step) throws InterruptedException {
         lock.lock();
         try {
@@ -288,7 +288,7 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** A worker has done a step, or failed to. */
+    /** A worker has ended a step; {@code failed} is null if it succeeded. */
     void stepEnded(Step step, long pushedBytes, IOException failed) {
         lock.lock();
         try {
@@ -328,7 +328,7 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Keeps the first failure. The pull is of no use any more. Caller holds the lock. */
+    /** Keeps the first failure and cancels the pull, which is of no use any more. Caller holds the lock. */
     private void stepFailed(Step step, IOException failed) {
         boolean isPush = step.kind == StepKind.PUSH || step.kind == StepKind.SYNCHRONIZE;
         if (step.kind != StepKind.OBSERVE && failure == null && (isPush || !pullCancelled)) {

@@ -19,7 +19,7 @@ import org.apache.logging.log4j.Logger;
  * waits for the same exchange. An open only starts the pull of the weights; the first read waits for it.
  */
 abstract class BufferedExchange implements LocalExchange {
-    /** How long the last push of a learner that has gone may keep the next one waiting. */
+    /** How long the last push of a learner may continue after the learner has closed the model. */
     static final long DRAIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
 
     private static final Logger LOG = LogManager.getLogger(BufferedExchange.class);
@@ -42,7 +42,7 @@ abstract class BufferedExchange implements LocalExchange {
 
     // Reads and writes share it; it is held alone to lend or replace the active set.
     private final CancellableLock sets = new CancellableLock();
-    // Whether a request was interrupted and has left an exchange of the active set; guarded by the turn.
+    // Whether an interrupted request has left an exchange of the active set; guarded by the turn.
     private boolean left;
     // Whether the active set was read or written after its last exchange.
     private volatile boolean touched;
@@ -60,7 +60,7 @@ abstract class BufferedExchange implements LocalExchange {
     public void prepare(boolean learner, Cancellation cancellation) throws IOException {
         long mine = turn.lockExclusive(cancellation);
         try {
-            // A file that was opened and closed may have left a pull.
+            // The last open may have started a pull that nobody needs any more.
             background.cancelPull();
             background.awaitEnd(cancellation);
             left = false;
@@ -84,7 +84,7 @@ abstract class BufferedExchange implements LocalExchange {
         return null;
     }
 
-    /** The learner has what it needs to compute. Caller has the turn. */
+    /** The learner begins to compute. Caller has the turn. */
     protected void computationBegins() {
         computingSinceNs = trace.clock().nanoTime();
     }
@@ -226,13 +226,13 @@ abstract class BufferedExchange implements LocalExchange {
         }
     }
 
-    /** An fsync that began at this time. Caller has the turn. */
+    /** The learner has called fsync at this time. Caller has the turn. */
     protected final void computationEnded(long nowNs) {
         trace.add(Phase.COMPUTE, iteration, computingSinceNs, nowNs);
         computingSinceNs = nowNs;
     }
 
-    /** The fsync that has waited since this time succeeds. Caller has the turn. */
+    /** An fsync that has waited since this time succeeds. Caller has the turn. */
     protected final void iterationEnded(long stalledSinceNs, boolean pushed) {
         long nowNs = trace.clock().nanoTime();
         trace.add(Phase.STALL, iteration, stalledSinceNs, nowNs);

@@ -4,7 +4,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.DoubleAdder;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What an exchange has moved, and how long that took. Thread-safe. */
+/**
+ * What an exchange has moved, and how long that took. {@link io.modeldisk.platform.metrics.Metric} declares each value for the
+ * status. Thread-safe.
+ */
 public final class ExchangeCounters {
     private final LongAdder pushedBytes = new LongAdder();
     private final LongAdder pulledBytes = new LongAdder();
@@ -45,26 +48,26 @@ public final class ExchangeCounters {
         }
     }
 
-    /** The learner has waited in fsync. */
+    /** The learner has waited in fsync for this long. */
     void stalled(long durationNs) {
         stallNs.add(durationNs);
         lastStallNs = durationNs;
     }
 
-    /** A pull was put off, perhaps by nothing. */
+    /** A pull was delayed for this long, or 0. */
     void bubble(long durationNs) {
         bubbleNs.add(durationNs);
         bubbles.increment();
         lastBubbleNs = durationNs;
     }
 
-    /** The learner has begun to compute on weights whose pull began so long ago. */
+    /** The learner has begun to compute on weights of this age. */
     void age(long durationNs) {
         ageNs.add(durationNs);
         ages.increment();
     }
 
-    /** By so many rounds the weights lagged behind when the learner began to compute on them. */
+    /** The learner has begun to compute on weights that lag behind by this many rounds. */
     void staleness(double rounds) {
         staleness.add(rounds);
         stalenesses.increment();
@@ -75,17 +78,17 @@ public final class ExchangeCounters {
         lastError = String.valueOf(e.getMessage());
     }
 
-    /** Bytes of gradient that the shards have taken. */
+    /** The bytes of gradient that the shards have taken. */
     public long pushedBytes() {
         return pushedBytes.sum();
     }
 
-    /** Bytes of weights that the shards have given. */
+    /** The bytes of weights that the shards have returned. */
     public long pulledBytes() {
         return pulledBytes.sum();
     }
 
-    /** How many fsyncs ended an iteration: pushed something, and succeeded. */
+    /** How many iterations have ended: fsyncs that had something to push and succeeded. */
     public long iterations() {
         return iterations.sum();
     }
@@ -110,47 +113,47 @@ public final class ExchangeCounters {
         return ms(stallNs.sum());
     }
 
-    /** How long it waited in the last. */
+    /** How long the learner waited in the last fsync. */
     public double lastStallMs() {
         return ms(lastStallNs);
     }
 
-    /** How long the last pull was put off. */
+    /** How long the last pull was delayed. */
     public double lastBubbleMs() {
         return ms(lastBubbleNs);
     }
 
-    /** The same, the mean of all. */
+    /** The mean delay of all pulls. */
     public double meanBubbleMs() {
         return ms(bubbleNs.sum()) / Math.max(1, bubbles.sum());
     }
 
-    /** How old weights were when the learner began to compute on them: the mean of all iterations. */
+    /** The age of the weights when the learner began to compute on them, mean of all iterations. */
     public double meanAgeMs() {
         return ms(ageNs.sum()) / Math.max(1, ages.sum());
     }
 
-    /** By how many rounds the last weights lagged behind when the learner began to compute on them; NaN if not known. */
+    /** The rounds by which the last weights lagged behind when the learner began to compute on them; NaN if unknown. */
     public double lastStaleness() {
         return lastStaleness;
     }
 
-    /** The same, the mean of those that are known; NaN if none is. */
+    /** The mean of all stalenesses that are known; NaN if none is known. */
     public double meanStaleness() {
         return stalenesses.sum() == 0 ? Double.NaN : staleness.sum() / stalenesses.sum();
     }
 
-    /** The rate of the pushes since the start, in 10<sup>9</sup> bytes a second of pushing; 0 before the first. */
+    /** The mean rate of all pushes, in 10<sup>9</sup> bytes per second of pushing; 0 before the first push. */
     public double pushGbPerSecond() {
         return (double) pushedBytes.sum() / Math.max(1, pushNs.sum());
     }
 
-    /** The rate of the pulls since the start, in 10<sup>9</sup> bytes a second of pulling; 0 before the first. */
+    /** The mean rate of all pulls, in 10<sup>9</sup> bytes per second of pulling; 0 before the first pull. */
     public double pullGbPerSecond() {
         return (double) pulledBytes.sum() / Math.max(1, pullNs.sum());
     }
 
-    /** What went wrong last, in words; empty if nothing did. */
+    /** The message of the last failure; empty if there was none. */
     public String lastError() {
         return lastError;
     }

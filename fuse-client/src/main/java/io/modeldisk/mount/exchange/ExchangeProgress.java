@@ -29,7 +29,7 @@ final class ExchangeProgress {
         WAITING, BEGINNING, MOVING, COPYING, STOPPING, ENDED
     }
 
-    /** What a worker does outside the lock. */
+    /** The kinds of steps. A worker does a step outside the lock. */
     enum StepKind {
         PUSH, SYNCHRONIZE, BEGIN_PULL, PULL, COPY, OBSERVE
     }
@@ -119,7 +119,7 @@ final class ExchangeProgress {
         pull = Pull.WAITING;
         nextPull = 0;
         copies = copying;
-        // An observation that a shard has not answered yet is not joined by another.
+        // Only one observation at a time: a shard may not have answered the last one yet.
         observes = pushes && !observing;
     }
 
@@ -193,10 +193,10 @@ final class ExchangeProgress {
         return true;
     }
 
-    /** A step has ended; {@code movedBytes} of its range were pushed. */
-    void ended(Step step, long movedBytes, boolean failed) {
+    /** A step has ended, and has pushed this many bytes of its range. */
+    void ended(Step step, long stepBytes, boolean failed) {
         switch (step.kind) {
-            case PUSH -> pushPieceEnded(step, movedBytes, failed);
+            case PUSH -> pushPieceEnded(step, stepBytes, failed);
             case SYNCHRONIZE -> {
                 pushesUnderWay--;
                 push = Push.ENDED;
@@ -209,13 +209,13 @@ final class ExchangeProgress {
         }
     }
 
-    private void pushPieceEnded(Step step, long movedBytes, boolean failed) {
+    private void pushPieceEnded(Step step, long stepBytes, boolean failed) {
         pushesUnderWay--;
         if (failed) {
             push = Push.STOPPING;
             stopPull();
         } else {
-            pushedBytes += movedBytes;
+            pushedBytes += stepBytes;
             pushed[(int) (step.from / pushPieceBytes)] = true;
             while (pushedTo < bytes && pushed[(int) (pushedTo / pushPieceBytes)]) {
                 pushedTo = Math.min(bytes, pushedTo + pushPieceBytes);

@@ -1,11 +1,11 @@
 package io.modeldisk.mount.exchange;
 
-/** When the pull of an exchange begins, and what is measured on the way: where the exchange schemes differ. Thread-safe. */
+/** Decides when the pull of an exchange begins, and takes the measurements of an exchange scheme. Thread-safe. */
 interface Pacing {
     /** A delay that only the end of the push, a waiting learner or a failure ends. */
     long NEVER = Long.MAX_VALUE;
 
-    /** The pull begins when everything pushed has been aggregated; nothing is measured. */
+    /** The pull begins when everything that was pushed has been aggregated. Takes no measurements. */
     Pacing AFTER_AGGREGATION = (push, _) -> push == ExchangeProgress.Push.ENDED ? 0 : NEVER;
 
     /**
@@ -33,7 +33,11 @@ interface Pacing {
         return VersionProbe.UNKNOWN;
     }
 
-    /** The pull begins now; the push, if there was one and it has ended, ended then. */
+    /**
+     * The pull of an iteration begins.
+     *
+     * @param pushEndedNs when the shards had the whole gradient; {@code nowNs} if they do not have it yet
+     */
     default void pullBegins(long iteration, long pushEndedNs, long nowNs) {}
 
     /** A push took this long. */
