@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Who gets in at a shard that has secrets: ours, libiscsi's programs and QEMU's, with CHAP one way and mutual where they can. */
+/** Logins to a shard with secrets: our initiator, libiscsi and QEMU, with one-way CHAP and, where they can, mutual CHAP. */
 @Timeout(120)
 final class AuthenticationIT {
     private static final String SECRET = "aVeryLongSecretOfIts";
@@ -40,7 +40,7 @@ final class AuthenticationIT {
             + "iqn.2026-11.io.modeldisk:m/1" + rest;
     }
 
-    /** What libiscsi inside QEMU takes from the environment; QEMU cannot ask the target to authenticate. */
+    /** The environment of libiscsi within QEMU, which cannot ask the target to authenticate. */
     private static Map<String, String> chap(String secret) {
         return Map.of("LIBISCSI_CHAP_USERNAME", "learner", "LIBISCSI_CHAP_PASSWORD", secret);
     }
@@ -60,7 +60,7 @@ final class AuthenticationIT {
 
     @Test
     @Tag("peer")
-    void libiscsiGetsNothingWithAWrongSecretOrNone() throws Exception {
+    void libiscsiWithAWrongOrMissingSecretIsRefused() throws Exception {
         Programs.require("iscsi-inq", "libiscsi-bin");
         Shards shards = serve();
         for (Result result : new Result[]{
@@ -91,7 +91,7 @@ final class AuthenticationIT {
 
     @Test
     @Tag("peer")
-    void qemuGetsNothingWithAWrongSecret() throws Exception {
+    void qemuWithAWrongSecretIsRefused() throws Exception {
         Programs.require("qemu-io", "qemu-utils, qemu-block-extra");
         Shards shards = serve();
         Result wrong = sandbox.run(chap("notTheSecretOfIts"), "qemu-io", "-f", "raw", "-c", "read 0 4k",
@@ -102,11 +102,11 @@ final class AuthenticationIT {
 
     @Test
     @Tag("peer")
-    void discoveryAtOneShardFindsAllOfThem() throws Exception {
+    void discoveryAtOneShardFindsAllShards() throws Exception {
         Programs.require("iscsi-ls", "libiscsi-bin");
         Running first = Command.serve(sandbox, "--model", "two", "--size", "64MiB", "--shard", "0/2");
         int port = Command.port(first);
-        // The other's own place says the port that it was given only now.
+        // The port of the other shard is known only now.
         Running second = Command.serve(sandbox, "--model", "two", "--size", "64MiB", "--shard", "1/2",
             "--peers", "127.0.0.1:" + port + ",127.0.0.1:1");
         String list = sandbox.run("iscsi-ls", "iscsi://127.0.0.1:" + Command.port(second)).succeeded();
@@ -128,7 +128,7 @@ final class AuthenticationIT {
     }
 
     @Test
-    void ownInitiatorSaysWhatItLacks() throws Exception {
+    void ownInitiatorNamesItsMissingSecret() throws Exception {
         Shards shards = serve();
         Result none = sandbox.run(modeldisk("status", shards.address()));
         assertThat(none.status()).isEqualTo(1);
@@ -140,7 +140,7 @@ final class AuthenticationIT {
     }
 
     @Test
-    void noSecretIsEverPrinted() throws Exception {
+    void secretsAreNeverPrinted() throws Exception {
         Running shard = sandbox.start("serve", Map.of("MODELDISK_LOG_LEVEL", "debug"),
             modeldisk("serve", "--model", "m",
                 "--size", "1MiB", "--listen", "127.0.0.1:0", "--secrets", serverSecrets()));

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Wrong input ends the command with a message that names the value and what would be right, and leaves nothing behind. */
+/** Wrong input ends the command with a message that names the value and its remedy, and leaves nothing behind. */
 @Timeout(120)
 final class BadInputIT {
     private static final long SIZE_BYTES = 1 << 20;
@@ -78,19 +78,19 @@ final class BadInputIT {
         --size=1MiB --login-timeout=0             | loginTimeout=0s must be longer than 0s
         --size=1MiB --ping-interval=0             | pingInterval=0s must be longer than 0s
         """)
-    void aWrongOptionOfServeIsNamedWithWhatWouldBeRight(String options, String said) throws Exception {
+    void serveNamesAWrongOptionAndItsRange(String options, String said) throws Exception {
         assertServeRefused(List.of(said), (Object[]) options.split(" "));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"0.0.0.0:0", "[::]:0"})
-    void nobodyServesOtherMachinesWithoutSayingWhoMayLogIn(String listen) throws Exception {
+    void serveOnAnExternalAddressNeedsSecretsOrInsecure(String listen) throws Exception {
         assertRefused(List.of("give --secrets FILE, or --insecure to admit everyone"), "serve", "--model",
             "m", "--size=1MiB", "--listen", listen);
     }
 
     @Test
-    void aPortInUseIsNamed() throws Exception {
+    void serveNamesAPortInUse() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String portal = "127.0.0.1:" + taken.getLocalPort();
             assertRefused(List.of("cannot listen on " + portal, "--listen chooses another"), "serve", "--model", "m",
@@ -106,7 +106,7 @@ final class BadInputIT {
         overlapping  | tensor 'b' begins at 4092, inside another that ends at 4096
         dtype        | tensor 'b' has unknown dtype F33; known are
         """)
-    void aBrokenSafetensorsFileIsNamedWithWhatIsWrong(String defect, String said) throws Exception {
+    void serveNamesADamagedSafetensorsFileAndItsDefect(String defect, String said) throws Exception {
         Path file = Files.write(sandbox.path("broken.safetensors"), broken(defect));
         assertServeRefused(List.of("broken.safetensors", said), "--from", file);
     }
@@ -128,7 +128,7 @@ final class BadInputIT {
     }
 
     @Test
-    void aShardWhereNothingListensIsNamed() throws Exception {
+    void mountNamesAShardThatDoesNotListen() throws Exception {
         int free;
         try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             free = probe.getLocalPort();
@@ -138,7 +138,7 @@ final class BadInputIT {
     }
 
     @Test
-    void aShardThatNeverAnswersIsGivenUp() throws Exception {
+    void mountGivesUpAShardThatNeverAnswers() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
             String portal = "127.0.0.1:" + silent.getLocalPort();
             assertRefused(List.of(portal + " takes connections but does not answer a login"), "mount",
@@ -147,7 +147,7 @@ final class BadInputIT {
     }
 
     @Test
-    void shardsOfDifferentModelsAreNotMixed() throws Exception {
+    void mountRefusesShardsOfDifferentModels() throws Exception {
         Shards small = launch(2, context -> context);
         Shards large = Shards.launch(sandbox, "m", 2, 2 * SIZE_BYTES, context -> context);
         Shards mixed = new Shards("m", List.of(small.ports().getFirst(), large.ports().getLast()));
@@ -157,58 +157,58 @@ final class BadInputIT {
     }
 
     @Test
-    void shardsInTheWrongOrderAreNotMounted() throws Exception {
+    void mountRefusesShardsInTheWrongOrder() throws Exception {
         Shards turned = new Shards("m", launch(2, context -> context).ports().reversed());
         assertRefused(List.of("127.0.0.1:" + turned.ports().getFirst() + " is shard 1, but stands in place 0"), "mount",
             turned.address(), sandbox.directory("d"));
     }
 
     @Test
-    void aModelIsNotMountedWithoutAllItsShards() throws Exception {
+    void mountRefusesAModelWithMissingShards() throws Exception {
         Shards first = new Shards("m", launch(2, context -> context).ports().subList(0, 1));
         assertRefused(List.of("is one of 2 shards of model m, but 1 address was given"), "mount", first.address(),
             sandbox.directory("d"));
     }
 
     @Test
-    void anotherModelsNameIsNotFound() throws Exception {
+    void mountRefusesAnUnknownModel() throws Exception {
         Shards other = new Shards("other", launch(1, context -> context).ports());
         assertRefused(List.of("iqn.2026-11.io.modeldisk:other", "target not found"), "mount", other.address(),
             sandbox.directory("d"));
     }
 
     @Test
-    void anAddressOfAnotherFormIsShownTheRightOne() throws Exception {
+    void mountShowsTheFormOfAnAddress() throws Exception {
         assertRefused(List.of("'127.0.0.1/m' is no address of a model; it would look like modeldisk://"), "mount",
             "127.0.0.1/m", sandbox.directory("d"));
     }
 
     @Test
-    void anUnknownExchangeIsShownTheKnownOnes() throws Exception {
+    void mountListsTheExchangeSchemesForAnUnknownOne() throws Exception {
         assertRefused(List.of("exchange=magic must be one of direct, sync"), "mount",
             launch(1, context -> context).address(), sandbox.directory("d"), "--exchange", "magic");
     }
 
     @Test
-    void aMissingDirectoryIsNamed() throws Exception {
+    void mountNamesAMissingDirectory() throws Exception {
         assertRefused(List.of(sandbox.path("d") + " does not exist"), "mount", launch(1, context -> context).address(),
             sandbox.path("d"));
     }
 
     @Test
-    void aFileIsNoDirectoryToMountOn() throws Exception {
+    void mountRefusesAFileAsItsDirectory() throws Exception {
         assertRefused(List.of("file is not a directory"), "mount", launch(1, context -> context).address(),
             sandbox.file("file", ""));
     }
 
     @Test
-    void whatIsNotMountedCannotBeUnmounted() throws Exception {
+    void unmountRefusesADirectoryThatIsNotMounted() throws Exception {
         assertRefused(List.of(sandbox.path("d") + " is not mounted"), "unmount", sandbox.directory("d"));
     }
 
     @Test
     @Tag("mount")
-    void aDirectoryIsNotMountedTwice() throws Exception {
+    void mountRefusesADirectoryThatIsMounted() throws Exception {
         Programs.requireMounting();
         Shards shards = launch(1, context -> context);
         Path directory = sandbox.directory("d");

@@ -31,18 +31,18 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Two shards, two mounts and two learners in rounds, all of them processes. Gradients are ones and the learning rate is 1: a
- * weight is the number of its rounds, negated.
+ * Two shards, two mounts and two learners with bsp, each in its own process. Gradients are ones and the learning rate is 1, so a
+ * weight is minus its number of rounds.
  */
 @Tag("mount")
 @Timeout(120)
 final class BspIT {
-    /** Blocks on both shards, the last one neither full nor whole logical blocks. */
+    /** Blocks on both shards; the last one ends within a logical block. */
     private static final int SIZE_BYTES = (1 << 20) + 5000;
 
     /**
-     * Trains until the file {@code stop} is there, at least the given number of rounds, and tells of each. All weights of all
-     * shards are of one round, also for who came later.
+     * Trains until the file {@code stop} exists and at least the given number of rounds, and prints each round. All weights of
+     * all shards must be of one round, also for a learner that joined later.
      */
     private static final String LEARNER = """
         import os, struct, sys
@@ -116,7 +116,7 @@ final class BspIT {
         assertThat(learner.output()).endsWith("finished\n");
     }
 
-    /** Every weight has had exactly so many rounds. */
+    /** Every weight has had exactly this many rounds. */
     private void assertRounds(int mount, long rounds) throws Exception {
         byte[] weights = Files.readAllBytes(sandbox.path("d" + mount).resolve("weights"));
         FloatBuffer floats = ByteBuffer.wrap(weights).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
@@ -126,7 +126,7 @@ final class BspIT {
     }
 
     @Test
-    void aPullWaitsForTheRoundAndTwoLearnersGoTogether() throws Exception {
+    void pullWaitsForTheRoundOfBothLearners() throws Exception {
         serve();
         Running firstMount = mount(0);
         Running secondMount = mount(1);
@@ -144,7 +144,7 @@ final class BspIT {
         assertThat(first.output()).isEqualTo(second.output()).contains("round 20 20");
     }
 
-    /** How many tasks wait on the shards, as a mount tells. */
+    /** The number of tasks that wait on the shards, from a mount's status. */
     private long waiting(int mount) throws Exception {
         long waiting = 0;
         String text = Files.readString(sandbox.path("d" + mount).resolve("status.json"));
@@ -154,10 +154,10 @@ final class BspIT {
         return waiting;
     }
 
-    /** The victims die after a number of rounds, and some milliseconds into the next, that the seed decides. */
+    /** The victim dies some milliseconds into a round; the seed decides when. */
     @ParameterizedTest
     @CsvSource({"0, 1, sync", "1, 2, sync", "0, 5, overlap", "1, 6, overlap"})
-    void theOthersGoOnWhenALearnerIsKilledAndANewOneTakesItsPlace(int victim, long seed, String scheme)
+    void otherLearnersContinueWhenALearnerIsKilledAndReplaced(int victim, long seed, String scheme)
         throws Exception {
         exchange = scheme;
         Random random = new Random(seed);
@@ -187,7 +187,7 @@ final class BspIT {
 
     @ParameterizedTest
     @CsvSource({"0, 3, sync", "1, 4, sync", "0, 7, overlap", "1, 8, overlap"})
-    void theOthersGoOnWhenAMountIsKilledAndANewOneTakesItsPlace(int victim, long seed, String scheme)
+    void otherLearnersContinueWhenAMountIsKilledAndReplaced(int victim, long seed, String scheme)
         throws Exception {
         exchange = scheme;
         Random random = new Random(seed);
@@ -220,7 +220,7 @@ final class BspIT {
     }
 
     @Test
-    void aNewcomerFindsAllShardsAtTheSameRound() throws Exception {
+    void newLearnerFindsAllShardsAtTheSameRound() throws Exception {
         shards = Shards.launch(sandbox, "m", 2, 8192,
             context -> context.blockSizeBytes(4096).consistency("bsp").lease(Duration.ofMillis(100)));
         StripedModel founder = connect("founder");
@@ -229,7 +229,7 @@ final class BspIT {
             ones.slab(0).set(ValueLayout.JAVA_FLOAT, at, 1);
         }
         founder.push(0, ones, 0, 8192, Cancellation.NONE);
-        // The founder is in the middle of round 2 when the newcomer comes.
+        // The new learner joins while the first one is within round 2.
         founder.push(0, ones, 0, 4096, Cancellation.NONE);
         StripedModel newcomer = connect("newcomer");
         DataMemory weights = sandbox.closeAfterwards(DataMemory.allocate(8192));
@@ -241,7 +241,7 @@ final class BspIT {
                 throw new UncheckedIOException(e);
             }
         });
-        // The rest of round 2, and round 3, which the newcomer takes part in on both shards.
+        // The rest of round 2, and round 3, in which the new learner takes part on both shards.
         founder.push(4096, ones, 0, 4096, Cancellation.NONE);
         founder.push(0, ones, 0, 8192, Cancellation.NONE);
         iteration.get(30, TimeUnit.SECONDS);

@@ -11,13 +11,13 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The doctor on this very machine. */
+/** The doctor on this machine. */
 final class DoctorIT {
     @RegisterExtension
     final Sandbox sandbox = new Sandbox();
 
     @Test
-    void theStatusSaysWhetherSomethingNeededIsMissing() throws Exception {
+    void exitStatusTellsWhetherARequirementIsMissing() throws Exception {
         Result result = sandbox.run(modeldisk("doctor", "--json"));
         JsonNode report = new ObjectMapper().readTree(result.output());
 
@@ -31,7 +31,7 @@ final class DoctorIT {
     }
 
     @Test
-    void aShardIsReachedAndWhoHasAPortIsNamed() throws Exception {
+    void doctorReachesAShardAndNamesTheOwnerOfAPort() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Shards shards = Shards.launch(sandbox, "m", 1, 1 << 20, UnaryOperator.identity());
             String output = sandbox.run(modeldisk("doctor", "--listen", "127.0.0.1:" + taken.getLocalPort(),
@@ -44,7 +44,7 @@ final class DoctorIT {
     }
 
     @Test
-    void aShardThatIsNotThereIsMissed() throws Exception {
+    void doctorReportsAShardThatDoesNotListen() throws Exception {
         Result result = sandbox.run(modeldisk("doctor", "modeldisk://127.0.0.1:1/m"));
 
         assertThat(result.status()).isEqualTo(1);

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How shards and mounts begin and end. */
+/** The start and the end of shards and mounts. */
 @Timeout(120)
 final class LifecycleIT {
     @RegisterExtension
@@ -31,7 +31,7 @@ final class LifecycleIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"TERM", "INT"})
-    void aShardEndsOnASignalAlsoWithConnectionsOpen(String signal) throws Exception {
+    void shardWithOpenConnectionsEndsOnASignal(String signal) throws Exception {
         Running shard = Command.serve(sandbox, "--model", "m", "--size", "1MiB");
         int port = Command.port(shard);
         ModelAddress address = ModelAddress.parse("modeldisk://127.0.0.1:" + port + "/m");
@@ -47,14 +47,14 @@ final class LifecycleIT {
     }
 
     @Test
-    void statusTellsOfEveryShard() throws Exception {
+    void statusShowsEveryShard() throws Exception {
         Shards shards = Shards.launch(sandbox, "m", 2, 1 << 20, context -> context);
         assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded())
             .contains("model m: 1 MiB in 4 blocks of 256 KiB on 2 shards");
     }
 
     @Test
-    void statusOfADirectoryThatIsNoMountIsRefusedInWords() throws Exception {
+    void statusRefusesADirectoryThatIsNotAMount() throws Exception {
         Result result = sandbox.run(modeldisk("status", sandbox.directory("d")));
         assertThat(result.status()).isNotZero();
         assertThat(result.output()).contains("no model is mounted on", "status.json does not exist");
@@ -62,7 +62,7 @@ final class LifecycleIT {
 
     @Test
     @Tag("mount")
-    void statusOfAMountTellsItsTuning() throws Exception {
+    void statusOfAMountShowsItsTuning() throws Exception {
         Programs.requireMounting();
         Path directory = sandbox.directory("d");
         sandbox.run(modeldisk("mount", launch().address(), directory, "--datamover", "tcp", "--tuning", "none",
@@ -76,10 +76,10 @@ final class LifecycleIT {
 
     @Test
     @Tag("mount")
-    void aMountInTheBackgroundPrintsOneLineAndSurvivesWhoStartedIt() throws Exception {
+    void backgroundMountPrintsOneLineAndOutlivesItsParent() throws Exception {
         Programs.requireMounting();
         Path directory = sandbox.directory("d");
-        // The run ends only when nobody holds its output any more.
+        // The run ends when no process holds its output open.
         Result result = sandbox.run(modeldisk("mount", launch().address(), directory, "--learner", "l1"));
         assertThat(result.succeeded().lines()).singleElement().asString()
             .startsWith("ready: model m (1 MiB, 1 shard, asp) mounted on " + directory).endsWith("learner l1");
@@ -92,7 +92,7 @@ final class LifecycleIT {
 
     @Test
     @Tag("mount")
-    void aMountInTheBackgroundLogsToTheFileItWasGiven() throws Exception {
+    void backgroundMountLogsToTheGivenFile() throws Exception {
         Programs.requireMounting();
         Path log = sandbox.path("mount.log");
         sandbox.run(modeldisk("mount", launch().address(), sandbox.directory("d"), "--log", log)).succeeded();
@@ -104,7 +104,7 @@ final class LifecycleIT {
     @ParameterizedTest
     @Tag("mount")
     @ValueSource(strings = {"TERM", "INT"})
-    void aMountEndsOnASignalAlsoWithAFileOpen(String signal) throws Exception {
+    void mountWithAnOpenFileEndsOnASignal(String signal) throws Exception {
         Programs.requireMounting();
         Path directory = sandbox.directory("d");
         Running mount = Command.mount(sandbox, launch(), directory);
@@ -132,7 +132,7 @@ final class LifecycleIT {
 
     @Test
     @Tag("mount")
-    void aMountThatIsInUseIsNotUnmounted() throws Exception {
+    void unmountRefusesAMountInUse() throws Exception {
         Programs.requireMounting();
         Path directory = sandbox.directory("d");
         Running mount = Command.mount(sandbox, launch(), directory);
@@ -149,7 +149,7 @@ final class LifecycleIT {
 
     @Test
     @Tag("mount")
-    void whatAKilledMountLeavesCanBeUnmountedAndMountedAgain() throws Exception {
+    void directoryOfAKilledMountCanBeUnmountedAndMountedAgain() throws Exception {
         Programs.requireMounting();
         Path directory = sandbox.directory("d");
         Shards shards = launch();
@@ -164,7 +164,7 @@ final class LifecycleIT {
 
     @Test
     @Tag("mount")
-    void aMountWhoseShardIsGoneSaysSoAndCanBeUnmounted() throws Exception {
+    void mountWhoseShardIsGoneReportsItAndCanBeUnmounted() throws Exception {
         Programs.requireMounting();
         Path directory = sandbox.directory("d");
         Running shard = Command.serve(sandbox, "--model", "m", "--size", "1MiB");

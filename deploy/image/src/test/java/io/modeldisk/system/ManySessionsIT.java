@@ -10,7 +10,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** 256 learners on one shard with the memory that a shard has by default. */
+/** 256 learners on one shard with its default memory. */
 final class ManySessionsIT {
     private static final int SESSIONS = 256;
     private static final int REQUEST_BYTES = 256 << 10;
@@ -22,22 +22,22 @@ final class ManySessionsIT {
     final Sandbox sandbox = new Sandbox();
 
     @Test
-    void nothingIsRefusedAndEverySessionFinishes() throws Exception {
+    void everySessionFinishesWithoutRefusals() throws Exception {
         SessionsReport report = run(new SessionsBench.Plan(SESSIONS, 0, REQUEST_BYTES, 2, BOUND_SECONDS, REQUESTS));
 
         assertAllFinished(report, SESSIONS);
     }
 
-    /** More of them than there are spare blocks for what they have been promised and do not take. */
+    /** More sessions than the shard has spare blocks for data that they request and do not read. */
     @Test
-    void readersThatStopHoldUpNobody() throws Exception {
+    void stoppedReadersDelayNoOtherSession() throws Exception {
         SessionsReport report = run(new SessionsBench.Plan(8, 96, REQUEST_BYTES, 4, BOUND_SECONDS, REQUESTS));
 
         assertAllFinished(report, 8);
     }
 
     @Test
-    void benchStartsAShardWithRoomForAll() throws Exception {
+    void benchStartsAShardWithRoomForItsSessions() throws Exception {
         assertThat(sandbox.run(Sandbox.modeldisk("bench", "sessions", "--sessions", "4", "--stopped-readers", "300",
             "--duration", "1", "--model-size", "8m")).succeeded()).contains("beside 300 that read nothing",
                 "refused: 0 BUSY, 0 TASK SET FULL; sessions that failed: none");

@@ -19,15 +19,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Programs that know nothing of modeldisk use a mounted model, by POSIX calls alone. */
+/** Programs without modeldisk code use a mounted model by POSIX calls. */
 @Tag("mount")
 @Timeout(120)
 final class MountIT {
-    /** Blocks on both shards, the last one neither full nor whole logical blocks. */
+    /** Blocks on both shards; the last one ends within a logical block. */
     private static final int SIZE_BYTES = (4 << 20) + 5000;
     private static final int WHOLE_BYTES = 4 << 20;
 
-    /** Each pushes a gradient of ones three times, reading the weights in between; so they end at -3. */
+    /** Pushes a gradient of ones three times and reads the weights in between, so that the weights end at -3. */
     private static final String SHELL_LEARNER = """
         set -e
         perl -e 'print pack("f<", 1) x ($ARGV[0] / 4)' "$(stat -c %s "$1")" > "$2"
@@ -103,7 +103,7 @@ final class MountIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"direct", "sync", "overlap"})
-    void aLearnerInShellTrains(String exchange) throws Exception {
+    void learnerInShellTrains(String exchange) throws Exception {
         Programs.require("perl", "perl-base");
         Path directory = mount(exchange);
         sandbox.shell(SHELL_LEARNER, directory.resolve("model"), sandbox.path("gradient")).succeeded();
@@ -111,7 +111,7 @@ final class MountIT {
     }
 
     @Test
-    void aLearnerTrainsWithDigestsAsWithout() throws Exception {
+    void learnerTrainsWithDigests() throws Exception {
         Programs.require("perl", "perl-base");
         Path directory = mount("sync", "--digests", "crc32c");
         sandbox.shell(SHELL_LEARNER, directory.resolve("model"), sandbox.path("gradient")).succeeded();
@@ -120,7 +120,7 @@ final class MountIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"direct", "sync"})
-    void aLearnerInPerlTrains(String exchange) throws Exception {
+    void learnerInPerlTrains(String exchange) throws Exception {
         Programs.require("perl", "perl-base");
         Path directory = mount(exchange);
         Path script = sandbox.file("learner.pl", PERL_LEARNER);
@@ -137,7 +137,7 @@ final class MountIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"direct", "sync"})
-    void aLearnerInCTrains(String exchange) throws Exception {
+    void learnerInCTrains(String exchange) throws Exception {
         Programs.require("gcc", "gcc");
         Path directory = mount(exchange);
         Path source = sandbox.file("learner.c", C_LEARNER);
@@ -148,7 +148,7 @@ final class MountIT {
 
     @Test
     @Tag("peer")
-    void fioReadsBackWhatItWroteToTheWeights() throws Exception {
+    void fioVerifiesItsWritesToTheWeights() throws Exception {
         Path directory = mount("direct");
         fio(directory.resolve("weights"), "--rw=randwrite", "--bs=64k", "--verify=crc32c", "--verify_fatal=1");
         fio(directory.resolve("weights"), "--rw=randwrite", "--bsrange=4k-1m", "--blockalign=4k", "--verify=crc32c",
@@ -179,7 +179,7 @@ final class MountIT {
     }
 
     @Test
-    void ddWritesAndReadsTheWeights() throws Exception {
+    void ddReadsBackTheWeightsThatItWrote() throws Exception {
         Path directory = mount("direct");
         sandbox.shell("head -c %d /dev/urandom > \"$2\" && dd if=\"$2\" of=\"$1\"/weights bs=1M conv=notrunc,fsync"
             .formatted(SIZE_BYTES), directory, sandbox.path("random")).succeeded();
@@ -189,7 +189,7 @@ final class MountIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"model", "weights"})
-    void nothingIsWrittenPastTheEnd(String name) throws Exception {
+    void writePastTheEndFails(String name) throws Exception {
         Path directory = mount("sync");
         Result result = sandbox.shell(
             "dd if=/dev/zero of=\"$1\" bs=4096 count=1 conv=notrunc oflag=seek_bytes seek=" + SIZE_BYTES,
@@ -216,7 +216,7 @@ final class MountIT {
     }
 
     @Test
-    void theStatusIsJsonThatTellsOfMountModelAndShards() throws Exception {
+    void statusJsonDescribesMountModelAndShards() throws Exception {
         Path directory = mount("sync");
         JsonNode status = new ObjectMapper().readTree(Files.readString(directory.resolve("status.json")));
         assertThat(status.at("/mount/exchange").asText()).isEqualTo("sync");

@@ -31,10 +31,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The overlap exchange and real shards. */
+/** The overlap exchange with real shards. */
 @Timeout(120)
 final class OverlapIT {
-    /** Several pieces, blocks on both shards, the last one neither full nor whole logical blocks. */
+    /** Several pieces and blocks on both shards; the last block ends within a logical block. */
     private static final int SIZE_BYTES = (9 << 20) + 5000;
     private static final int WEIGHTS = SIZE_BYTES / Float.BYTES;
     private static final int ITERATIONS = 9;
@@ -44,7 +44,7 @@ final class OverlapIT {
 
     private Shards shards;
 
-    /** A gradient that depends on the weights, the learner and the place, and that float32 holds exactly. */
+    /** A gradient that depends on the weights, the learner and the position, and is exact in float32. */
     private static float gradient(float weight, int learner, int place) {
         return weight / 2 + (learner == 0 ? 1 : 3) * (place % 7 + 1);
     }
@@ -61,7 +61,7 @@ final class OverlapIT {
         return memory.slab(0).getAtIndex(ValueLayout.JAVA_FLOAT, place);
     }
 
-    /** Trains, and answers the weights that each iteration has computed on. */
+    /** Trains and returns the weights that each iteration used. */
     private static List<float[]> train(LocalExchange exchange, int learner) throws Exception {
         List<float[]> seen = new ArrayList<>();
         exchange.prepare(true, Cancellation.NONE);
@@ -83,7 +83,7 @@ final class OverlapIT {
 
     @ParameterizedTest
     @EnumSource(PullPolicy.class)
-    void twoLearnersInRoundsSeeBitForBitTheWeightsOfTheRoundBeforeTheLast(PullPolicy pull) throws Exception {
+    void twoBspLearnersSeeTheExactWeightsOfTheRoundBeforeTheLast(PullPolicy pull) throws Exception {
         shards = Shards.launch(sandbox, "m", 2, SIZE_BYTES, context -> context.blockSizeBytes(64 << 10)
             .consistency("bsp").learners(2).aggregator("sgd:lr=0.5", Aggregators.parse("sgd:lr=0.5")));
         List<LocalExchange> exchanges = List.of(exchange(0, pull), exchange(1, pull));
@@ -108,13 +108,13 @@ final class OverlapIT {
     }
 
     @Test
-    void anIterationThatComputesForLongerPullsAfterABubble() throws Exception {
+    void iterationThatComputesLongerPullsAfterABubble() throws Exception {
         shards = Shards.launch(sandbox, "m", 2, SIZE_BYTES, context -> context);
         LocalExchange exchange = exchange(0, PullPolicy.ADAPTIVE);
         exchange.prepare(true, Cancellation.NONE);
         exchange.awaitWeights(Cancellation.NONE);
         await("a bubble, and weights that have been pushed to", () -> {
-            // The learner's computation: long against a push and a pull of 9 MiB on any machine that can run this.
+            // The computation takes longer than a push and a pull of 9 MiB on any machine that can run this test.
             TimeUnit.MILLISECONDS.sleep(300);
             exchange.written(0, SIZE_BYTES);
             exchange.synchronize(Cancellation.NONE);
@@ -125,7 +125,7 @@ final class OverlapIT {
     }
 
     @Test
-    void theEmulatorMeasuresEachSchemeAndItsTracesBecomeATimeline() throws Exception {
+    void emulatorMeasuresEverySchemeAndItsTracesMakeATimeline() throws Exception {
         Path json = sandbox.path("training.json");
         sandbox.run(Sandbox.modeldisk("bench", "training", "--size", "1MiB", "--compute-ms", "5", "--learners", "2",
             "--shards", "1", "--exchange", "direct,overlap", "--iterations", "5", "--warm-up", "3", "--json", json,
@@ -148,7 +148,7 @@ final class OverlapIT {
     }
 
     @Test
-    void aFileThatIsNoTraceIsNamed() throws Exception {
+    void malformedTraceIsRefusedByName() throws Exception {
         Result result = sandbox.run(Sandbox.modeldisk("trace", "timeline", sandbox.file("x.json", "{}")));
         assertThat(result.status()).isEqualTo(1);
         assertThat(result.output()).contains("x.json is no trace of a mount");

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What other initiators, libiscsi and QEMU, find at a shard. */
+/** Other initiators, libiscsi and QEMU, use a shard. */
 @Tag("peer")
 @Timeout(120)
 final class PeerIT {
@@ -44,7 +44,7 @@ final class PeerIT {
     }
 
     @Test
-    void iscsiLsFindsTheTargetOfTheCommandAndItsTwoUnits() throws Exception {
+    void iscsiLsFindsTheTargetAndItsTwoLogicalUnits() throws Exception {
         Programs.require("iscsi-ls", "libiscsi-bin");
         Shards shards = Command.serveAll(sandbox, "listed", 1, "--size", "64MiB");
         String list = sandbox.run("iscsi-ls", "-s", shards.portal()).succeeded();
@@ -57,7 +57,7 @@ final class PeerIT {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
-    void iscsiInqReadsTheStandardDataAndEveryVitalPage(int lun) throws Exception {
+    void iscsiInqReadsTheStandardDataAndEveryVpdPage(int lun) throws Exception {
         Programs.require("iscsi-inq", "libiscsi-bin");
         String unit = launch().unit(lun);
         assertThat(sandbox.run("iscsi-inq", unit).succeeded()).contains("DIRECT_ACCESS", "Vendor:MODELDSK",
@@ -71,7 +71,7 @@ final class PeerIT {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
-    void iscsiReadCapacityTellsTheSizeInLogicalBlocksOf4096(int lun) throws Exception {
+    void iscsiReadCapacityReturnsLogicalBlocksOf4096Bytes(int lun) throws Exception {
         Programs.require("iscsi-readcapacity16", "libiscsi-bin");
         assertThat(sandbox.run("iscsi-readcapacity16", launch().unit(lun)).succeeded())
             .contains("RETURNED LOGICAL BLOCK ADDRESS:" + (SIZE_BYTES / 4096 - 1), "LOGICAL BLOCK LENGTH IN BYTES:4096",
@@ -80,7 +80,7 @@ final class PeerIT {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
-    void iscsiPerfReadsForSecondsWithoutAnError(int lun) throws Exception {
+    void iscsiPerfReadsWithoutError(int lun) throws Exception {
         Programs.require("iscsi-perf", "libiscsi-bin");
         String output = sandbox.run("iscsi-perf", "-r", "-t", "2", "-b", "64", launch().unit(lun)).succeeded();
         assertThat(output).contains("finished.").doesNotContainIgnoringCase("error")
@@ -88,7 +88,7 @@ final class PeerIT {
     }
 
     @Test
-    void anotherTargetNameIsNotFound() throws Exception {
+    void unknownTargetNameIsNotFound() throws Exception {
         Programs.require("iscsi-inq", "libiscsi-bin");
         Result result = sandbox.run("iscsi-inq", launch().portal() + "/iqn.2026-11.io.modeldisk:other/0");
         assertThat(result.status()).isNotZero();
@@ -96,14 +96,14 @@ final class PeerIT {
     }
 
     @Test
-    void qemuImgSeesADiskOfTheModelsSize() throws Exception {
+    void qemuImgSeesADiskOfTheSizeOfTheModel() throws Exception {
         Programs.require("qemu-img", "qemu-utils, qemu-block-extra");
         assertThat(sandbox.run("qemu-img", "info", launch().unit(1)).succeeded())
             .contains("file format: raw", "(" + SIZE_BYTES + " bytes)");
     }
 
     @Test
-    void qemuIoReadsBackWhatItWroteAlsoAcrossBlocksAndWithinLogicalBlocks() throws Exception {
+    void qemuIoReadsBackUnalignedWrites() throws Exception {
         Programs.require("qemu-io", "qemu-utils, qemu-block-extra");
         Shards shards = launch();
         qemuIo(shards.unit(1), "write -P 0x11 0 8M", "write -P 0x22 252k 8k", "write -P 0x33 4000000 3000001",
@@ -115,7 +115,7 @@ final class PeerIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"crc32c", "crc32c-none", "none-crc32c", "none"})
-    void qemuIoReadsBackWhatItWroteWithHeaderDigests(String digest) throws Exception {
+    void qemuIoReadsBackItsWritesWithHeaderDigests(String digest) throws Exception {
         Programs.require("qemu-io", "qemu-utils, qemu-block-extra");
         Shards shards = launch();
         String[] parts = shards.unit(1).split("/");
@@ -130,14 +130,14 @@ final class PeerIT {
     }
 
     @Test
-    void aGradientWrittenToTheTrainUnitChangesTheRawUnitByTheLearningRate() throws Exception {
+    void gradientWrittenToTheTrainUnitChangesTheRawUnitByTheLearningRate() throws Exception {
         Programs.require("qemu-io", "qemu-utils, qemu-block-extra");
         Shards shards = launch();
         Path gradient = floats("gradient", 1.0f);
         qemuIo(shards.unit(1), "write -s " + floats("weights", 3.0f) + " 0 512k");
         qemuIo(shards.unit(0), "write -s " + gradient + " 256k 4k", "flush");
         qemuIo(shards.unit(0), "write -s " + gradient + " 256k 4k", "flush");
-        // What is asked: exactly the logical block that was pushed has changed, by 2 * 0.5.
+        // Only the pushed logical block has changed, by 2 * 0.5.
         Path copy = sandbox.path("copy");
         sandbox.run("qemu-img", "convert", "-O", "raw", shards.unit(1), copy.toString()).succeeded();
         ByteBuffer weights = ByteBuffer.wrap(Files.readAllBytes(copy)).order(ByteOrder.LITTLE_ENDIAN);
@@ -158,7 +158,7 @@ final class PeerIT {
 
     /** All of libiscsi's tests. What it skips it counts as passed: the README has the real counts, which this checks. */
     @Test
-    void theRawUnitFailsNoConformanceTestOfADiskAndTheReadmeHasTheCounts() throws Exception {
+    void rawUnitPassesTheConformanceTestsOfADiskAndTheDocsHaveTheCounts() throws Exception {
         Programs.require("iscsi-test-cu", "libiscsi-bin");
         Path root = Path.of(System.getProperty("project.root"));
         Path output = Files.writeString(sandbox.path("tests"),
@@ -168,9 +168,9 @@ final class PeerIT {
         assertThat(Files.readString(root.resolve("README.md"))).contains(counts.indent(0));
     }
 
-    /** What a shard says that it has is what libiscsi finds, and what makes no sense for gradients is not there. */
+    /** libiscsi finds every feature that LUN 0 reports, and no feature of a disk that a gradient cannot have. */
     @Test
-    void theTrainUnitRefusesWhatOnlyADiskCan() throws Exception {
+    void trainUnitRefusesCommandsThatOnlyADiskHas() throws Exception {
         Programs.require("iscsi-test-cu", "libiscsi-bin");
         String unit = launch().unit(0);
         for (String suite : List.of("Verify10", "Verify16", "WriteSame10", "WriteSame16", "WriteVerify16")) {
@@ -180,7 +180,7 @@ final class PeerIT {
         }
     }
 
-    /** Suites of which a shard skips little or nothing. */
+    /** Suites of which a shard skips few tests or none. */
     @ParameterizedTest
     @ValueSource(strings = {"Inquiry", "Mandatory", "ModeSense6", "Prefetch10", "Prefetch16", "Read6", "Read10",
         "Read12", "Read16",
@@ -188,7 +188,7 @@ final class PeerIT {
         "Verify16",
         "Write10", "Write12", "Write16", "WriteVerify10", "WriteVerify12", "WriteVerify16", "iSCSIcmdsn", "iSCSIdatasn",
         "iSCSIResiduals", "iSCSITMF"})
-    void theRawUnitPassesTheConformanceTestsOf(String suite) throws Exception {
+    void rawUnitPassesTheConformanceTestsOf(String suite) throws Exception {
         Programs.require("iscsi-test-cu", "libiscsi-bin");
         String output = sandbox.run("iscsi-test-cu", "-d", "-n", "-t", "ALL." + suite, launch().unit(1)).succeeded();
         assertThat(output).containsPattern("suites +1 +1 ").containsPattern("tests +(\\d+) +\\1 +\\1 +0 ");

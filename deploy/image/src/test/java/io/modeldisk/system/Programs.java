@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** Other programs that a test needs: without them it is skipped. */
+/** Programs that a test needs; without them the test is skipped. */
 final class Programs {
     private Programs() {}
 

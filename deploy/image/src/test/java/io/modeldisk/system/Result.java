@@ -3,14 +3,14 @@ package io.modeldisk.system;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The end of a command.
+ * The result of a command.
  *
- * @param command what was run
+ * @param command the command line
  * @param status its exit status
  * @param output its standard output and error
  */
 record Result(String command, int status, String output) {
-    /** Its output, after making sure that it succeeded. */
+    /** The output; fails if the exit status is not 0. */
     String succeeded() {
         assertThat(status).as(this::toString).isZero();
         return output;
@@ -18,6 +18,6 @@ record Result(String command, int status, String output) {
 
     @Override
     public String toString() {
-        return command + "\nended with " + status + " and said:\n" + output;
+        return command + "\nended with " + status + "; its output:\n" + output;
     }
 }

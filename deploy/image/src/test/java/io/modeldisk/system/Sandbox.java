@@ -21,12 +21,12 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.opentest4j.TestAbortedException;
 
 /**
- * A directory of its own for a test, and the processes that it starts. After the test no process, mount or file is left,
- * whatever happened; if it failed, the processes' logs are shown.
+ * A directory for one test, and the processes that it starts. After every test no process, mount or file is left.
+ * The logs of the processes are printed if the test failed.
  */
 final class Sandbox implements BeforeEachCallback, AfterEachCallback {
     private static final Path COMMAND = Path.of(System.getProperty("project.root"), "deploy", "modeldisk");
-    /** Marks the processes of a sandbox, and all that they start. */
+    /** An environment variable that marks the processes of a sandbox and their children. */
     private static final String MARK = "SYSTEM_TEST_SANDBOX";
 
     private final List<Running> started = new ArrayList<>();
@@ -47,7 +47,8 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         if (failed) {
             for (Running process : started) {
                 System.err
-                    .println("---- " + context.getDisplayName() + ": " + process.name() + " said\n" + process.output());
+                    .println("---- " + context.getDisplayName() + ": " + process.name() + ": its output\n"
+                        + process.output());
             }
         }
         for (AutoCloseable closeable : closeables.reversed()) {
@@ -58,7 +59,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         for (ProcessHandle process : processes()) {
             process.destroyForcibly();
         }
-        await("all processes are gone", () -> processes().isEmpty());
+        await("all processes end", () -> processes().isEmpty());
         for (String directory : mounts()) {
             new ProcessBuilder("umount", "-l", directory).inheritIO().start().waitFor();
         }
@@ -69,7 +70,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         }
     }
 
-    /** A place in the sandbox's directory. */
+    /** A path in the sandbox's directory. */
     Path path(String name) {
         return base.resolve(name);
     }
@@ -82,7 +83,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         return Files.writeString(path(name), text);
     }
 
-    /** Closes this after the test, the last first. */
+    /** Closes this after the test, in reverse order. */
     <T extends AutoCloseable> T closeAfterwards(T closeable) {
         closeables.add(closeable);
         return closeable;
@@ -93,7 +94,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         return Stream.concat(Stream.of(COMMAND), Stream.of(arguments)).map(Object::toString).toArray(String[]::new);
     }
 
-    /** Starts a process that is there until the test's end, or its own. */
+    /** Starts a process; it is killed at the end of the test. */
     Running start(String name, String... command) throws IOException {
         return start(name, Map.of(), command);
     }
@@ -106,7 +107,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         return running;
     }
 
-    /** Runs a command to its end, and to that of all who write to its output. */
+    /** Runs a command until it and every process that holds its output have ended. */
     Result run(String... command) throws Exception {
         return run(Map.of(), command);
     }
@@ -127,7 +128,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
             process.destroyForcibly();
             throw new AssertionError("did not end: " + line);
         }
-        await("the output's end, after that of " + line, output::isDone);
+        await("the output of " + line + " ends", output::isDone);
         return new Result(line, process.exitValue(), output.join());
     }
 

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Where the command's options come from: the command line wins over the environment, and that over the file. */
+/** The sources of options: the command line overrides the environment, which overrides the file. */
 @Timeout(120)
 final class SettingsIT {
     private static final String FILE = """
@@ -27,13 +27,13 @@ final class SettingsIT {
     }
 
     @Test
-    void aFileGivesEveryOption() throws Exception {
+    void settingsFileSetsEveryOption() throws Exception {
         Map<String, String> environment = Map.of("MODELDISK_CONFIG", sandbox.file("settings", FILE).toString());
         assertThat(ready(environment, "serve")).contains("model from-file", "1 MiB in 16 blocks of 64 KiB", "bsp");
     }
 
     @Test
-    void theEnvironmentWinsOverTheFileAndTheCommandLineOverBoth() throws Exception {
+    void commandLineOverridesEnvironmentAndEnvironmentOverridesFile() throws Exception {
         Map<String, String> environment = Map.of("MODELDISK_CONFIG", sandbox.file("settings", FILE).toString(),
             "MODELDISK_SERVE_MODEL", "from-environment", "MODELDISK_SERVE_BLOCK_SIZE", "128KiB");
         assertThat(ready(environment, "serve", "--block-size", "256KiB"))
@@ -41,7 +41,7 @@ final class SettingsIT {
     }
 
     @Test
-    void aSourceOnTheCommandLineWinsOverTheOtherSourceInTheSettings() throws Exception {
+    void sourceOnTheCommandLineOverridesTheOtherSourceInTheSettings() throws Exception {
         Map<String, String> environment = Map.of("MODELDISK_CONFIG", sandbox.file("settings", FILE).toString());
         Result result = sandbox.run(environment, modeldisk("serve", "--from", "missing.safetensors"));
         assertThat(result.status()).isEqualTo(1);
@@ -49,7 +49,7 @@ final class SettingsIT {
     }
 
     @Test
-    void aCommandWithinACommandIsNamedInFull() throws Exception {
+    void nestedSubcommandHasItsFullNameInSettings() throws Exception {
         String file = sandbox.file("settings", "bench.protocol.sizes=4k,6k\n").toString();
         Result fromFile = sandbox.run(Map.of("MODELDISK_CONFIG", file), modeldisk("bench", "protocol"));
         assertThat(fromFile.status()).isEqualTo(1);
@@ -61,7 +61,7 @@ final class SettingsIT {
     }
 
     @Test
-    void aSettingsFileThatIsMissingIsNamed() throws Exception {
+    void missingSettingsFileIsNamed() throws Exception {
         Result result = sandbox.run(Map.of("MODELDISK_CONFIG", "missing.properties"),
             modeldisk("serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:0"));
         assertThat(result.status()).isNotZero();
@@ -69,7 +69,7 @@ final class SettingsIT {
     }
 
     @Test
-    void aWrongValueInTheEnvironmentIsNamed() throws Exception {
+    void wrongValueInTheEnvironmentIsNamed() throws Exception {
         Result result = sandbox.run(Map.of("MODELDISK_SERVE_SIZE", "0"),
             modeldisk("serve", "--model", "m", "--listen", "127.0.0.1:0"));
         assertThat(result.status()).isEqualTo(1);
@@ -77,7 +77,7 @@ final class SettingsIT {
     }
 
     @Test
-    void aSettingThatNoOptionHasIsNamed() throws Exception {
+    void unknownSettingIsNamed() throws Exception {
         String file = sandbox.file("misspelt", "serve.blocksize=64KiB\n").toString();
         Result result = sandbox.run(Map.of("MODELDISK_CONFIG", file), modeldisk("status", "modeldisk://localhost/m"));
         assertThat(result.status()).isEqualTo(1);
@@ -85,7 +85,7 @@ final class SettingsIT {
     }
 
     @Test
-    void aVariableThatNoOptionHasIsNamed() throws Exception {
+    void unknownEnvironmentVariableIsNamed() throws Exception {
         Result result = sandbox.run(Map.of("MODELDISK_SERVE_BLOCKSIZE", "64KiB"), modeldisk("--version"));
         assertThat(result.status()).isEqualTo(1);
         assertThat(result.output()).contains("MODELDISK_SERVE_BLOCKSIZE");

@@ -11,13 +11,13 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /**
- * The shards of a model that a test talks to, on ports that were free.
+ * The shards of a model under test.
  *
  * @param model the model's name
- * @param ports where they listen, by shard number
+ * @param ports their ports, by shard number
  */
 record Shards(String model, List<Integer> ports) {
-    /** Shards in this process: {@code sgd:lr=1} unless changed. */
+    /** Starts shards in this process, with {@code sgd:lr=1} unless changed. */
     static Shards launch(
         Sandbox sandbox, String model, int count, long sizeBytes, UnaryOperator<ServerContext> change)
         throws IOException {
@@ -33,7 +33,7 @@ record Shards(String model, List<Integer> ports) {
         return new Shards(model, ports);
     }
 
-    /** The address of the model as the command takes it. */
+    /** The address of the model for the command line. */
     String address() {
         return ports.stream().map(port -> "127.0.0.1:" + port)
             .collect(Collectors.joining(",", "modeldisk://", "/" + model));

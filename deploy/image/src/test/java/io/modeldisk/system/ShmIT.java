@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A learner and its shard on one host. */
+/** A learner and its shard on one host, over shared memory. */
 @Tag("mount")
 @Timeout(180)
 final class ShmIT {
@@ -27,7 +27,7 @@ final class ShmIT {
             "sgd:lr=1", "--listen", listen, "--datamover", datamovers, "--shm-directory", sandbox.path("run")));
     }
 
-    /** How many pieces of other processes' memory a process has mapped. */
+    /** The number of mappings of other processes' memory in a process. */
     private static long mapped(Running shard) throws Exception {
         Path maps = Path.of("/proc", Long.toString(shard.process().descendants().filter(ShmIT::isJava).findFirst()
             .orElse(shard.process().toHandle()).pid()), "maps");
@@ -71,7 +71,7 @@ final class ShmIT {
     }
 
     @Test
-    void statusOfAMountSaysWhyItUsesTcp() throws Exception {
+    void statusOfAMountShowsWhyItUsesTcp() throws Exception {
         Programs.requireMounting();
         Running shard = serve("tcp", "127.0.0.1:0");
         Shards shards = new Shards("m", List.of(Command.port(shard)));
@@ -82,7 +82,7 @@ final class ShmIT {
     }
 
     @Test
-    void sharedMemoryThatIsAskedForAndNotThereIsAnErrorInWords() throws Exception {
+    void requestedSharedMemoryThatIsUnavailableIsAnError() throws Exception {
         Programs.requireMounting();
         Running shard = serve("tcp", "127.0.0.1:0");
         Shards shards = new Shards("m", List.of(Command.port(shard)));
@@ -93,7 +93,7 @@ final class ShmIT {
     }
 
     @Test
-    void secondShardAtTheSamePlaceIsToldWhoIsThere() throws Exception {
+    void secondShardWithTheSameSocketIsToldTheOwner() throws Exception {
         Running first = serve("tcp,shm", "127.0.0.1:0");
         int port = Command.port(first);
         Running second = serve("shm", "127.0.0.1:" + port);

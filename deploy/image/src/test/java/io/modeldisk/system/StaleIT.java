@@ -16,16 +16,16 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Two shards, two mounts and two learners whose weights may lack some rounds of each other, all of them processes. */
+/** Two shards, two mounts and two learners, each in its own process; weights may lack rounds of the other learner. */
 @Tag("mount")
 @Timeout(300)
 final class StaleIT {
-    /** Blocks on both shards, the last one neither full nor whole logical blocks. */
+    /** Blocks on both shards; the last one ends within a logical block. */
     private static final int SIZE_BYTES = (1 << 20) + 5000;
     private static final int LEASE_S = 1;
     private static final int PAUSE_S = 10;
 
-    /** Pushes ones until the file {@code stop} is there; each logical block that it sees is of one value, which never shrinks. */
+    /** Pushes ones until the file {@code stop} exists. All values of a logical block are equal, and none ever shrinks. */
     private static final String LEARNER = """
         import os, struct, sys
         path, stop = sys.argv[1], sys.argv[2]
@@ -116,7 +116,7 @@ final class StaleIT {
 
     @ParameterizedTest
     @CsvSource({"ssp:0, sync", "ssp:1, overlap", "ssp:2, direct"})
-    void theOthersGoOnWhenALearnerAndThenItsMountAreKilledAndComeBack(String consistency, String scheme)
+    void otherLearnersContinueWhenALearnerAndItsMountAreKilledAndRestarted(String consistency, String scheme)
         throws Exception {
         exchange = scheme;
         serve(consistency, 0);
@@ -148,7 +148,7 @@ final class StaleIT {
 
     @ParameterizedTest
     @CsvSource({"ssp:1, sync", "bsp, sync", "bsp, overlap", "asp, direct"})
-    void aLearnerGetsAnErrorAndWordsWhenTooFewAreLeftAndGoesOnWhenThereAreEnough(String consistency, String scheme)
+    void fsyncFailsWhileFewerThanMinLearnersAreLeft(String consistency, String scheme)
         throws Exception {
         exchange = scheme;
         serve(consistency, 2);
@@ -166,7 +166,7 @@ final class StaleIT {
             "the job has stopped: fewer learners are left than --min-learners");
         assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded())
             .contains("shard 1: the job has stopped", "--min-learners is 2");
-        // A learner that opens the model joins before it pushes: when both are there, the job goes on.
+        // A learner joins when it opens the model; the job continues once both have joined.
         Running first = sandbox.start("first", "bash", "-c", "exec 5<>\"$1\"/model; echo opened; sleep 60", "bash",
             sandbox.path("d0").toString());
         first.awaitLine("opened");
@@ -195,7 +195,7 @@ final class StaleIT {
         for (Running shard : processes) {
             shard.signal("CONT");
         }
-        // The first ticks of a shard that goes on must find its learners silent only if they are.
+        // Time for the first ticks of the shards, which must not count the pause as silence.
         TimeUnit.SECONDS.sleep(PAUSE_S / 2);
         sandbox.file("go", "");
         assertThat(learner.awaitEnd()).as(learner.output()).isZero();
@@ -203,7 +203,7 @@ final class StaleIT {
     }
 
     @Test
-    void aStalenessThatIsNoneIsRefusedInWords() throws Exception {
+    void malformedStalenessIsRefused() throws Exception {
         Result result = sandbox.run(modeldisk("serve", "--model", "m", "--size", "1MiB", "--consistency", "ssp:-1"));
         assertThat(result.status()).isNotZero();
         assertThat(result.output()).contains(

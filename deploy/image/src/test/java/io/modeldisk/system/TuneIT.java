@@ -10,12 +10,12 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What {@code modeldisk tune} finds is what shards and mounts use, unless another size is pinned. */
+/** Shards and mounts use the sizes that {@code modeldisk tune} chose, unless a size is pinned. */
 final class TuneIT {
     @RegisterExtension
     final Sandbox sandbox = new Sandbox();
 
-    /** What a shard has logged until it is ready. */
+    /** The log of a shard until it is ready. */
     private String logOfShard(Object... options) throws Exception {
         Object[] command = Stream.concat(Stream.of("serve", "--model", "m", "--size", "1m", "--listen", "127.0.0.1:0"),
             Stream.of(options)).toArray();
