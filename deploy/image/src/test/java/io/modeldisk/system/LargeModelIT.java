@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.striping.StripedModelContext;
 import io.modeldisk.test.NetworkPath;
 import io.modeldisk.test.NetworkPath.State;
 import java.util.List;
@@ -42,7 +43,7 @@ final class LargeModelIT {
         String address = new Shards("m", List.of(path.port())).address();
         for (int i = 0; i < LEARNERS; i++) {
             try (StripedModel model = StripedModel.connect(
-                new StripedModel.Context(ModelAddress.parse(address)).learner("learner-" + i))) {
+                new StripedModelContext(ModelAddress.parse(address)).learner("learner-" + i))) {
                 model.join();
                 path.state(State.DOWN);
             }

@@ -38,15 +38,15 @@ final class SilentPathIT {
     private static final int PAGE = 4096;
     private static final int BLOCK = 4 * PAGE;
     private static final int SIZE = 9 * BLOCK + PAGE;
-    /** Longer than the 5 s for which a shard lets a command wait for a round before it answers BUSY. */
-    private static final int COMMAND_TIMEOUT_MILLIS = 12_000;
-    private static final int RECONNECT_MILLIS = 1_000;
 
     @RegisterExtension
     private final Sandbox sandbox = new Sandbox();
 
     private final AtomicBoolean over = new AtomicBoolean();
     private final List<NetworkPath> paths = new ArrayList<>();
+    /** Longer than the 5 s for which a shard lets a command wait for a round before it answers BUSY. */
+    private Duration commandTimeout = Duration.ofSeconds(12);
+    private Duration reconnectTimeout = Duration.ofSeconds(1);
     private Shards shards;
     private boolean inRounds;
 
@@ -59,8 +59,7 @@ final class SilentPathIT {
         Learner(Shards way, String name) throws Exception {
             this.model = sandbox.closeAfterwards(StripedModel.connect(
                 new StripedModelContext(ModelAddress.parse(way.address())).learner(name)
-                    .commandTimeout(Duration.ofMillis(COMMAND_TIMEOUT_MILLIS))
-                    .reconnectTimeout(Duration.ofMillis(RECONNECT_MILLIS))));
+                    .commandTimeout(commandTimeout).reconnectTimeout(reconnectTimeout)));
             model.join();
         }
 
@@ -170,6 +169,29 @@ final class SilentPathIT {
         set(State.SILENT);
         assertThatThrownBy(() -> survivor.training.get(Await.BOUND.toSeconds(), TimeUnit.SECONDS)).rootCause()
             .hasMessageContaining("the job has stopped: fewer learners are left than --min-learners");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"asp", "bsp"})
+    void outageShorterThanReconnectAndLeaseCostsNoError(String consistency) throws Exception {
+        serve(consistency, 2, 0, Duration.ofSeconds(30));
+        commandTimeout = Duration.ofSeconds(6);
+        reconnectTimeout = Duration.ofSeconds(20);
+        List<Learner> learners = List.of(new Learner(shards, "near"), new Learner(throughPaths(), "far"));
+        for (Learner learner : learners) {
+            learner.start();
+        }
+        learners.getLast().awaitRounds(3);
+        set(State.SILENT);
+        Thread.sleep(commandTimeout.multipliedBy(2));
+        set(State.UP);
+        for (Learner learner : learners) {
+            learner.awaitRounds(3);
+        }
+        over.set(true);
+        for (Learner learner : learners) {
+            learner.training.get(Await.BOUND.toSeconds(), TimeUnit.SECONDS);
+        }
     }
 
     @Test

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Two shards, two mounts and two learners, each in its own process; weights may lack rounds of the other learner. */
 @Tag("mount")
@@ -200,6 +201,32 @@ final class StaleIT {
         sandbox.file("go", "");
         assertThat(learner.awaitEnd()).as(learner.output()).isZero();
         assertThat(learner.output()).endsWith("finished\n");
+    }
+
+    /** Two shards restart with exchanged addresses while a mount is live: block i must not go to the wrong shard. */
+    @ParameterizedTest
+    @ValueSource(strings = {"direct", "sync", "overlap"})
+    void shardsThatSwapTheirAddressesAreRefusedByName(String scheme) throws Exception {
+        exchange = scheme;
+        serve("asp", 0);
+        Running mount = mount(0, "--reconnect", 60);
+        Running learner = learner(0);
+        awaitRounds(learner, 3);
+        for (Running shard : processes) {
+            shard.signal("KILL");
+            shard.awaitEnd();
+        }
+        for (int i = 0; i < 2; i++) {
+            sandbox.start("swapped" + i,
+                modeldisk("serve", "--model", "m", "--size", SIZE_BYTES, "--block-size", "64KiB",
+                    "--aggregator", "sgd:lr=1", "--consistency", "asp", "--learners", 2, "--lease", LEASE_S, "--shard",
+                    i + "/2",
+                    "--listen", "127.0.0.1:" + shards.ports().get(1 - i)))
+                .awaitLine("ready: ");
+        }
+        assertThat(learner.awaitEnd()).as(learner.output()).isNotZero();
+        assertThat(mount.output())
+            .containsPattern("127\\.0\\.0\\.1:\\d+ serves shard [01] of model m, expected shard [01]");
     }
 
     @Test
