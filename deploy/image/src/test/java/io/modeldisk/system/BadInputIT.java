@@ -159,7 +159,7 @@ final class BadInputIT {
     @Test
     void mountRefusesShardsInTheWrongOrder() throws Exception {
         Shards turned = new Shards("m", launch(2, context -> context).ports().reversed());
-        assertRefused(List.of("127.0.0.1:" + turned.ports().getFirst() + " is shard 1, but stands in place 0"), "mount",
+        assertRefused(List.of("127.0.0.1:" + turned.ports().getFirst() + " serves shard 1 of model "), "mount",
             turned.address(), sandbox.directory("d"));
     }
 
