@@ -67,7 +67,8 @@ final class Reference {
         if (command.parent() != null) {
             all.add(command);
         }
-        command.subcommands().values().stream().map(CommandLine::getCommandSpec)
+        // A command with an alias is there twice.
+        command.subcommands().values().stream().map(CommandLine::getCommandSpec).distinct()
             .filter(sub -> !sub.usageMessage().hidden()).forEach(sub -> all.addAll(commands(sub)));
         return all;
     }

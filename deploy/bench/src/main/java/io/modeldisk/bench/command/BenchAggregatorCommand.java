@@ -12,24 +12,25 @@ import picocli.CommandLine.Option;
 
 /** {@code modeldisk bench aggregator}. */
 @Command(name = "aggregator", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
-    description = "Measures an aggregator on one core, in turn with sgd as a loop in C (gcc -O3 -march=native) and with memcpy, "
-        + "each on arrays of its own that no cache holds.")
+    description = "Measures an aggregator on one core, in turn with sgd as a loop in C (gcc -O3 -march=native) and with "
+        + "memcpy, each on its own arrays, which are larger than the caches.")
 final class BenchAggregatorCommand implements Callable<Integer> {
     private static final long LARGEST_BYTES = 1L << 34;
 
     @Option(names = "--aggregator", paramLabel = "NAME[:OPTIONS]", defaultValue = "sgd:lr=0.001",
-        description = "What is measured.")
+        description = "The aggregator to measure.")
     private String specification;
 
     @Option(names = "--size", paramLabel = "BYTES", defaultValue = "512MiB",
-        description = "The size of the weights, and of the gradient: a multiple of the block's.")
+        description = "The size of the weights and of the gradient: a multiple of the block size.")
     private ByteSize size;
 
     @Option(names = "--block-size", paramLabel = "BYTES", defaultValue = "256KiB",
-        description = "How much is aggregated in one call: a power of two from 4 KiB to 1 MiB.")
+        description = "The size of one aggregation: a power of two from 4 KiB to 1 MiB.")
     private ByteSize blockSize;
 
-    @Option(names = "--pairs", paramLabel = "N", defaultValue = "11", description = "How often each is measured.")
+    @Option(names = "--pairs", paramLabel = "N", defaultValue = "11",
+        description = "The number of measurements of each.")
     private int pairs;
 
     @Mixin

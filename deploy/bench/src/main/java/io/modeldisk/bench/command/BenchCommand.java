@@ -23,7 +23,7 @@ import picocli.CommandLine.Spec;
     subcommands = {BenchProtocolCommand.class, BenchSessionsCommand.class, BenchAggregatorCommand.class,
         BenchTrainingCommand.class, BenchMicroCommand.class},
     description = {
-        "Measures modeldisk on this machine and, in the same run, what the machine does without it."})
+        "Measures modeldisk on this machine and, in the same run, the machine without it."})
 public final class BenchCommand implements Runnable, Subcommand {
     @Spec
     private CommandSpec spec;

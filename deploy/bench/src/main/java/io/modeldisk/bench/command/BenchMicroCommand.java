@@ -18,9 +18,9 @@ import picocli.CommandLine.Option;
 /** {@code modeldisk bench micro}. */
 @Command(name = "micro", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
-        "The three micro-benchmarks of AR-gRPC (Biswas et al. 2018), over each datamover and over plain gRPC, which take "
-            + "turns: latency from point to point, one server with many clients, and nodes that are fully connected.",
-        "Servers and nodes are processes of their own. Pushes are dropped (aggregator null), pulls are checked."},
+        "The three micro-benchmarks of AR-gRPC (Biswas et al. 2018), in turn over each datamover and over plain gRPC: "
+            + "latency from point to point, one server with many clients, and fully connected nodes.",
+        "Each server and node runs in a process of its own. Pushes are dropped (aggregator null), pulls are checked."},
     footer = {"", "Examples:", "  modeldisk bench micro",
         "  modeldisk bench micro --measures fan-in --clients 4,64 \\",
         "      --plot fan-in.svg,fan-in.png"})
@@ -33,21 +33,21 @@ final class BenchMicroCommand implements Callable<Integer> {
     private static final Duration LONGEST_RUN = Duration.ofSeconds(20);
 
     @Option(names = "--measures", paramLabel = "WHAT", split = ",", defaultValue = "latency,fan-in,mesh",
-        description = "Some of latency, fan-in and mesh.")
+        description = "One or more of latency, fan-in and mesh.")
     private List<String> measures;
 
     @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp,shm,iser",
-        description = "Some of tcp, shm and iser. One that this machine does not have is left out, and said so.")
+        description = "One or more of tcp, shm and iser. Those that this machine lacks are left out, with a message.")
     private List<String> datamovers;
 
     @Option(names = "--latency-sizes", paramLabel = "BYTES", split = ",",
         defaultValue = "2,64,512,4k,32k,256k,1m,8m",
-        description = "The sizes of requests for latency, up to 8 MiB. Of less than 4 KiB a pull reads a logical block and "
-            + "takes that much of it, and a push moves a whole one; gRPC moves these bytes alone.")
+        description = "The sizes of requests for latency, up to 8 MiB. Below 4 KiB, a pull reads a logical block and "
+            + "uses a part of it, and a push moves a whole one; gRPC moves only these bytes.")
     private List<ByteSize> latencySizes;
 
     @Option(names = "--clients", paramLabel = "N", split = ",", defaultValue = "4,8,16,32,64",
-        description = "How many clients a server has, each with a connection and one request at a time.")
+        description = "The number of clients of a server, each with one connection and one request at a time.")
     private List<Integer> clients;
 
     @Option(names = "--request-size", paramLabel = "BYTES", defaultValue = "4k",
@@ -55,7 +55,7 @@ final class BenchMicroCommand implements Callable<Integer> {
     private ByteSize requestSize;
 
     @Option(names = "--nodes", paramLabel = "N", defaultValue = "4",
-        description = "How many nodes are fully connected, each with one request at a time to every other.")
+        description = "The number of fully connected nodes, each with one request at a time to every other.")
     private int nodes;
 
     @Option(names = "--mesh-sizes", paramLabel = "BYTES", split = ",", defaultValue = "2m,4m,8m",
@@ -63,19 +63,19 @@ final class BenchMicroCommand implements Callable<Integer> {
     private List<ByteSize> meshSizes;
 
     @Option(names = "--rounds", paramLabel = "N", defaultValue = "3",
-        description = "How often each is measured, in turn with the others.")
+        description = "The number of measurements of each, in turn with the others.")
     private int rounds;
 
     @Option(names = "--duration", paramLabel = "TIME", defaultValue = "250ms",
-        description = "How long a run takes, about.")
+        description = "The approximate duration of a run.")
     private Duration duration;
 
     @Option(names = "--warm-up", paramLabel = "TIME", defaultValue = "8s",
-        description = "How long each is run before anything is measured: gRPC's code takes longer to be compiled.")
+        description = "The duration of each run before measuring. The just-in-time compiler needs longer for gRPC.")
     private Duration warmUp;
 
     @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "64MiB",
-        description = "How many weights each server has: 1 to 256 MiB.")
+        description = "The size of the weights of each server: 1 to 256 MiB.")
     private ByteSize modelSize;
 
     @Mixin

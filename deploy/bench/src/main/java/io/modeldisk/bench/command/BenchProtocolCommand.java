@@ -22,9 +22,9 @@ import picocli.CommandLine.Option;
 /** {@code modeldisk bench protocol}. */
 @Command(name = "protocol", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
-        "Measures the throughput and latency of one session and of a baseline: blocking sockets with the same options (no delay, "
-            + "keep-alive, no pacing on one machine) that move the same data from and to the same memory without a protocol. "
-            + "The two run in turn. The table shows the medians, and the median, minimum and maximum of the ratios.",
+        "Measures the throughput and latency of one session and of a baseline: blocking sockets with the same options (no "
+            + "delay, keep-alive, no pacing on one machine) that move the same data from and to the same memory without a "
+            + "protocol. The two run in turn. The table shows the medians, and the median, minimum and maximum of the ratios.",
         "It starts a shard and the baseline's server on loopback, each in a process of its own."},
     footer = {"", "Examples:", "  modeldisk bench protocol",
         "  modeldisk bench protocol --sizes 256k --duration 2 \\",
@@ -41,47 +41,47 @@ final class BenchProtocolCommand implements Callable<Integer> {
 
     @Option(names = "--latency-sizes", paramLabel = "BYTES", split = ",",
         defaultValue = "2,64,512,4k,32k,256k,1m,8m",
-        description = "The sizes of requests for latency, up to 8 MiB. Of less than 4 KiB a pull reads a logical block and "
-            + "takes that much of it, and a push moves a whole one.")
+        description = "The sizes of requests for latency, up to 8 MiB. Below 4 KiB, a pull reads a logical block and "
+            + "uses a part of it, and a push moves a whole one.")
     private List<ByteSize> latencySizes;
 
     @Option(names = "--measures", paramLabel = "WHAT", split = ",", defaultValue = "throughput,latency",
-        description = "Some of ${COMPLETION-CANDIDATES}.")
+        description = "One or more of ${COMPLETION-CANDIDATES}.")
     private List<Measure> measures;
 
     @Option(names = "--queue-depths", paramLabel = "N", split = ",", defaultValue = "32",
-        description = "How many requests are under way, each way; a mount has 32 on each shard.")
+        description = "The number of requests in flight in each direction; a mount has 32 on each shard.")
     private List<Integer> queueDepths;
 
     @Option(names = "--gradient-size", paramLabel = "BYTES", defaultValue = "0",
-        description = "How much memory pushes come from, in turn, as from a learner that pushes a whole model: up to 1 GiB. If "
-            + "it is less than the requests under way, as many buffers as there are of those.")
+        description = "The memory that pushes are sent from, in turn, as the gradient of a whole model: up to 1 GiB. If it "
+            + "is smaller than the requests in flight, one buffer for each of them.")
     private ByteSize gradientSize;
 
     @Option(names = "--directions", paramLabel = "DIRECTION", split = ",", defaultValue = "push,pull,both",
-        description = "Some of ${COMPLETION-CANDIDATES}.")
+        description = "One or more of ${COMPLETION-CANDIDATES}.")
     private List<Direction> directions;
 
     @Option(names = "--aggregators", paramLabel = "NAME[:OPTIONS]", defaultValue = "null,sgd:lr=0.1",
-        description = "What the shard does with a push; null drops it.")
+        description = "The aggregators of the shard; null drops pushes.")
     private String aggregators;
 
     @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp",
-        description = "tcp, shm, or both in the same run. With shm the shard's work alone is measured in turn too, what "
-            + "shared memory could reach: one thread that has the aggregator fold a buffer into the weights, or copies weights "
-            + "to a buffer (a pull, and beside a push to null).")
+        description = "tcp, shm, or both in the same run. With shm the work of the shard alone is measured in turn too, as "
+            + "the upper bound: one thread that aggregates a buffer, or copies weights to a buffer (for a pull, and for a "
+            + "push to null).")
     private List<String> datamovers;
 
     @Option(names = "--pairs", paramLabel = "N", defaultValue = "5",
-        description = "How often each is measured, in turn with the baseline.")
+        description = "The number of measurements of each, in turn with the baseline.")
     private int pairs;
 
     @Option(names = "--duration", paramLabel = "TIME", defaultValue = "250ms",
-        description = "How long a run takes, about.")
+        description = "The approximate duration of a run.")
     private Duration duration;
 
     @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "256MiB",
-        description = "The size of the shard's model: more than the processor's cache holds.")
+        description = "The size of the shard's model; it should exceed the processor's cache.")
     private ByteSize modelSize;
 
     @Mixin

@@ -15,18 +15,19 @@ import picocli.CommandLine.Option;
 /** {@code modeldisk bench sessions}. */
 @Command(name = "sessions", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
-        "Lets many sessions push and pull on one shard, and shows what they got: the slowest, the median and the fastest, "
-            + "what was refused, and the shard's memory from beginning to end.",
-        "It starts the shard on loopback, a process of its own."})
+        "Lets many sessions push and pull on one shard. Shows the throughput of the slowest, the median and the fastest, "
+            + "the refused requests, and the shard's memory from start to end.",
+        "It starts the shard on loopback, in a process of its own."})
 final class BenchSessionsCommand implements Callable<Integer> {
     private static final int MOST_SESSIONS = 4096;
 
     @Option(names = "--sessions", paramLabel = "N", defaultValue = "256",
-        description = "How many push and pull by turns.")
+        description = "The number of sessions; each pushes and pulls in turn.")
     private int sessions;
 
     @Option(names = "--stopped-readers", paramLabel = "N", defaultValue = "0",
-        description = "How many more ask for 16 MiB of weights and read none: they must delay nobody.")
+        description = "The number of further sessions that request 16 MiB of weights and never read them. They must not "
+            + "delay the others.")
     private int stoppedReaders;
 
     @Option(names = "--size", paramLabel = "BYTES", defaultValue = "256KiB",
@@ -34,14 +35,15 @@ final class BenchSessionsCommand implements Callable<Integer> {
     private ByteSize size;
 
     @Option(names = "--queue-depth", paramLabel = "N", defaultValue = "2",
-        description = "How many requests a session has under way.")
+        description = "The number of requests in flight of a session.")
     private int queueDepth;
 
-    @Option(names = "--duration", paramLabel = "TIME", defaultValue = "60s", description = "How long it takes.")
+    @Option(names = "--duration", paramLabel = "TIME", defaultValue = "60s",
+        description = "The duration of the measurement.")
     private Duration duration;
 
     @Option(names = "--aggregator", paramLabel = "NAME[:OPTIONS]", defaultValue = "sgd:lr=0.1",
-        description = "What the shard does with a push.")
+        description = "The aggregator of the shard.")
     private String aggregator;
 
     @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "256MiB",

@@ -21,8 +21,8 @@ import picocli.CommandLine.Option;
 /** {@code modeldisk bench training}: the learner emulator. */
 @Command(name = "training", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
-        "Measures what an iteration takes with each exchange scheme: emulated learners pull and push a model of a known size "
-            + "and wait for as long as it would compute. It starts the shards on loopback, each a process of its own.",
+        "Measures the duration of an iteration with each exchange scheme. Emulated learners pull and push a model of a known "
+            + "size, and wait for its computation time. It starts the shards on loopback, each in a process of its own.",
         "Models, with sizes in 10^6 bytes and computation times of Xue et al. 2018, table 1: AlexNet (176.42, 7.61 ms), "
             + "Inception-v3 (92.90, 68.32), VGGNet-16 (512.32, 30.92), LSTM (35.93, 33.33), GRU (27.92, 30.44), FCN-5 (204.47, "
             + "4.88); ResNet-50 (102.21) and LeNet-5 (1.72) need --compute-ms."},
@@ -33,21 +33,23 @@ final class BenchTrainingCommand implements Callable<Integer> {
     @Option(names = "--model", paramLabel = "NAME", defaultValue = "LSTM", description = "One of the models above.")
     private String model;
 
-    @Option(names = "--size", paramLabel = "BYTES", description = "A size of your own, in place of the model's.")
+    @Option(names = "--size", paramLabel = "BYTES",
+        description = "The size of the model, instead of that of the named model.")
     private ByteSize size;
 
     @Option(names = "--compute-ms", paramLabel = "TIME", converter = Converters.Milliseconds.class,
-        description = "How long an iteration computes, as 10 or 10ms; by default the model's.")
+        description = "The computation time of an iteration, as 10ms; a number alone is in milliseconds. Default: that of "
+            + "the model.")
     private Duration computeTime;
 
     @Option(names = "--compute", paramLabel = "sleep|spin", defaultValue = "sleep",
-        description = "sleep: leave the processor to others, as with an accelerator. spin: keep one busy.")
+        description = "sleep: leave the processor to others, as with an accelerator. spin: keep one processor busy.")
     private Computation computation;
 
-    @Option(names = "--learners", paramLabel = "N", defaultValue = "2", description = "How many learners.")
+    @Option(names = "--learners", paramLabel = "N", defaultValue = "2", description = "The number of learners.")
     private int learners;
 
-    @Option(names = "--shards", paramLabel = "N", defaultValue = "2", description = "How many shards.")
+    @Option(names = "--shards", paramLabel = "N", defaultValue = "2", description = "The number of shards.")
     private int shards;
 
     @Option(names = "--exchange", paramLabel = "SCHEME[:PULL]", split = ",",
@@ -56,14 +58,16 @@ final class BenchTrainingCommand implements Callable<Integer> {
     private List<String> exchanges;
 
     @Option(names = "--through", paramLabel = "mount|initiator", defaultValue = "initiator",
-        description = "initiator: the learner computes in the buffers of the exchange, with no copy. mount: it reads and writes "
-            + "the file of a mount, and has memory of its own.")
+        description = "initiator: the learner computes in the buffers of the exchange, with no copy. mount: it reads and "
+            + "writes the file of a mount, and has memory of its own.")
     private Through through;
 
-    @Option(names = "--iterations", paramLabel = "N", defaultValue = "60", description = "How many iterations count.")
+    @Option(names = "--iterations", paramLabel = "N", defaultValue = "60",
+        description = "The number of measured iterations.")
     private int iterations;
 
-    @Option(names = "--warm-up", paramLabel = "N", defaultValue = "20", description = "How many go before them.")
+    @Option(names = "--warm-up", paramLabel = "N", defaultValue = "20",
+        description = "The number of iterations before them.")
     private int warmUp;
 
     @Option(names = "--consistency", paramLabel = "MODE", defaultValue = "asp",
@@ -71,18 +75,19 @@ final class BenchTrainingCommand implements Callable<Integer> {
     private String consistency;
 
     @Option(names = "--aggregator", paramLabel = "NAME[:OPTIONS]", defaultValue = "sgd:lr=0.1",
-        description = "What the shards do with a push.")
+        description = "The aggregator of the shards.")
     private String aggregator;
 
     @Option(names = "--link", paramLabel = "BYTES",
-        description = "Emulate a full-duplex network link for each learner, of so many bytes a second each way, as 125MB.")
+        description = "Emulate a full-duplex network link for each learner, with this many bytes a second in each direction, "
+            + "as 125MB.")
     private ByteSize link;
 
     @Mixin
     private ReportOptions.WithPlot output;
 
     @Option(names = "--traces", paramLabel = "DIR",
-        description = "Leave each learner's trace there, for `modeldisk trace timeline`.")
+        description = "Write the trace of each learner to this directory, for `modeldisk trace timeline`.")
     private Path traces;
 
     /** How learners get at the model. */

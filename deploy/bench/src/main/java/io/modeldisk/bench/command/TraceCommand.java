@@ -18,7 +18,7 @@ import picocli.CommandLine.Spec;
 
 /** {@code modeldisk trace}: what mounts and learners have noted. */
 @Command(name = "trace", mixinStandardHelpOptions = true,
-    description = "Shows what mounts and learners have noted of their iterations.")
+    description = "Draws the traces of mounts and the reports of learners.")
 public final class TraceCommand implements Runnable, Subcommand {
     @Spec
     private CommandSpec spec;
@@ -30,19 +30,20 @@ public final class TraceCommand implements Runnable, Subcommand {
 
     @Command(name = "timeline", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
         description = {
-            "Draws who computed, pushed, slept, pulled and waited when, as NAME.svg and NAME.png, and puts the traces of all "
-                + "learners together in NAME.json, for Perfetto (ui.perfetto.dev) and chrome://tracing.",
-            "A trace is DIR/trace.json of a mount, or what `mount --trace FILE` has left; clocks of several machines are "
-                + "taken for the same."},
+            "Draws when each learner computed, pushed, slept, pulled and waited, as NAME.svg and NAME.png, and merges the "
+                + "traces into NAME.json, for Perfetto (ui.perfetto.dev) and chrome://tracing.",
+            "A trace is DIR/trace.json of a mount, or the file of `mount --trace FILE`. The clocks of several machines are "
+                + "assumed to agree."},
         footer = {"", "Example:", "  modeldisk trace timeline /mnt/learner-1/trace.json /mnt/learner-2/trace.json"})
     int timeline(
-        @Parameters(paramLabel = "TRACE", arity = "1..*", description = "A trace, one a learner.") List<Path> traces,
+        @Parameters(paramLabel = "TRACE", arity = "1..*", description = "The trace of one learner.") List<Path> traces,
         @Option(names = "--out", paramLabel = "NAME", defaultValue = "timeline",
-            description = "Where to draw, without an extension.") Path out,
+            description = "The files to draw to, without an extension.") Path out,
         @Option(names = "--iterations", paramLabel = "N", defaultValue = "6",
-            description = "How many iterations to draw; NAME.json has all.") int iterations,
+            description = "The number of iterations to draw; NAME.json has all.") int iterations,
         @Option(names = "--from", paramLabel = "ITERATION",
-            description = "The first to draw, by the first learner's count; by default the last ones are drawn.") Long from)
+            description = "The first iteration to draw, counted by the first learner. Default: the last ones are drawn. "
+                + "") Long from)
         throws IOException {
         Timeline timeline = Timeline.read(traces);
         if (iterations < 1) {
@@ -60,15 +61,14 @@ public final class TraceCommand implements Runnable, Subcommand {
     }
 
     @Command(name = "accuracy", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
-        description = {"Draws how accurate learners have become over time, as NAME.svg and NAME.png.",
-            "A learner reports that as lines of JSON, each an object with the numbers seconds (since it began) and accuracy "
-                + "(0 to 1)."},
+        description = {"Draws the accuracy of learners over time, as NAME.svg and NAME.png.",
+            "A report has lines of JSON, each an object with the numbers seconds (since the start) and accuracy (0 to 1)."},
         footer = {"", "Example:", "  modeldisk trace accuracy learner-1.jsonl learner-2.jsonl"})
     int accuracy(
         @Parameters(paramLabel = "REPORT", arity = "1..*",
-            description = "What a learner has reported, one a learner.") List<Path> reports,
+            description = "The report of one learner.") List<Path> reports,
         @Option(names = "--out", paramLabel = "NAME", defaultValue = "accuracy",
-            description = "Where to draw, without an extension.") Path out)
+            description = "The files to draw to, without an extension.") Path out)
         throws IOException {
         LearningCurve curve = LearningCurve.read(reports);
         curve.write(beside(out, ".svg"));

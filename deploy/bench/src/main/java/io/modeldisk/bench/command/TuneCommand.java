@@ -20,10 +20,10 @@ import picocli.CommandLine.Option;
 /** {@code modeldisk tune}. */
 @Command(name = "tune", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
-        "Measures which sizes fit this machine, for each datamover that it has, and keeps them in a file that `serve` and "
-            + "`mount` read: up to which size a write travels with its command, how large requests are that neighbouring "
-            + "blocks go in, and how many of them are in flight.",
-        "It starts a shard, a process of its own. A built-in size is changed only for a gain of 5 %%."},
+        "Measures the best sizes for this machine and each of its datamovers, and writes them to a file that `serve` and "
+            + "`mount` read: the largest write that travels with its command, the largest request of neighbouring blocks, and "
+            + "the number of requests in flight.",
+        "It starts a shard in a process of its own. A built-in size is changed only for a gain of 5 %%."},
     footer = {"", "Example:", "  modeldisk tune && \\",
         "      modeldisk mount modeldisk://127.0.0.1:3260/digits /mnt/digits"})
 public final class TuneCommand implements Callable<Integer>, Subcommand {
@@ -32,15 +32,15 @@ public final class TuneCommand implements Callable<Integer>, Subcommand {
     private static final int MOST_ROUNDS = 1000;
 
     @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp,shm,iser",
-        description = "Some of tcp, shm and iser. One that this machine does not have is left out, and said so.")
+        description = "One or more of tcp, shm and iser. Those that this machine lacks are left out, with a message.")
     private List<String> datamovers;
 
     @Option(names = "--out", paramLabel = "FILE",
-        description = "Where to keep them; by default where serve and mount look, ~/.config/modeldisk/tuning.json.")
+        description = "The file to write. Default: ~/.config/modeldisk/tuning.json, which serve and mount read.")
     private Path out;
 
     @Option(names = "--rounds", paramLabel = "N", defaultValue = "7",
-        description = "How often each size is measured, in turn with the others.")
+        description = "The number of measurements of each size, in turn with the others.")
     private int rounds;
 
     @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "64MiB",
