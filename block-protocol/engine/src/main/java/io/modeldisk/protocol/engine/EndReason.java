@@ -4,15 +4,15 @@ import io.modeldisk.protocol.scsi.ScsiStatus;
 
 /** Why a task has to end early. A later value replaces an earlier one. */
 enum EndReason {
-    /** It does not. */
+    /** The task is not to end early. */
     NONE(ScsiStatus.GOOD),
     /** The command, its data or its logical unit has failed: CHECK CONDITION with the task's sense. */
     FAILED(ScsiStatus.CHECK_CONDITION),
-    /** It has waited too long for its logical unit. */
+    /** The task has waited too long for its logical unit: BUSY. */
     EXPIRED(ScsiStatus.BUSY),
-    /** Another session has aborted it. The TAS bit of the Control mode page is set: it ends with TASK ABORTED. */
+    /** Another session has aborted the task: TASK ABORTED, as the TAS bit of the Control mode page says. */
     ABORTED_BY_OTHER(ScsiStatus.TASK_ABORTED),
-    /** Its own session has aborted it, or is over: no status is sent. */
+    /** The task's own session has aborted it, or has ended: no status is sent. */
     ABORTED(ScsiStatus.TASK_ABORTED);
 
     private final int status;
@@ -21,7 +21,7 @@ enum EndReason {
         this.status = status;
     }
 
-    /** The SCSI status that it ends with; not sent for {@link #ABORTED}. */
+    /** The SCSI status of the task; not sent for {@link #ABORTED}. */
     int status() {
         return status;
     }

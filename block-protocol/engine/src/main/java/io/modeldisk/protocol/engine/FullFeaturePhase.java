@@ -296,8 +296,8 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     }
 
     /** Enforces the bounds on waits. */
-    void tick(long now, long dataLimitNanos, long waitLimitNanos) {
-        if (tasks.tick(now, dataLimitNanos, waitLimitNanos)) {
+    void tick(long nowNs, long dataLimitNs, long waitLimitNs) {
+        if (tasks.tick(nowNs, dataLimitNs, waitLimitNs)) {
             connection.closeFor("it did not send the data that it announced");
         }
     }

@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A place for one command in flight, with all that it needs: its CDB, its chunk of memory, its transfer. Reused for one command
- * after another. {@link TaskState} says who owns it.
+ * A place for one command in flight, with all that it needs: CDB, chunk of memory, transfer. Reused for the next command.
+ * {@link TaskState} names its owner.
  */
 final class TaskSlot implements IoTask {
     /** The most chunks of one command: the longest transfer is this many times 256 KiB. */
@@ -23,13 +23,13 @@ final class TaskSlot implements IoTask {
     final Pins pins = new Pins();
     /** Fetches the data that did not come with the command. */
     RemainingData remainingData;
-    /** The link in the line for memory, kept by {@link BufferPool}. */
+    /** The next slot in the {@link BufferPool}'s queue. */
     TaskSlot nextWaiting;
 
     private final TargetConnection connection;
     private final DataMemory memory;
     private final long chunk;
-    /** The session's tasks in states that await data. */
+    /** The number of the session's tasks that await data. */
     private final AtomicInteger awaitingData;
     private final AtomicReference<TaskState> state = new AtomicReference<>(TaskState.FREE);
     private final AtomicReference<EndReason> endReason = new AtomicReference<>(EndReason.NONE);
@@ -68,9 +68,9 @@ final class TaskSlot implements IoTask {
     }
 
     /**
-     * Moves the task on; for its owner.
+     * Moves the task to another state; for its owner.
      *
-     * @throws IllegalStateException if the task may not become that now
+     * @throws IllegalStateException if {@link TaskState} has no such transition
      */
     void become(TaskState next) {
         TaskState now = state.get();
@@ -79,7 +79,7 @@ final class TaskSlot implements IoTask {
         }
     }
 
-    /** Moves the task on if it is in a state; returns whether it was. */
+    /** Moves the task to another state if it is in the expected state. Returns whether it was. */
     private boolean tryBecome(TaskState expected, TaskState next) {
         if (!expected.mayBecome(next)) {
             throw new IllegalStateException(
@@ -98,12 +98,12 @@ final class TaskSlot implements IoTask {
         }
     }
 
-    /** Makes the task of a connection that is over the caller's, whatever its state. No thread serves the connection any more. */
+    /** Takes a task in any state, after its connection has ended and no thread serves it any more. */
     void takeAbandoned() {
         count(state.getAndSet(TaskState.ENDING), TaskState.ENDING);
     }
 
-    /** Has the task end early, when its owner next looks. Any thread. */
+    /** Lets the task end early as soon as its owner looks. Any thread. */
     void endFor(EndReason reason) {
         endReason.accumulateAndGet(reason, EndReason::later);
     }
@@ -118,7 +118,7 @@ final class TaskSlot implements IoTask {
         return endReason.get();
     }
 
-    /** Whether it is not to go on. */
+    /** Whether the task is to end early. */
     boolean isToEnd() {
         return endReason.get() != EndReason.NONE;
     }
@@ -128,22 +128,22 @@ final class TaskSlot implements IoTask {
         return failure;
     }
 
-    /** Notes that the wait for data begins, or for the logical unit. */
+    /** The wait for data begins. */
     void waits(long nowNs) {
         waitingSinceNs = nowNs;
     }
 
-    /** The task does not wait any more. */
+    /** The wait for data or for the logical unit is over. */
     void endWait() {
         waitingSinceNs = 0;
     }
 
-    /** When the wait for data or for the logical unit began; 0 if it does not wait. */
+    /** When the wait for data or for the logical unit began; 0 without a wait. */
     long waitingSinceNs() {
         return waitingSinceNs;
     }
 
-    /** Leaves the task to its unit until it is resumed; returns false if that has happened already: then the caller goes on. */
+    /** Leaves the task to its logical unit until it is resumed. Returns false if it was resumed already: the caller goes on. */
     boolean park(long nowNs) {
         if (waitingSinceNs == 0) {
             waitingSinceNs = nowNs;
@@ -155,7 +155,7 @@ final class TaskSlot implements IoTask {
         return false;
     }
 
-    /** Takes a parked task over, so that it does not go on; returns false if it is not parked. */
+    /** Takes a task from its logical unit. Returns false if it is not parked. */
     boolean takeParked() {
         return tryBecome(TaskState.PARKED, TaskState.RUNNING);
     }
@@ -182,18 +182,18 @@ final class TaskSlot implements IoTask {
         }
     }
 
-    /** Leaves the task to the responder, which runs it when its turn comes. */
+    /** Leaves the task to the responder, which runs it later. */
     void leaveToResponder() {
         become(TaskState.QUEUED);
         connection.schedule(this);
     }
 
-    /** The pool has granted the memory that the task waits for: the responder asks for its data. */
+    /** The pool has granted the task's memory: the responder requests its data. */
     void chunksGranted() {
         connection.schedule(this);
     }
 
-    /** Leaves the data and the status to the device; puts end in the order of their numbers. With the lock. */
+    /** Leaves the put to the device. Puts end in the order of their numbers. With the lock. */
     void leavePut(long number) {
         putNumber = number;
         become(TaskState.PUTTING);
@@ -204,7 +204,7 @@ final class TaskSlot implements IoTask {
         return state.get() == TaskState.PUTTING ? putNumber : Long.MAX_VALUE;
     }
 
-    /** Takes the end of a put that is under way; returns true to one caller alone, whose task it is then. */
+    /** Takes a put that is under way, and its task. Returns true to one caller only. */
     synchronized boolean takePut() {
         return tryBecome(TaskState.PUTTING, TaskState.ENDING);
     }

@@ -1,50 +1,46 @@
 package io.modeldisk.protocol.engine;
 
 /**
- * The state of a slot and of the task in it. The owner of a state alone touches the slot and moves it on; other threads ask a
- * task to end with an {@link EndReason} and wake it with {@link IoTask#resume}.
+ * The state of a slot and of the task in it. Only the owner of a state touches the slot and moves it on. Other threads ask a task
+ * to end with an {@link EndReason}, and wake it with {@link IoTask#resume}.
  *
  * <pre>
- *      FREE ◀──────────────────────────────────────────── status sent, or aborted ──────────┐
- *       │ command in order                                                                  │
- *       ▼           data to fetch                      memory granted                       │
- *   RECEIVING ─────────────────────▶ AWAITING_MEMORY ──────────────────▶ AWAITING_DATA      │
- *    │  │  └──── read, data comes in ───▶ QUEUED ◀───────────────┐             │            │
- *    │  │                                   │ its turn           │ resumed     │ all here   │
- *    │  │ all data here                     ▼       must wait    │             │            │
- *    │  └─────────────────────────────▶ RUNNING ─────────────▶ PARKED          │            │
- *    │                                  ▲ │   ▲ └─ RESUMED ◀─ resumed early    │            │
- *    │                                  │ │   └──────┘                         │            │
- *    │                                  └─┼────────────────────────────────────┘            │
- *    │ failed, or parameter data          ▼ done, or to end early                           │
- *    └──────────────────────────────▶ ENDING ───────────────────────────────────────────────┘
- *                                      │ ▲
- *                 left to the device   ▼ │ put ended, or taken over
- *                                    PUTTING
+ *   FREE ── command ──▶ RECEIVING
+ *                         ├─ data to fetch ─▶ AWAITING_MEMORY ─ granted ─▶ AWAITING_DATA ─┐ all data here
+ *                         ├─ read beside incoming data ─▶ QUEUED ─ its turn ──────────────┤
+ *                         ├─ all data here ───────────────────────────────────────────────┤
+ *                         │                                                               ▼
+ *                         │       QUEUED ◀─ resumed ─ PARKED ◀─ has to wait ─────────── RUNNING ⇄ RESUMED
+ *                         │                                                               │ done, or to end early
+ *                         ├─ failed, or returns parameter data ───────────────────────────┤
+ *                         │                                                               ▼
+ *   FREE ◀────────────────┴─ rejected ◀─────── status sent ──────────────────────────── ENDING ⇄ PUTTING
  * </pre>
  *
- * A task that waits for memory or data may also fail (ENDING) or be aborted (FREE), one that runs or is parked may be aborted.
+ * RESUMED: the logical unit has resumed the task before it was parked. PUTTING: the put is left to the device, until it has ended
+ * or is taken over. A task that waits for memory or data may also fail (to ENDING) or be aborted (to FREE); an aborted task that
+ * runs or is parked goes to FREE from RUNNING.
  */
 enum TaskState {
     /** No task. Owner: the {@link CommandWindow}. */
     FREE,
     /** The command is decoded and its immediate data is read. Owner: the receiver. */
     RECEIVING,
-    /** In the {@link BufferPool}'s line; from the grant on in the responder's schedule, whose it is. */
+    /** In the queue of the {@link BufferPool}, its owner; after the grant in the responder's schedule, its owner then. */
     AWAITING_MEMORY,
-    /** The datamover fetches the data; its end is the receiver's. */
+    /** The datamover fetches the data. Owner: the receiver, which is notified of its end. */
     AWAITING_DATA,
-    /** In the responder's schedule. */
+    /** In the schedule of the responder, its owner. */
     QUEUED,
-    /** The logical unit is called, or data is put. Owner: the thread that does so, the receiver or the responder. */
+    /** The logical unit is called, or data is put. Owner: the thread that does this, the receiver or the responder. */
     RUNNING,
-    /** As RUNNING; its logical unit has resumed it before it was parked. */
+    /** As RUNNING, but resumed before it was parked. */
     RESUMED,
     /** Owner: the logical unit. */
     PARKED,
-    /** The status goes out and the slot is given back. Owner: the thread that does so. */
+    /** The status is sent and the slot given back. Owner: the thread that does this. */
     ENDING,
-    /** The device sends the data and the status, and reads the memory. Owned by the thread that takes the put's end. */
+    /** The device sends the data and the status, and still reads the memory. Owner: the thread that takes the put. */
     PUTTING;
 
     /** Whether a task may go from this state to another. */

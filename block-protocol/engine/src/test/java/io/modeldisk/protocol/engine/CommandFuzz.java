@@ -10,8 +10,8 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * Sends commands that the fuzzer makes up, over a session that is in order. Every command ends with a status, moves no more than
- * was expected, and says rightly how much less or more it would have.
+ * Sends random commands over a correct session. Every command must end with a status, move no more than expected, and report the
+ * right residual.
  *
  * <p>An input is commands of 22 bytes each: flags, the LUN, 16 bytes of CDB, two of the expected length in units of 64 bytes, two
  * of the length of the immediate data.
@@ -36,7 +36,7 @@ public final class CommandFuzz {
         freeBytes = serving.server.freeBufferBytes();
     }
 
-    /** The fuzzer's entry. */
+    /** The entry point of the fuzzer. */
     public static void fuzzerTestOneInput(byte[] input) {
         ByteBuffer records = ByteBuffer.wrap(input);
         try {

@@ -17,17 +17,17 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Sends what the fuzzer makes up to a target, on a connection of its own. No input may end the process, make a thread fail, keep
- * memory, or be felt by the session of somebody else.
+ * Sends random bytes to a target on a separate connection. No input may end the process, make a thread fail, leak memory, or
+ * disturb another session.
  *
- * <p>The first byte of an input chooses what the connection is; the rest goes over it.
+ * <p>The first byte of an input selects the kind of connection; the rest is sent over it.
  */
 public final class ConnectionFuzz {
     static final int LOG_IN = 1;
     static final int DISCOVERY = 2;
     static final int HEADER_DIGEST = 4;
     static final int DATA_DIGEST = 8;
-    /** PDUs get the right number, length and digests, so that what is in them is looked at. */
+    /** PDUs get the right number, length and digests, so that their contents are examined. */
     static final int MEND = 16;
 
     private static final ConnectionFuzz INSTANCE = new ConnectionFuzz();
@@ -52,7 +52,7 @@ public final class ConnectionFuzz {
         freeBytes = serving.server.freeBufferBytes();
     }
 
-    /** The fuzzer's entry. */
+    /** The entry point of the fuzzer. */
     public static void fuzzerTestOneInput(byte[] input) {
         if (input.length > 0) {
             INSTANCE.tryOut(input);
@@ -81,10 +81,10 @@ public final class ConnectionFuzz {
             InputStream answers = raw.socket.getInputStream();
             byte[] buffer = new byte[65536];
             while (answers.read(buffer) >= 0) {
-                // What the answers are does not matter here, only that they end.
+                // Only the end of the answers matters here.
             }
         } catch (SocketException e) {
-            // The target has closed the connection before all was sent: it may.
+            // The target may close the connection before everything is sent.
         }
     }
 
@@ -99,7 +99,7 @@ public final class ConnectionFuzz {
         raw.dataDigests = (mode & DATA_DIGEST) != 0;
     }
 
-    /** Cuts bytes into PDUs and mends each. */
+    /** Cuts bytes into PDUs and corrects each PDU. */
     private static byte[] mended(RawInitiator raw, byte[] bytes) {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         int at = 0;
@@ -131,7 +131,7 @@ public final class ConnectionFuzz {
     private End good(int flags, byte[] cdb, byte[] data) throws IOException {
         End end = innocent.run(flags, cdb, Serving.BLOCK, data);
         if (end.status() == 2 && end.senseCode() >>> 16 == 6) {
-            // Somebody has reset the unit, which may be felt.
+            // The other session may have reset the unit.
             end = innocent.run(flags, cdb, Serving.BLOCK, data);
         }
         if (end.status() != 0) {

@@ -1,13 +1,13 @@
 package io.modeldisk.protocol.engine;
 
-/** CRC32C bit by bit, straight from its polynomial (RFC 7143 section 13.1): shares nothing with what it checks. */
+/** CRC32C bit by bit from its polynomial (RFC 7143 section 13.1): independent of the code that it checks. */
 public final class Crc32c {
     /** 11EDC6F41h, mirrored. */
     private static final int POLYNOMIAL = 0x82F63B78;
 
     private Crc32c() {}
 
-    /** The four bytes of the digest as they go over the wire. */
+    /** The four bytes of the digest in the order on the wire. */
     public static byte[] digest(byte[] data) {
         int crc = -1;
         for (byte next : data) {

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Header and data digests (RFC 7143 sections 7.8 and 13.1), computed and checked by code that is not the target's. */
+/** Header and data digests (RFC 7143 sections 7.8 and 13.1), computed and checked by independent code. */
 @Timeout(60)
 class DigestTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -107,7 +107,7 @@ class DigestTest {
         assertThat(reply).as("what the header says cannot be trusted").isNull();
     }
 
-    /** A PDU of which one bit of the data is another than its digest was made for. */
+    /** Sends a PDU with one bit of its data changed after its digest was made. */
     private void sendDamaged(ByteBuffer header, byte[] data) throws IOException {
         header.putInt(4, data.length);
         byte[] pdu = raw.encode(header, data);

@@ -53,7 +53,7 @@ class DiskCommandsTest {
         serving.close();
     }
 
-    /** A CDB of 10, 12 or 16 bytes on a range of the medium. */
+    /** A CDB of 10, 12 or 16 bytes for a range of the medium. */
     private static byte[] range(int opcode, int flags, int lba, int blocks) {
         ByteBuffer cdb = ByteBuffer.allocate(16).put(0, (byte) opcode).put(1, (byte) flags);
         return switch (opcode >> 5) {

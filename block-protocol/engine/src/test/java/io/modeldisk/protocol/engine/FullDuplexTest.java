@@ -18,7 +18,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Both directions of a connection at once. */
+/** Data moves in both directions of a connection at the same time. */
 @Timeout(60)
 class FullDuplexTest {
     private static final int RESPONSE = 0x21;
@@ -28,7 +28,7 @@ class FullDuplexTest {
     private static final int MIB = 1 << 20;
     private static final int WRITE_BYTES = 256 << 10;
     private static final int READ_BYTES = 7 * MIB;
-    /** Together more than sockets keep. */
+    /** Together more than the socket buffers hold. */
     private static final int READS = 4;
 
     @Test
@@ -59,7 +59,7 @@ class FullDuplexTest {
         }
     }
 
-    /** The data of commands that end well, by their tags. */
+    /** The data of commands that end with GOOD, by tag. */
     private static Map<Integer, ByteArrayOutputStream> receiveEnds(RawInitiator raw, int commands) throws IOException {
         Map<Integer, ByteArrayOutputStream> data = new HashMap<>();
         for (int ended = 0; ended < commands;) {

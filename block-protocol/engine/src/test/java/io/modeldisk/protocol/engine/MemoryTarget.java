@@ -13,7 +13,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** A target whose one unit is plain memory, to test the protocol alone. It can be told to park what comes. */
+/** A target with one unit of plain memory, to test the protocol alone. The unit can park its tasks. */
 public final class MemoryTarget implements Target, AutoCloseable {
     public static final String NAME = "iqn.2026-11.io.modeldisk:memory";
 
@@ -21,7 +21,7 @@ public final class MemoryTarget implements Target, AutoCloseable {
     public final List<String> nexusEvents = new CopyOnWriteArrayList<>();
     /** How long a nexus may be silent. */
     public volatile long silenceBoundNs = Long.MAX_VALUE;
-    /** How often the watchdog has asked for it. */
+    /** How often the watchdog has asked for {@link #silenceBoundNs}. */
     public final AtomicInteger silenceChecks = new AtomicInteger();
     /** Runs before a nexus is reported silent. */
     public volatile Runnable silencing = () -> {};
@@ -74,17 +74,17 @@ public final class MemoryTarget implements Target, AutoCloseable {
         memory.close();
     }
 
-    /** The unit. Writes are as torn as concurrent copies make them: a test that minds uses one writer. */
+    /** The unit. Concurrent writes of one range may mix; a test that must avoid that uses one writer. */
     public static final class MemoryUnit implements DiskUnit {
         private static final CdbUsage ECHO = CdbUsage.parse("C0 00 FF 00 00 00");
 
         private final DataMemory memory;
         public final List<IoTask> parked = new CopyOnWriteArrayList<>();
         public volatile boolean parking;
-        /** Whether PUSH and PULL are commands of it, and the round of the last command. */
+        /** Whether the unit has PUSH and PULL, and the round of the last command. */
         public volatile boolean keepsRounds;
         public volatile long round;
-        /** The longest piece of a read that is in one piece; and how many of these were pinned at once, at most. */
+        /** The longest pinned piece of a read, and the most pieces that were pinned at a time. */
         public volatile int longestPinBytes = Integer.MAX_VALUE;
         public final AtomicInteger mostPinned = new AtomicInteger();
         private final AtomicInteger pinned = new AtomicInteger();
@@ -145,12 +145,12 @@ public final class MemoryTarget implements Target, AutoCloseable {
             pinned.decrementAndGet();
         }
 
-        /** Whether an abort of this task has come. */
+        /** Whether this task was aborted. */
         public static boolean isAborted(IoTask task) {
             return ((TaskSlot) task).endReason() == EndReason.ABORTED;
         }
 
-        /** How many pieces are pinned now. */
+        /** The number of pinned pieces. */
         public int pinned() {
             return pinned.get();
         }
@@ -225,7 +225,7 @@ public final class MemoryTarget implements Target, AutoCloseable {
             return keepsRounds ? List.of(ECHO, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE) : List.of(ECHO);
         }
 
-        /** Echoes byte 2 of its CDB. */
+        /** Returns byte 2 of its CDB. */
         @Override
         public byte[] vendorCommand(Nexus nexus, Cdb cdb) {
             return new byte[]{(byte) cdb.u8(2)};

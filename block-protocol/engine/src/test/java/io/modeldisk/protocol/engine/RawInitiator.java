@@ -15,7 +15,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** An initiator that puts every byte where it is told, so that it can send what a good one never would. */
+/** An initiator that sends exactly the bytes of the test, also those that a correct initiator never sends. */
 public final class RawInitiator implements AutoCloseable {
     static final int READ = 0xC0;
     static final int WRITE = 0xA0;
@@ -30,7 +30,7 @@ public final class RawInitiator implements AutoCloseable {
     int cmdSn = 1;
     int expStatSn;
     int maxCmdSn;
-    /** Whether headers and data have digests, once {@link #loggedIn} has agreed on them. */
+    /** Whether headers and data have digests; set by {@link #loggedIn}. */
     boolean headerDigests;
     boolean dataDigests;
     private int nextTag = 100;
@@ -74,17 +74,17 @@ public final class RawInitiator implements AutoCloseable {
             return header.getInt(32);
         }
 
-        /** Of a SCSI Response; of Data-In and R2T, DataSN and R2TSN. */
+        /** ExpDataSN of a SCSI Response, DataSN of a Data-In, R2TSN of an R2T. */
         int expDataSn() {
             return header.getInt(36);
         }
 
-        /** Of Data-In and R2T. */
+        /** The buffer offset of a Data-In or an R2T. */
         int bufferOffset() {
             return header.getInt(40);
         }
 
-        /** The desired length of an R2T, the residual count of a response. */
+        /** The desired length of an R2T, or the residual count of a response. */
         int lastField() {
             return header.getInt(44);
         }
@@ -104,14 +104,14 @@ public final class RawInitiator implements AutoCloseable {
         }
     }
 
-    /** How a SCSI command ended. */
+    /** The end of a SCSI command. */
     record End(int status, byte[] data, int residual, boolean overflow, boolean underflow, byte[] sense, Reply last) {
         /** Sense key, additional sense code and qualifier, as 0x52400. */
         int senseCode() {
             return (sense[4] & 0xF) << 16 | (sense[14] & 0xFF) << 8 | sense[15] & 0xFF;
         }
 
-        /** The sense-key specific bytes: what is wrong with the CDB, as 0xCF0002 for bit 7 of byte 2. */
+        /** The sense-key specific bytes with the field pointer, as 0xCF0002 for bit 7 of byte 2. */
         int fieldPointer() {
             return ByteBuffer.wrap(sense).getInt(2 + 14) & 0xFFFFFF;
         }
@@ -137,7 +137,7 @@ public final class RawInitiator implements AutoCloseable {
         in = new DataInputStream(socket.getInputStream());
     }
 
-    /** One that is in full-feature phase, with these keys beyond the names, and knows of LUN 0 that it is new. */
+    /** Logs in with these keys besides the names, and takes the unit attention of LUN 0. */
     static RawInitiator loggedIn(TargetServer server, String name, String... keys) throws IOException {
         RawInitiator initiator = justLoggedIn(server, name, keys);
         End attention = initiator.run(NO_DATA, cdb(0), 0, EMPTY);
@@ -147,7 +147,7 @@ public final class RawInitiator implements AutoCloseable {
         return initiator;
     }
 
-    /** One that is in full-feature phase and has sent nothing yet. */
+    /** Logs in, and sends nothing yet. */
     static RawInitiator justLoggedIn(TargetServer server, String name, String... keys) throws IOException {
         RawInitiator initiator = new RawInitiator(server.localAddress());
         String[] all = new String[keys.length + 3];
@@ -168,7 +168,7 @@ public final class RawInitiator implements AutoCloseable {
         return pairs.length == 0 ? EMPTY : (String.join("\0", pairs) + "\0").getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Sends a Login Request and answers the response; a transit to {@code next} unless that is negative. */
+    /** Sends a Login Request and returns the response; with a transit to {@code next} unless that is negative. */
     public Reply login(int stage, int next, String... pairs) throws IOException {
         send(loginHeader(stage, next), text(pairs));
         return receive();
@@ -198,7 +198,7 @@ public final class RawInitiator implements AutoCloseable {
         sendBytes(encode(header, data));
     }
 
-    /** A PDU's bytes, with the digests that were agreed on. */
+    /** The bytes of a PDU with the negotiated digests. */
     byte[] encode(ByteBuffer header, byte[] data) {
         int padded = data.length + 3 & -4;
         ByteBuffer all = ByteBuffer.allocate(header.capacity() + 4 + padded + 4).put(header.array());
@@ -216,7 +216,7 @@ public final class RawInitiator implements AutoCloseable {
         socket.getOutputStream().write(bytes);
     }
 
-    /** Sends a SCSI command to LUN 0; answers its tag. */
+    /** Sends a SCSI command to LUN 0; returns its tag. */
     int command(int flags, byte[] cdb, int expectedBytes, byte[] immediateData) throws IOException {
         return command(0x01, flags, 0, cdb, expectedBytes, immediateData);
     }
@@ -235,7 +235,7 @@ public final class RawInitiator implements AutoCloseable {
             .putInt(36, dataSn).putInt(40, offset), data);
     }
 
-    /** Sends a task management function, immediate; answers its response code. */
+    /** Sends an immediate task management function; returns its response code. */
     public int manage(int function, int referencedTag) throws IOException {
         int tag = newTag();
         send(request(0x42, 0x80 | function, tag).putInt(20, referencedTag), EMPTY);
@@ -246,7 +246,7 @@ public final class RawInitiator implements AutoCloseable {
         return reply.u8(2);
     }
 
-    /** A ping that is answered after everything before it has been handled. */
+    /** Sends a ping and returns the next PDU: its answer, if everything before it has been answered. */
     Reply ping(byte[] data) throws IOException {
         send(request(0x40, 0x80, newTag()).putInt(20, NONE), data);
         return receive();
@@ -279,7 +279,7 @@ public final class RawInitiator implements AutoCloseable {
         }
     }
 
-    /** Receives up to the end of a command, putting Data-In together. */
+    /** Receives up to the end of a command, and gathers its Data-In. */
     End end(int tag) throws IOException {
         ByteArrayOutputStream data = new ByteArrayOutputStream();
         while (true) {
@@ -306,7 +306,7 @@ public final class RawInitiator implements AutoCloseable {
         return end(command(flags, cdb, expectedBytes, immediateData));
     }
 
-    /** Whether the target closes the connection, after whatever it still sends. */
+    /** Whether the target closes the connection after its last PDUs. */
     boolean isClosedByTarget() throws IOException {
         try {
             while (true) {

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is rejected, for which reason, and that the session goes on (RFC 7143 sections 7.3 and 11.17). */
+/** Rejected PDUs and their reasons; the session goes on (RFC 7143 sections 7.3 and 11.17). */
 @Timeout(60)
 class RejectTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -60,7 +60,7 @@ class RejectTest {
         assertThat(reply.data()).as("the header that is rejected").isEqualTo(header.array());
     }
 
-    /** Sends a PDU that is rejected; what is rejected does not count, so its number is used again. */
+    /** Sends a PDU that is rejected. Its number does not count and is used again. */
     private void assertRejected(int reason, ByteBuffer header, byte[] data) throws IOException {
         raw.send(header, data);
         assertReject(raw.receive(), reason, header);

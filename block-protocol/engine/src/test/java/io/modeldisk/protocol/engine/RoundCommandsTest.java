@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** PUSH and PULL as PROTOCOL.md lays their bytes out, over the wire. */
+/** PUSH and PULL on the wire, in the layout of PROTOCOL.md. */
 @Timeout(60)
 class RoundCommandsTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -54,7 +54,7 @@ class RoundCommandsTest {
     }
 
     private static int fieldPointer(End end) {
-        // Behind the two bytes of its length.
+        // After the two bytes of its length.
         return ByteBuffer.wrap(end.sense()).getShort(2 + 16);
     }
 

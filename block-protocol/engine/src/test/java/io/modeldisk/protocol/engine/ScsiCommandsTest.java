@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What each SCSI command answers (SPC-4, SBC-3), over the wire. */
+/** The answer of each SCSI command (SPC-4, SBC-3) on the wire. */
 @Timeout(60)
 class ScsiCommandsTest {
     private static final int BLOCK = Serving.BLOCK;

@@ -10,13 +10,13 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.util.function.UnaryOperator;
 
-/** A server of plain memory on a port of its own, for one test. */
+/** A server of plain memory on a free port, for one test. */
 public final class Serving implements AutoCloseable {
     public static final int BLOCK = 4096;
     private static final int SIZE_BYTES = 8 << 20;
     private static final int CONNECTIONS = 8;
     private static final int CHUNKS = 48;
-    /** The medium's memory and the buffers', together. */
+    /** The memory of the medium and the buffers together. */
     public static final int MEMORY_BYTES = SIZE_BYTES + CHUNKS * BufferPool.CHUNK_BYTES;
 
     public final MemoryTarget target;
@@ -27,7 +27,7 @@ public final class Serving implements AutoCloseable {
         this(UnaryOperator.identity());
     }
 
-    /** With other settings than the usual small ones. */
+    /** Starts with changed settings. */
     public Serving(UnaryOperator<TargetContext> settings) throws IOException {
         target = new MemoryTarget(SIZE_BYTES);
         server = TargetServer.launch(settings.apply(new TargetContext()
@@ -46,13 +46,13 @@ public final class Serving implements AutoCloseable {
         return RawInitiator.loggedIn(server, name, keys);
     }
 
-    /** What the medium holds. */
+    /** The contents of the medium. */
     public byte[] contents(long offset, int length) {
         DataMemory memory = target.unit.memory();
         return memory.segment(offset, length).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    /** Fills the whole medium with random bytes and answers them. */
+    /** Fills the whole medium with random bytes and returns them. */
     public byte[] fill(long seed) {
         byte[] bytes = random(SIZE_BYTES, seed);
         MemorySegment.copy(bytes, 0, target.unit.memory().slab(0), ValueLayout.JAVA_BYTE, 0, bytes.length);

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a unit says that it can (SPC-4 6.35 and 6.36), and that this is so. */
+/** The reported commands and functions of a unit (SPC-4 sections 6.35 and 6.36), compared with its behaviour. */
 @Timeout(60)
 class SupportedOperationsTest {
     private static final int INVALID_OPCODE = 0x52000;
@@ -53,7 +53,7 @@ class SupportedOperationsTest {
         return report(options, opcode, serviceAction).data();
     }
 
-    /** Operation code and service action of each command that is said to be there; no service action is -1. */
+    /** Operation code and service action of each reported command; -1 for no service action. */
     private static List<int[]> all() throws IOException {
         ByteBuffer data = ByteBuffer.wrap(report(0, 0, 0).data());
         assertThat(data.getInt(0)).isEqualTo(data.capacity() - 4);
@@ -101,7 +101,7 @@ class SupportedOperationsTest {
         }
     }
 
-    /** The GROUP NUMBER of a command on the medium, which does not matter. */
+    /** The GROUP NUMBER of a command on the medium, which is ignored. */
     private static int ignored(int opcode, int at) {
         boolean medium = opcode < 0xC0 && opcode != 0x25 && opcode != 0x5A && opcode != 0x9E && opcode != 0xA0
             && opcode != 0xA3;
@@ -169,7 +169,7 @@ class SupportedOperationsTest {
         }
     }
 
-    /** Each function that is told is done, each other refused: see {@link TaskManagementTest#functionIsAnswered}. */
+    /** Each reported function is performed, each other one refused: see {@link TaskManagementTest#functionIsAnswered}. */
     @Test
     void taskManagementFunctionsAreThoseThatWork() throws IOException {
         byte[] data = raw.run(READ, cdb(0xA3, 0x0D, 0, 0, 0, 0, 0, 0, 0, 4), 4, EMPTY).data();

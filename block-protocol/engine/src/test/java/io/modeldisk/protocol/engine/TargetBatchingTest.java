@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Answers that go out together: none is kept from a peer that may wait for it, and each is what it would be alone. */
+/** Answers that are sent together: none is held back while its initiator may wait for it, and none is changed. */
 @Timeout(60)
 class TargetBatchingTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -28,7 +28,7 @@ class TargetBatchingTest {
         serving = new Serving();
         raw = serving.login("HeaderDigest=" + digest, "DataDigest=" + digest, "ImmediateData=Yes",
             "MaxRecvDataSegmentLength=65536");
-        // Gains room in the window for what follows.
+        // Enlarges the command window.
         for (int i = 0; i < 4 * COMMANDS; i++) {
             raw.run(RawInitiator.NO_DATA, new byte[16], 0, EMPTY);
         }

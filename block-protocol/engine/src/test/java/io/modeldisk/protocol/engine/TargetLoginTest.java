@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a target answers in the login phase (RFC 7143 sections 6 and 13). */
+/** The answers of a target in the login phase (RFC 7143 sections 6 and 13). */
 @Timeout(60)
 class TargetLoginTest {
     private static final String INITIATOR = "InitiatorName=iqn.test:raw";
@@ -150,7 +150,7 @@ class TargetLoginTest {
             initiator.close();
         }
         await("none is left", () -> serving.server.connectionCount() == 1);
-        // Never two at once: each comes after the one before has gone.
+        // Never two sessions at a time: each begins after the end of the one before.
         for (int i = 0; i < serving.target.nexusEvents.size(); i++) {
             assertThat(serving.target.nexusEvents.get(i)).startsWith(i % 2 == 0 ? "established" : "lost");
         }

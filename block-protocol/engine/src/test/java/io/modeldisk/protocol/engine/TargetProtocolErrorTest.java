@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A session that breaks the protocol ends or is told; the others go on, and nothing of it is left. */
+/** A session that breaks the protocol is rejected or ended. Other sessions go on, and it leaves nothing behind. */
 @Timeout(60)
 class TargetProtocolErrorTest {
     private static final byte[] TEST_UNIT_READY = RawInitiator.cdb(0);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How a write's data comes to the target, and what happens when it comes otherwise. */
+/** The ways in which a write's data reaches the target, and the faults of each. */
 @Timeout(60)
 class TargetWriteTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -120,7 +120,7 @@ class TargetWriteTest {
         assertThat(serving.contents(0, data.length)).isEqualTo(data);
     }
 
-    /** The command fails with this sense, the medium is as it was, and the session goes on. */
+    /** Asserts that the command fails with this sense, the medium is unchanged, and the session goes on. */
     private void assertWriteFailsByADataOut(int sense, int dataSn, int offset, int length) throws IOException {
         byte[] before = serving.fill(6);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
@@ -341,7 +341,7 @@ class TargetWriteTest {
         }
     }
 
-    /** Three sessions whose large writes, never answered, take all the memory but a little. */
+    /** Three sessions with large writes that take almost all memory, because their data never comes. */
     private RawInitiator[] exhaust(Serving small) throws IOException {
         RawInitiator[] hogs = new RawInitiator[3];
         for (int i = 0; i < hogs.length; i++) {
@@ -386,7 +386,7 @@ class TargetWriteTest {
         try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2)
             .transferTimeout(Duration.ofSeconds(2)));
             RawInitiator waiting = small.loginAs("iqn.test:waiting", "ImmediateData=No")) {
-            // Each of the three in front gives its memory back after the bound on its data, one after the other.
+            // Each of the three earlier writes gives its memory back after the transfer timeout, one after another.
             RawInitiator[] hogs = exhaust(small);
             int tag = waiting.command(WRITE, RawInitiator.write(1024, 1024), 4 * MIB, EMPTY);
             assertThat(hogs[1].isClosedByTarget()).isTrue();

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tasks that wait, and the ways in which they end early. */
+/** Tasks that wait, and the reasons for which they end early. */
 @Timeout(60)
 class TaskManagementTest {
     private static final int BLOCK = Serving.BLOCK;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What an initiator is told of that happened to a unit without its doing (SAM-5 5.14). */
+/** Unit attentions: events of a unit that its initiator has not caused (SAM-5 section 5.14). */
 @Timeout(60)
 class UnitAttentionTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -121,7 +121,7 @@ class UnitAttentionTest {
         }
     }
 
-    /** SAM-5 5.6: with TAS each aborted command says so itself; the Control mode page says TAS. */
+    /** With TAS, which the Control mode page has set, each aborted command ends with TASK ABORTED (SAM-5 section 5.6). */
     @Test
     void clearTaskSetEstablishesNoUnitAttention() throws IOException {
         testUnitReady(raw);

@@ -1,2 +1,2 @@
-/** Tests of the target against initiators that are not ours, and a unit to serve. */
+/** Tests of the target engine with a raw initiator, and a unit of memory that it serves. */
 package io.modeldisk.protocol.engine;

@@ -4,17 +4,17 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 
-/** Where initiators reach a target over one kind of datamover. Closed by any thread; {@link #accept} is for one. */
+/** The listener of a target for one kind of datamover. {@link #close} is for any thread, {@link #accept} for one. */
 public interface TargetPortal extends AutoCloseable {
-    /** Opens one. */
+    /** Opens portals. */
     @FunctionalInterface
     interface Opener {
         /**
-         * Begins to listen.
+         * Starts to listen.
          *
-         * @param address the target's TCP address, which tells it from others even where another datamover listens
+         * @param address the target's TCP address, which identifies it for other datamovers too
          * @param targetName its iSCSI name
-         * @throws IOException if that cannot be, in words
+         * @throws IOException if it cannot listen; the message says why
          */
         TargetPortal open(InetSocketAddress address, String targetName) throws IOException;
     }
@@ -22,14 +22,13 @@ public interface TargetPortal extends AutoCloseable {
     /** The datamover's name, as {@code tcp}. */
     String datamover();
 
-    /** The target's TCP address; if it was this portal's to choose the port, with the one that it has chosen. */
+    /** The target's TCP address, with the port that this portal has chosen if 0 was requested. */
     InetSocketAddress localAddress();
 
     /**
-     * Makes memory known that connections will move data from and to: no connection has to do so later. It stays known until the
-     * portal and the last of its connections have ended.
+     * Registers memory for the data of all connections. It stays registered until the portal and its last connection have ended.
      *
-     * @throws IOException if the device does not take it, in words
+     * @throws IOException if the device refuses the memory; the message says why
      */
     default void prepare(DataMemory memory) throws IOException {}
 
@@ -37,15 +36,15 @@ public interface TargetPortal extends AutoCloseable {
      * Waits for the next connection.
      *
      * @throws java.nio.channels.ClosedChannelException when the portal is closed
-     * @throws IOException if none can be taken now; the portal goes on
+     * @throws IOException if a connection failed; the portal goes on
      */
     IncomingConnection accept() throws IOException;
 
-    /** Where it listens, for messages. */
+    /** The address, for messages. */
     @Override
     String toString();
 
-    /** Ends {@link #accept}; connections go on. */
+    /** Ends {@link #accept}. Connections go on. */
     @Override
     void close();
 }

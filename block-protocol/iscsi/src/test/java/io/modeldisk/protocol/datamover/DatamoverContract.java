@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What every datamover does, and none does. A datamover's test extends it and makes the pairs. */
+/** The behaviour that every datamover must show. The test of a datamover extends it and makes the pairs. */
 @Timeout(60)
 public abstract class DatamoverContract {
     private static final OperationalParameters AGREED = new OperationalParameters(false, true, 64 << 10, 1 << 20,

@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The least that uses a target's datamover: a write's data is kept by its tag, a read is answered with {@link #source}'s bytes
- * from the tag times 4096 on, a ping with what came with it.
+ * The smallest user of a target's datamover: keeps a write's data by its tag, answers a read with the bytes of {@link #source}
+ * from the tag times 4096 on, and a ping with its data.
  */
 public final class TargetSide implements TargetDatamover.Listener, TargetDatamover.Numbering, AutoCloseable {
     static final int SLOTS = 8;
@@ -26,17 +26,17 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
     static final int MAX_PIECES = 32;
     static final int SOURCE_BYTES = 9 << 20;
 
-    /** What a read's data is taken from. */
+    /** The data of reads. */
     final DataMemory source = DataMemory.allocate(SOURCE_BYTES);
     public final Map<Integer, byte[]> written = new ConcurrentHashMap<>();
     public final Map<Integer, DataError> failed = new ConcurrentHashMap<>();
-    /** While it is set, a write's data is not asked for. */
+    /** While it is set, the data of writes is not requested. */
     volatile boolean holding;
 
-    /** While it is set, a read's data is put from two places in turn, which are filled anew when it is over. */
+    /** While it is set, a read is put from two places in turn, each filled again when its put has ended. */
     volatile boolean refilling;
 
-    /** What the receiving thread does when the next ping comes, before it answers. */
+    /** Runs on the receiving thread when the next ping comes, before the answer. */
     volatile Action onNextPing;
 
     /** Something that may fail with the connection. */
@@ -56,7 +56,7 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
     private final Map<DataTransfer, RemainingData> remaining = new ConcurrentHashMap<>();
     private int statSn = 1;
 
-    /** Makes its memory. */
+    /** Allocates its memory. */
     public TargetSide() {
         for (int slot = 0; slot < SLOTS; slot++) {
             DataTransfer transfer = new DataTransfer(slot, pieces, PIECE_BYTES, MAX_PIECES);
@@ -68,7 +68,7 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
         }
     }
 
-    /** Sets what it uses. */
+    /** Sets the datamover. */
     public void datamover(TargetDatamover used) {
         datamover = used;
     }
@@ -178,7 +178,7 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
         throw new IllegalStateException("nothing here is to be discarded");
     }
 
-    /** Aborts all that is held: asks for the data, and does not want it any more. */
+    /** Aborts all held transfers: requests their data and forgets them. */
     void abortHeld() throws IOException {
         for (DataTransfer transfer : held) {
             if (!transfer.isComplete()) {

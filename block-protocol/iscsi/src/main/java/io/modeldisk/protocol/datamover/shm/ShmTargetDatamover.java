@@ -25,9 +25,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The target's end of a connection over shared memory. It puts data with one copy into the initiator's memory, and gets it with
- * none: the transfer lies where the initiator has it, so that an aggregator reads the gradient where the learner wrote it. What
- * an initiator changes meanwhile, it changes at its own cost.
+ * The target's end of a connection over shared memory. A put is one copy into the initiator's memory. A get needs no copy: the
+ * aggregator reads the gradient where the learner wrote it. An initiator that changes data during a write harms only itself.
  */
 public final class ShmTargetDatamover implements TargetDatamover {
     private final FrameStream stream;
@@ -80,7 +79,7 @@ public final class ShmTargetDatamover implements TargetDatamover {
         }
     }
 
-    /** Waits for the next frame and serves it; returns whether it is a PDU, which is the caller's. */
+    /** Waits for the next frame. Returns true if it is a PDU, for the caller; serves other frames. */
     private boolean receivePdu() throws IOException {
         in.next();
         if (!greeted) {
@@ -125,7 +124,7 @@ public final class ShmTargetDatamover implements TargetDatamover {
         }
     }
 
-    /** Says why, and ends. */
+    /** Sends the reason to the initiator and ends the connection. */
     private void refuse(String reason) throws IOException {
         out.lock();
         try {
@@ -154,7 +153,7 @@ public final class ShmTargetDatamover implements TargetDatamover {
         }
     }
 
-    /** The memory that the command names which came last: its data lies there already. */
+    /** The memory that the last command names. Its data lies there already. */
     private final class CommandMemory implements ImmediateData {
         @Override
         public DataArrival moveTo(DataTransfer transfer, boolean wanted) {
@@ -183,7 +182,7 @@ public final class ShmTargetDatamover implements TargetDatamover {
 
     @Override
     public void forget(DataTransfer transfer) {
-        // Nothing more comes for any transfer.
+        // No data comes later for any transfer.
     }
 
     @Override
@@ -248,7 +247,7 @@ public final class ShmTargetDatamover implements TargetDatamover {
         stream.stop();
     }
 
-    /** The initiator sees the end of the stream only now that its memory is not used any more. */
+    /** Ends the stream. The initiator sees this only now, when its memory is no longer used. */
     @Override
     public void release() {
         stream.stop();

@@ -26,7 +26,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.Arrays;
 
-/** The target's end of a TCP connection. One R2T is outstanding for a task at a time; data comes in order. */
+/** The target's end of a TCP connection. A task has one outstanding R2T at a time, and its data comes in order. */
 public final class TcpTargetDatamover implements TargetDatamover {
     private final PduStream stream;
     private final PduReader reader;
@@ -53,7 +53,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
     /**
      * Takes over a connected channel.
      *
-     * @param slots how many transfers there are at most at one time, each with its own {@link DataTransfer#slot()}
+     * @param slots the most transfers at one time, each with its own {@link DataTransfer#slot()}
      */
     public TcpTargetDatamover(SocketChannel channel, Numbering numbering, int slots, NanoClock clock)
         throws IOException {
@@ -169,7 +169,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
     private void receiveDataOut(Listener listener, int length) throws IOException {
         TcpTransfer state = find();
         if (state == null) {
-            // If its task was aborted, what was asked for before still comes.
+            // The data of an aborted task still comes if it was requested before.
             boolean intact = take(null, length);
             if (!intact || !wasAskedFor()) {
                 listener.discardNotify(dataOut, intact ? RejectPdu.INVALID_PDU_FIELD : RejectPdu.DATA_DIGEST_ERROR);
@@ -188,7 +188,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
         }
     }
 
-    /** Data that is not as it must be ends its command when the last of what was asked for is here (RFC 7143 section 7.8). */
+    /** Ends a burst. A fault ends its command only now, when all requested data has come (RFC 7143 section 7.8). */
     private void endBurst(Listener listener, TcpTransfer state) throws IOException {
         if (state.error != null) {
             state.fetching = false;
@@ -208,18 +208,18 @@ public final class TcpTargetDatamover implements TargetDatamover {
         return null;
     }
 
-    /** Whether a Data-Out that is for no transfer may have been for one. */
+    /** Whether a Data-Out without a transfer may belong to an earlier one. */
     private boolean wasAskedFor() {
         int tag = dataOut.targetTransferTag();
         int slot = TcpTransfer.slotOf(tag);
         return tag == Pdu.RESERVED_TAG || tag >= 0 && slot < transfers.length && transfers[slot].hasGiven(tag);
     }
 
-    /** What is wrong with a Data-Out PDU, or null. */
+    /** Returns the fault of a Data-Out PDU, or null. */
     private DataError check(TcpTransfer state, int length) {
         DataTransfer transfer = state.transfer;
         long end = dataOut.bufferOffset() + length;
-        // Once all that the command moves is here, what an initiator sends beyond it is dropped, wherever it belongs.
+        // When the transfer is complete, surplus data is dropped at any offset.
         boolean misplaced = dataOut.bufferOffset() != transfer.receivedBytes() && !transfer.isComplete();
         if (misplaced || dataOut.dataSn() != state.nextDataSn++) {
             return DataError.OUT_OF_ORDER;
@@ -232,7 +232,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
         return tooMuch || tooLittle ? DataError.INCORRECT_AMOUNT : null;
     }
 
-    /** Unasked data is all that there is, or the whole first burst (RFC 7143 section 4.2.5.2). */
+    /** Unsolicited data is either all data or the whole first burst (RFC 7143 section 4.2.5.2). */
     private DataError checkUnsolicited(DataTransfer transfer, long end) {
         if (end > parameters.firstBurstBytes()) {
             return DataError.UNEXPECTED_UNSOLICITED_DATA;
@@ -257,9 +257,9 @@ public final class TcpTargetDatamover implements TargetDatamover {
         }
     }
 
-    /** A burst has ended: asks for the next one, if there is memory for it. Answers whether all data has come. */
+    /** Requests the next burst if its memory is granted. Returns whether all data has come. */
     private boolean goOn(TcpTransfer state) throws IOException {
-        // Memory may be granted by another thread while unasked data comes: one of the two must ask for the rest.
+        // Another thread may grant memory while unsolicited data comes: exactly one of the two must request the rest.
         synchronized (state) {
             state.unsolicited = false;
             if (state.transfer.isComplete()) {

@@ -3,9 +3,9 @@ package io.modeldisk.protocol.datamover.tcp;
 import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataTransfer;
 
-/** What TCP needs to know of a transfer in progress: how far data was asked for, and the numbers of its PDUs. One a slot. */
+/** The state of a transfer over TCP: how much data was requested, and the numbers of its PDUs. One for each slot. */
 final class TcpTransfer {
-    /** Slots fit into this many bits of a target transfer tag; the rest tells a stale tag from a live one. */
+    /** The bits of a target transfer tag for the slot; the others distinguish a stale tag from a valid one. */
     private static final int SLOT_BITS = 12;
     private static final int GENERATION_MASK = 0x7FFFF;
 
@@ -18,7 +18,7 @@ final class TcpTransfer {
     int sequenceBytes;
     boolean unsolicited;
     boolean fetching;
-    /** What was wrong with the data first; null as long as nothing was. */
+    /** The first fault of the data; null without a fault. */
     DataError error;
 
     private int generation;
@@ -37,19 +37,19 @@ final class TcpTransfer {
         error = null;
     }
 
-    /** The command announced data that comes unasked; with {@code fault} it is dropped, and the fault is reported at its end. */
+    /** Unsolicited data was announced. With a {@code fault} it is dropped, and the fault is reported at its end. */
     void expectUnsolicited(DataError fault) {
         error = fault;
         unsolicited = true;
         fetching = true;
     }
 
-    /** Whether a tag for this transfer's slot was ever given out. */
+    /** Whether a tag of this transfer's slot was ever issued. */
     boolean hasGiven(int tag) {
         return generation - (tag >>> SLOT_BITS) >= 0;
     }
 
-    /** The slot that a tag is for. */
+    /** The slot of a tag. */
     static int slotOf(int tag) {
         return tag & (1 << SLOT_BITS) - 1;
     }
@@ -58,7 +58,7 @@ final class TcpTransfer {
         return (generation & GENERATION_MASK) << SLOT_BITS | transfer.slot();
     }
 
-    /** Whether a Data-Out with these tags is for this transfer. */
+    /** Whether a Data-Out with these tags belongs to this transfer. */
     boolean answers(int initiatorTaskTag, int tag, boolean unasked) {
         return fetching
             && transfer.initiatorTaskTag() == initiatorTaskTag

@@ -28,14 +28,15 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * The target's end of an iSER connection (RFC 7145): READs what does not come with a write's command, WRITEs what a read asks
- * for, the last piece in one post with the response, many of them under way at once. Unsolicited Data-Out is never agreed on.
+ * The target's end of an iSER connection (RFC 7145). RDMA READs fetch the data that did not come with a write's command, RDMA
+ * WRITEs put the data of a read, the last one in one post with the response. Many are under way at a time. Unsolicited Data-Out
+ * is never agreed on.
  */
 public final class IserTargetDatamover implements TargetDatamover {
     /** The RDMA requests of a connection: the READs of a few long writes, and the WRITEs and responses of many reads. */
     private static final int RDMA_REQUESTS = 128;
 
-    /** How many WRITEs may be under way that are not their read's last. */
+    /** The most WRITEs under way that are not the last of their read. */
     private static final int WRITES = 16;
 
     /** The target alone posts RDMA requests, so that a peer that has not logged in can reach no memory of it. */
@@ -60,10 +61,10 @@ public final class IserTargetDatamover implements TargetDatamover {
     private OperationalParameters parameters = OperationalParameters.DEFAULTS;
 
     /**
-     * Posts the receives on a queue pair that is not connected yet, and owns it from now on.
+     * Takes over a queue pair that is not connected yet, and posts its receives.
      *
-     * @param slots how many transfers there are at most at one time, each with its own {@link DataTransfer#slot()}
-     * @param invalidates whether a response invalidates a key that its command advertised, as the initiator has been told
+     * @param slots the most transfers at one time, each with its own {@link DataTransfer#slot()}
+     * @param invalidates whether responses invalidate a key that their command advertised, as agreed with the initiator
      */
     IserTargetDatamover(QueuePair queue, Numbering numbering, int slots, boolean invalidates) throws IOException {
         this.invalidates = invalidates;
@@ -122,7 +123,7 @@ public final class IserTargetDatamover implements TargetDatamover {
     public void receiveControl(ControlListener listener) throws IOException {
         queue.enter();
         try {
-            // No transfer can end before there are tasks.
+            // No transfer ends before full-feature phase.
             IserMessage message = (IserMessage) channel.awaitArrival();
             int start = check(message);
             listener.controlNotify(message.pdu(), message.received(start));
@@ -152,7 +153,7 @@ public final class IserTargetDatamover implements TargetDatamover {
     /** Checks a message's lengths; returns where its data segment starts. */
     private int check(IserMessage message) throws ProtocolException {
         int longest = Math.min(parameters.ownDataSegmentBytes(), IserMessage.DATA_SEGMENT_BYTES);
-        // A copy: the message's place may have been given to the next one when this is asked for.
+        // A copy, because the message's place is reused before the header is asked for.
         received.header().put(0, message.pdu().header(), 0, Pdu.BHS_BYTES);
         return message.checkReceived(longest);
     }
@@ -213,7 +214,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         }
     }
 
-    /** What the initiator has seen the status of is over: its acknowledgement was on the wire before what it sent next. */
+    /** Ends the puts whose status the initiator has acknowledged: the device has finished with them. */
     private void endAcknowledgedPuts(Listener listener, int expStatSn) throws IOException {
         for (IserTransfer put = puts.acknowledged(expStatSn); put != null; put = puts.acknowledged(expStatSn)) {
             queue.awaitEnd(put, put.turn());
@@ -298,7 +299,7 @@ public final class IserTargetDatamover implements TargetDatamover {
     public void forget(DataTransfer transfer) {
         IserTransfer state = transfers[transfer.slot()];
         state.forget();
-        // The device must not use memory any more that another task may have next.
+        // The device must not use memory that another task may get next.
         if (state.lastWrite() != null) {
             queue.awaitOver(state.lastWrite(), state.lastWriteTurn());
             state.writesEnded();
@@ -309,7 +310,7 @@ public final class IserTargetDatamover implements TargetDatamover {
 
     @Override
     public int dataPduCount(DataTransfer transfer) {
-        // No Data-In and no R2T PDU exists over iSER.
+        // There are no Data-In and R2T PDUs over iSER.
         return 0;
     }
 
@@ -355,7 +356,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         }
         queue.enter();
         try {
-            // The device ends requests in their order: those before it are over too.
+            // The device completes requests in order: earlier ones are complete too.
             queue.awaitEnd(state.lastWrite(), state.lastWriteTurn());
             state.writesEnded();
         } finally {
@@ -363,7 +364,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         }
     }
 
-    /** Makes the response that goes behind a read's last WRITE. */
+    /** Prepares the response that follows a read's last WRITE. */
     private void respond(SVCPostSend chain, IserTransfer state, long residual) throws IOException {
         IserMessage message = state.response();
         IserHeader.begin(message.whole());
@@ -419,7 +420,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         }
     }
 
-    /** What a task advertised and its response can invalidate, one at most; 0 if there is nothing. */
+    /** Takes the key that a task advertised and its response invalidates; 0 if there is none. */
     private int takeKeyOf(int initiatorTaskTag) {
         for (IserTransfer transfer : transfers) {
             int key = transfer.takeAdvertisedKey(initiatorTaskTag);
@@ -430,7 +431,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         return 0;
     }
 
-    /** What may be followed by the end of the connection, which would overtake it. */
+    /** Whether a PDU may be the last one of its connection, whose end would overtake it. */
     private static boolean mayBeTheLast(int opcode) {
         return opcode == Opcode.LOGOUT_RESPONSE || opcode == Opcode.LOGIN_RESPONSE || opcode == Opcode.REJECT;
     }
@@ -440,7 +441,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         long message = channel.sendingSinceNs();
         long put = puts.sinceNs();
         long sending = message == 0 || put != 0 && put - message < 0 ? put : message;
-        // A message comes whole or not at all: none is ever being received.
+        // A message arrives as a whole: none is ever in the middle of being received.
         return new Liveness(0, channel.lastReceivedNs(), sending);
     }
 
