@@ -4,7 +4,7 @@ import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
 import java.io.Serial;
 
-/** A failure that is answered with an error number of its own; the message is logged. */
+/** A failure that names its error number; the message is logged. */
 public final class ErrnoException extends IOException {
     @Serial
     private static final long serialVersionUID = 1;

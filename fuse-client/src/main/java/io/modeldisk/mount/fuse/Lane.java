@@ -14,13 +14,14 @@ import org.apache.logging.log4j.Logger;
  * not reached. Thread-safe.
  */
 final class Lane {
-    /** The memory that parked requests take at most; beyond it, the thread that has read the next request waits. */
-    static final long PARKED_BYTES_LIMIT = 64 << 20;
+    /** 64 writes of 1 MiB. */
+    static final long DEFAULT_PARKED_BYTES = 64 << 20;
 
     private static final Logger LOG = LogManager.getLogger(Lane.class);
 
     private final String name;
     private final int limit;
+    private final long parkedBytesLimit;
     private final AtomicInteger running = new AtomicInteger();
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -38,8 +39,11 @@ final class Lane {
      *
      * @param name for the log
      * @param limit how many of its requests are served at once, from 1
+     * @param parkedBytesLimit the memory that parked requests take at most; beyond it, the thread that has read the next one
+     * waits
      */
-    Lane(String name, int limit) {
+    Lane(String name, int limit, long parkedBytesLimit) {
+        this.parkedBytesLimit = parkedBytesLimit;
         this.name = name;
         this.limit = limit;
     }
@@ -112,7 +116,7 @@ final class Lane {
         int bytes = slot.request().lengthBytes();
         lock.lock();
         try {
-            while (parkedBytes > 0 && parkedBytes + bytes > PARKED_BYTES_LIMIT) {
+            while (parkedBytes > 0 && parkedBytes + bytes > parkedBytesLimit) {
                 logFull();
                 room.awaitUninterruptibly();
             }

@@ -12,10 +12,10 @@ final class Lanes {
     static final int IMMEDIATE_THREADS = 2;
 
     private final Lane data;
-    private final Lane inquiries = new Lane("inquiries", INQUIRIES);
+    private final Lane inquiries = new Lane("inquiries", INQUIRIES, Lane.DEFAULT_PARKED_BYTES);
 
     Lanes(int dataRequests) {
-        this.data = new Lane("data", dataRequests);
+        this.data = new Lane("data", dataRequests, Lane.DEFAULT_PARKED_BYTES);
     }
 
     /** The number of threads with which no request of a kind can keep those of another from being served. */

@@ -60,7 +60,7 @@ final class UserMount implements Unmounter {
         SocketMessage message = new SocketMessage(socket, ByteBuffer.allocateDirect(1));
         if (message.receive(0, 1) <= 0 || message.descriptorCount() == 0) {
             throw new IOException(
-                "cannot mount " + directory + ": " + HELPER + " refused; its own line above says why");
+                "cannot mount " + directory + ": " + HELPER + " refused; the line above has its reason");
         }
         return message.descriptor(0);
     }
