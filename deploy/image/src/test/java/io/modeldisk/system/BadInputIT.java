@@ -179,7 +179,7 @@ final class BadInputIT {
 
     @Test
     void mountShowsTheFormOfAnAddress() throws Exception {
-        assertRefused(List.of("'127.0.0.1/m' is no address of a model; it would look like modeldisk://"), "mount",
+        assertRefused(List.of("'127.0.0.1/m' is not the address of a model: write modeldisk://"), "mount",
             "127.0.0.1/m", sandbox.directory("d"));
     }
 

@@ -20,8 +20,8 @@ import java.security.SecureRandom;
 import java.util.Map;
 
 /**
- * The login phase from the initiator's side: the security stage if there are secrets, then one request with everything, and empty
- * ones until the target is content.
+ * The login phase of the initiator: the security stage if there are secrets, then one request with all keys, and empty requests
+ * until the target agrees.
  */
 final class InitiatorLogin implements InitiatorDatamover.Listener {
     private static final int STAGE_SECURITY = 0;
@@ -61,7 +61,7 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
         }
         for (int exchange = 0; !done; exchange++) {
             if (exchange == MAX_EXCHANGES) {
-                throw new ProtocolException("the login does not end");
+                throw new ProtocolException("the login has not ended after " + MAX_EXCHANGES + " exchanges");
             }
             datamover.receive(this);
         }
@@ -102,7 +102,7 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
         }
         numbers.received(response);
         if (data.remaining() > gathered.remaining()) {
-            throw new ProtocolException("a login answer of more than " + gathered.capacity() + " bytes");
+            throw new ProtocolException("a login response of more than " + gathered.capacity() + " bytes");
         }
         gathered.put(data);
         if (response.continues()) {
@@ -112,7 +112,7 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
         Map<String, String> answers = TextParameters.parse(gathered.flip()).asMap();
         gathered.clear();
         if (response.currentStage() != stage) {
-            throw new ProtocolException("an answer of login stage " + response.currentStage() + " in stage " + stage);
+            throw new ProtocolException("a response of login stage " + response.currentStage() + " in stage " + stage);
         }
         if (stage == STAGE_SECURITY) {
             secured(response, answers);
@@ -125,11 +125,11 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
         }
     }
 
-    /** An answer of the security stage; it ends when both sides are content. */
+    /** A response of the security stage; it ends when both sides are authenticated. */
     private void secured(LoginResponsePdu response, Map<String, String> answers) throws IOException {
         TextParameters next = chap.next(answers);
         if (!response.transit()) {
-            // The response to the challenge is the last that there is to say; the target's own may come with the transit.
+            // The response to the challenge is this side's last message; the target's own may come with the transit.
             send(next, chap.isDone() || next.value(Key.CHAP_R) != null);
         } else if (chap.isDone() && next.isEmpty() && response.nextStage() == STAGE_OPERATIONAL) {
             sendOperational(new TextParameters());
@@ -138,7 +138,7 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
         }
     }
 
-    /** What its user can do about a refusal. */
+    /** What the user can do about a refusal. */
     private String remedy(int status) {
         if (status != LoginStatus.AUTHENTICATION_FAILURE) {
             return "";

@@ -23,7 +23,7 @@ public final class IoRequest implements InitiatorTask {
     }
 
     /**
-     * The life of a place.
+     * The states of a request.
      *
      * <pre>
      *            acquire            submit                 a response, an abort, or the session's end
@@ -142,7 +142,7 @@ public final class IoRequest implements InitiatorTask {
         return this;
     }
 
-    /** The number of this place in its session, from 0 to the queue depth - 1. */
+    /** The number of this request in its session, from 0 to the queue depth - 1. */
     public int slot() {
         return slot;
     }
@@ -159,7 +159,7 @@ public final class IoRequest implements InitiatorTask {
         return state.get() == State.IN_FLIGHT;
     }
 
-    /** Changes the state, if it is still {@code from}; several threads may try to end a command, and one does. */
+    /** Changes the state, if it is still {@code from}: several threads may try to end a command, and one succeeds. */
     boolean move(State from, State to) {
         boolean legal = switch (from) {
             case FREE -> to == State.HELD;

@@ -191,7 +191,7 @@ public final class IscsiSession implements AutoCloseable {
         return request;
     }
 
-    /** Wakes the threads that wait in {@link #acquire(BooleanSupplier)}, so that they look at what stops them. */
+    /** Wakes the threads that wait in {@link #acquire(BooleanSupplier)}, so that they check their {@code stop}. */
     public void wakeAcquirers() {
         numbers.wakeAll();
     }
@@ -219,9 +219,9 @@ public final class IscsiSession implements AutoCloseable {
     }
 
     /**
-     * Makes memory known that commands will move data from and to, so that none of them has to.
+     * Prepares memory for data transfers before the first command uses it.
      *
-     * @throws IOException if the device does not take it
+     * @throws IOException if the device does not accept it
      */
     public void prepare(DataMemory memory) throws IOException {
         datamover.prepare(memory);
@@ -235,8 +235,8 @@ public final class IscsiSession implements AutoCloseable {
     /**
      * Sends a command. Whatever happens from here on, its completion is called exactly once, unless this throws.
      *
-     * @param more whether the caller submits more at once, or calls {@link #flush}, before it waits for anything but a place:
-     *     the command may be sent with those
+     * @param more whether the caller submits more commands at once or calls {@link #flush}, before it waits for anything but a
+     *     request: then this command may be sent together with the next
      * @throws ShardException if the session has ended: the request is free
      * @throws RuntimeException if the datamover refuses the command, as for memory that it cannot use: the request is free
      */
@@ -267,7 +267,7 @@ public final class IscsiSession implements AutoCloseable {
         return true;
     }
 
-    /** Sends what was submitted and not sent yet, because more was to follow. */
+    /** Sends the commands that were kept back because more were to follow. */
     public void flush() {
         try {
             datamover.flush();

@@ -17,25 +17,25 @@ import java.util.stream.Collectors;
 /**
  * The datamover that an initiator uses for a target, and why.
  *
- * @param portal the way to the target
- * @param reason why this one, in words
+ * @param portal connects to the target
+ * @param reason why this datamover was chosen
  */
 public record Route(InitiatorPortal portal, String reason) {
-    /** What a user may ask for. */
+    /** The choice of the user. */
     public enum Preference {
-        /** Shared memory where the target is on this host and offers it, else iSER where it answers so, else TCP. */
+        /** Shared memory if the target is on this host and offers it, else iSER if the target answers over it, else TCP. */
         AUTO,
         /** TCP. */
         TCP,
-        /** Shared memory, or nothing. */
+        /** Shared memory only. */
         SHM,
-        /** iSER over an RDMA device, or nothing. */
+        /** iSER over an RDMA device only. */
         ISER;
 
         /**
          * The preference of this name, as {@code auto}.
          *
-         * @throws IllegalArgumentException with the names there are
+         * @throws IllegalArgumentException for another name; the message lists the names
          */
         public static Preference named(String name) {
             for (Preference preference : values()) {
@@ -55,12 +55,12 @@ public record Route(InitiatorPortal portal, String reason) {
     }
 
     /**
-     * Chooses. With {@link Preference#AUTO} this looks whether a server answers at the socket, and then over RDMA.
+     * Chooses. {@link Preference#AUTO} tries whether a server answers at the socket, and then over RDMA.
      *
      * @param address the target's TCP address
      * @param targetName its iSCSI name
-     * @param socketDirectory where sockets are, as {@link SocketPath#defaultDirectory()}
-     * @param protectedByDigests whether digests are wanted, which TCP alone has
+     * @param socketDirectory the directory of the sockets, as {@link SocketPath#defaultDirectory()}
+     * @param protectedByDigests whether digests are wanted, which only TCP has
      * @param iserConnections the iSER connections of this process
      */
     public static Route choose(
@@ -74,7 +74,8 @@ public record Route(InitiatorPortal portal, String reason) {
             return protectedByDigests ? new Route(tcp, "digests protect what TCP carries") : automatic(shm, iser, tcp);
         }
         if (protectedByDigests && preference != Preference.TCP) {
-            throw new IllegalArgumentException("datamover=" + preference + " moves nothing that digests could protect");
+            throw new IllegalArgumentException(
+                "datamover=" + preference + " has no digests: use tcp, or --digest none");
         }
         InitiatorPortal asked = switch (preference) {
             case SHM -> shm;

@@ -60,7 +60,7 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
     /**
      * Waits for a request.
      *
-     * @param stop ends the wait; who changes its value calls {@link #wakeAll}
+     * @param stop ends the wait; after a change of its value {@link #wakeAll} must be called
      * @return null if the deadline has passed, the session was closed, or {@code stop} is true
      */
     IoRequest take(long deadlineNs, BooleanSupplier stop) throws InterruptedException {
@@ -76,7 +76,7 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
             return request;
         } finally {
             waiters--;
-            // What this thread was woken for and did not use is for the next.
+            // A signal that this thread has not used is for the next one.
             if (waiters > 0 && freeCount > 0) {
                 room.signal();
             }
@@ -123,7 +123,7 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
         room.signal();
     }
 
-    /** Wakes all threads that wait in {@link #take(long, BooleanSupplier)}, to look at what stops them. */
+    /** Wakes all threads that wait in {@link #take(long, BooleanSupplier)}, so that they check their {@code stop}. */
     void wakeAll() {
         lock.lock();
         try {
@@ -133,7 +133,7 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
         }
     }
 
-    /** A number that changes whenever the target makes room while a thread waits for it; 0 if no thread waits. */
+    /** A number that changes whenever the target makes room for commands; 0 while no thread waits for room. */
     int awaitedProgress() {
         lock.lock();
         try {

@@ -19,7 +19,9 @@ import java.nio.ByteBuffer;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** What a target sends to a session, and the commands that it ends. For the receiving thread; {@link #task} is thread-safe. */
+/**
+ * Handles the PDUs of a target, and ends the commands that they answer. For the receiving thread; {@link #task} is thread-safe.
+ */
 final class SessionResponses implements InitiatorDatamover.Listener {
     private static final Logger LOG = LogManager.getLogger(SessionResponses.class);
     private static final int SENSE_LENGTH_BYTES = 2;
@@ -114,7 +116,7 @@ final class SessionResponses implements InitiatorDatamover.Listener {
         }
     }
 
-    /** Ends the aborted command on the receiving thread: whatever still comes for it finds it gone. */
+    /** Ends the aborted command on the receiving thread, so that data which still arrives for it is dropped. */
     private void endAborted() {
         IoRequest request = (IoRequest) task(aborts.abortingTag());
         if (request != null) {
@@ -128,7 +130,7 @@ final class SessionResponses implements InitiatorDatamover.Listener {
             return;
         }
         NopOutPdu answer = new NopOutPdu(Pdu.newHeader()).beginAnswer(ping.lunField(), ping.targetTransferTag());
-        // Not sent here: the receiving thread never waits for a peer that may be waiting for it.
+        // Sent by another thread: the receiving thread must not wait for a target that may be waiting for it.
         Thread.ofVirtual().start(() -> {
             try {
                 datamover.sendControl(answer, null);

@@ -1,35 +1,35 @@
 package io.modeldisk.protocol.initiator;
 
 /**
- * How an initiator cuts what it moves: what is best depends on the machine and the datamover, and {@code modeldisk tune} finds
- * it.
+ * How an initiator cuts its transfers. The best values depend on the machine and the datamover; {@code modeldisk tune} finds
+ * them.
  *
- * @param eagerBytes how much of a write travels with its command (ImmediateData, FirstBurstLength), the rest is fetched by the
- *     target; 0, or 512 to 256 KiB. Over shared memory nothing travels, over iSER only a write that fits as a whole, up to 8 KiB
- * @param requestBytes neighbouring blocks of a shard go in one command up to this size, which never cuts a block: a power of two
- *     from 4 KiB to 8 MiB. Blocks have neighbours only where a model has a single shard
- * @param queueDepth how many commands are in flight on a shard, 1 to 1023; a shard takes 32 of a session unless set otherwise
+ * @param eagerBytes how much of a write is sent with its command (ImmediateData, FirstBurstLength); the target fetches the rest.
+ *     0, or 512 bytes to 256 KiB. Not used over shared memory; over iSER only a write of up to 8 KiB is sent with its command
+ * @param requestBytes one command moves neighbouring blocks of a shard up to this size, and never a part of a block: a power of
+ *     two from 4 KiB to 8 MiB. Blocks have neighbours only if the model has a single shard
+ * @param queueDepth the number of commands in flight on a shard, 1 to 1023; a shard accepts 32 of a session by default
  */
 public record TransferSizes(int eagerBytes, int requestBytes, int queueDepth) {
-    /** The least that RFC 7143 lets FirstBurstLength be. */
+    /** The least FirstBurstLength (RFC 7143 section 13.14). */
     public static final int MIN_EAGER_BYTES = 512;
 
-    /** The most that a shard has memory for at once. */
+    /** The most that a shard accepts with a command. */
     public static final int MAX_EAGER_BYTES = 256 << 10;
 
     /** A logical block. */
     public static final int MIN_REQUEST_BYTES = 4096;
 
-    /** The most that a shard takes in one command. */
+    /** The most that one command may move. */
     public static final int MAX_REQUEST_BYTES = 8 << 20;
 
-    /** The deepest queue that there can be. */
+    /** The greatest queue depth. */
     public static final int MAX_QUEUE_DEPTH = 1023;
 
-    /** Where nothing has been measured. */
+    /** The sizes that are used if nothing was measured. */
     public static final TransferSizes DEFAULTS = new TransferSizes(256 << 10, 256 << 10, 32);
 
-    /** Checks what is given. */
+    /** Checks the values. */
     public TransferSizes {
         if (eagerBytes != 0 && (eagerBytes < MIN_EAGER_BYTES || eagerBytes > MAX_EAGER_BYTES)) {
             throw new IllegalArgumentException("eagerBytes=" + eagerBytes + " must be 0, or from 512 to 262144");

@@ -1,2 +1,5 @@
-/** A session with a shard from the learner's side: login, commands in flight, their completion. */
+/**
+ * The initiator: sessions with targets, their logins, the commands in flight, and the choice of the datamover. It knows no models
+ * and no rounds beyond the command descriptor blocks and the sense data that carry them.
+ */
 package io.modeldisk.protocol.initiator;

@@ -2,7 +2,7 @@ package io.modeldisk.protocol.striping;
 
 import java.util.Arrays;
 
-/** Bits that are set, cleared and looked for in ranges. Allocates nothing after it is made. Not thread-safe. */
+/** A set of bits with operations on ranges. Allocates nothing after it is made. Not thread-safe. */
 final class BitRanges {
     private final long[] words;
     private final long size;
@@ -12,7 +12,7 @@ final class BitRanges {
         this.words = new long[Math.toIntExact((size + Long.SIZE - 1) / Long.SIZE)];
     }
 
-    /** How many bits there are. */
+    /** The number of bits. */
     long size() {
         return size;
     }
@@ -33,12 +33,12 @@ final class BitRanges {
         Arrays.fill(words, 0);
     }
 
-    /** The first set bit from {@code from} on; {@code end} if there is none before. */
+    /** The first set bit in the range; {@code end} if no bit is set. */
     long nextSet(long from, long end) {
         return next(from, end, 0);
     }
 
-    /** The first clear bit from {@code from} on; {@code end} if there is none before. */
+    /** The first clear bit in the range; {@code end} if all bits are set. */
     long nextClear(long from, long end) {
         return next(from, end, -1);
     }
@@ -61,7 +61,7 @@ final class BitRanges {
         return nextClear(from, end) == end;
     }
 
-    /** The bits from one to another of the same word. */
+    /** A mask of the bits from {@code first} to {@code last}, which are in the same word. */
     private static long bits(long first, long last) {
         return -1L << first & -1L >>> 63 - last;
     }

@@ -9,8 +9,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Where a model is: {@code modeldisk://HOST[:PORT][,HOST[:PORT]…]/NAME}, its shards in their order. An IPv6 address stands in
- * brackets.
+ * The address of a model: {@code modeldisk://HOST[:PORT][,HOST[:PORT]…]/NAME} with the shards in their order. An IPv6 address
+ * stands in brackets.
  *
  * @param shards the shards' portals, by shard number
  * @param model the model's name
@@ -21,14 +21,14 @@ public record ModelAddress(List<InetSocketAddress> shards, String model) {
     private static final Pattern PORTAL = Pattern.compile("(\\[[0-9a-fA-F:.%]+]|[^:\\[\\]]+)(?::(\\d{1,5}))?");
 
     /**
-     * Reads an address.
+     * Parses an address.
      *
-     * @throws IllegalArgumentException if it is none, saying what is wrong and what would be right
+     * @throws IllegalArgumentException if the text is not an address; the message shows the right form
      */
     public static ModelAddress parse(String text) {
         Matcher form = FORM.matcher(text);
         if (!form.matches()) {
-            throw new IllegalArgumentException("'" + text + "' is no address of a model; it would look like "
+            throw new IllegalArgumentException("'" + text + "' is not the address of a model: write "
                 + "modeldisk://HOST:PORT,HOST:PORT/NAME");
         }
         String model = form.group(2);
@@ -44,13 +44,13 @@ public record ModelAddress(List<InetSocketAddress> shards, String model) {
     }
 
     /**
-     * Reads {@code HOST[:PORT]}; the host is looked up, and left unresolved if it is not found.
+     * Parses {@code HOST[:PORT]} and resolves the host; the result is unresolved if the host is unknown.
      *
-     * @throws IllegalArgumentException if it is of another form or the port is above 65535
+     * @throws IllegalArgumentException if the text has another form or the port is above 65535
      */
     public static InetSocketAddress parsePortal(String text, int defaultPort) {
         Matcher portal = PORTAL.matcher(text);
-        // A number alone would be taken for an address in a form that nobody means: a port is meant.
+        // A number alone would be parsed as an IPv4 address in its rare decimal form, where the user means a port.
         if (!portal.matches() || portal.group(1).matches("\\d+")) {
             throw new IllegalArgumentException("'" + text + "' is not HOST or HOST:PORT");
         }
@@ -62,7 +62,7 @@ public record ModelAddress(List<InetSocketAddress> shards, String model) {
         return new InetSocketAddress(host.startsWith("[") ? host.substring(1, host.length() - 1) : host, port);
     }
 
-    /** A portal as a user writes it. */
+    /** A portal in the form that users write. */
     static String text(InetSocketAddress portal) {
         return TargetAddress.text(portal);
     }

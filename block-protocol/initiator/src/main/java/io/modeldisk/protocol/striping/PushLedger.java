@@ -3,33 +3,33 @@ package io.modeldisk.protocol.striping;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 
 /**
- * A learner's account of what it has pushed: for each block of the model the round it is in, and for each logical block whether
- * it was begun in that round, whether the shard has it, and whether a call that failed is expected to repeat it. Thus every push
- * has a round before it is sent, and keeps it however often it is sent.
+ * A learner's account of its pushes. For each block of the model it keeps the current round; for each logical block whether its
+ * push has begun in that round, whether the shard has it, and whether a failed call is expected to repeat it. So every push
+ * has a round before it is sent, and keeps this round when it is sent again.
  *
- * <p>A block's next round begins when a logical block is pushed that the shard has of this one, and only when no push of the
- * block is outstanding: a shard that sees a round of a block takes those before for done.
+ * <p>The next round of a block begins with the push of a logical block that the shard already has in the current round, and only
+ * when no push of the block is outstanding: when a shard receives a round of a block, it regards earlier rounds as complete.
  *
  * <p>Ranges are in logical blocks of the model. Thread-safe; a push allocates nothing.
  */
 final class PushLedger {
-    /** A part of a push: how much of it goes in one command, of which round. Reused. */
+    /** The round of a part of a push or pull, and how much of the part has this round. Reused. */
     static final class Grant {
         private long logicalBlocks;
         private long round;
         private int epoch;
 
-        /** How many logical blocks, from the range's first; 0 if the part must wait for pushes of the same block. */
+        /** The number of logical blocks from the start of the range; 0 if the part must wait for pushes of the same block. */
         long logicalBlocks() {
             return logicalBlocks;
         }
 
-        /** The round that they are of. */
+        /** The round of these logical blocks. */
         long round() {
             return round;
         }
 
-        /** In which membership of the shard: see {@link PushLedger#epoch}. */
+        /** The membership of the shard in which the round was granted: see {@link PushLedger#epoch}. */
         int epoch() {
             return epoch;
         }
@@ -47,7 +47,7 @@ final class PushLedger {
     private final long[] firstRound;
     private final int[] epoch;
 
-    /** Nothing pushed yet, and no shard joined. */
+    /** A ledger without any push or membership. */
     PushLedger(Striping striping, long paddedBytes) {
         this.striping = striping;
         this.perBlock = striping.blockBytes() / LogicalBlock.BYTES;
@@ -63,7 +63,7 @@ final class PushLedger {
         this.epoch = new int[striping.shards()];
     }
 
-    /** A new membership of a shard, from this round on: what was pushed before is nobody's business any more. */
+    /** Begins a new membership of a shard from this round on, and forgets the pushes of the previous one. */
     synchronized void reset(int shard, long joinRound) {
         epoch[shard]++;
         firstRound[shard] = joinRound;
@@ -74,17 +74,17 @@ final class PushLedger {
         }
     }
 
-    /** The membership goes on, but its next rounds are this one or later. */
+    /** The membership continues, but its next rounds are this one or later. */
     synchronized void postpone(int shard, long joinRound) {
         firstRound[shard] = Math.max(firstRound[shard], joinRound);
     }
 
-    /** Counts the memberships of a shard: what was granted in an earlier one means nothing to the shard. */
+    /** The number of memberships of a shard so far; the shard does not know rounds granted in an earlier one. */
     synchronized int epoch(int shard) {
         return epoch[shard];
     }
 
-    /** Gives a push its round: of as much of the range, from its start, as is of one round. The range is on one shard. */
+    /** Grants a push its round, for the longest start of the range that has one round. The range is on one shard. */
     synchronized void push(long from, long end, Grant grant) {
         grant.logicalBlocks = 0;
         grant.epoch = epoch[shardOf(blockOf(from))];
@@ -107,7 +107,7 @@ final class PushLedger {
         }
     }
 
-    /** The round that a push of a part of a block is of; 0 if it must wait. */
+    /** The round of a push of a part of a block; 0 if it must wait. */
     private long nextRound(int block, long from, long end) {
         long first = firstRound[shardOf(block)];
         if (round[block] >= first && isFree(from, end)) {
@@ -116,7 +116,7 @@ final class PushLedger {
         return outstanding[block] > 0 ? 0 : Math.max(first, round[block] + 1);
     }
 
-    /** Whether every logical block may be pushed in its block's round: it has not begun, or is to be repeated. */
+    /** Whether every logical block may be pushed in the current round: its push has not begun, or is to be repeated. */
     private boolean isFree(long from, long end) {
         long start = begun.nextSet(from, end);
         while (start < end) {
@@ -138,7 +138,7 @@ final class PushLedger {
         repeatable.clear(start, end);
     }
 
-    /** What was granted has ended: the shard has it, or it is to be repeated. */
+    /** A granted push has ended: the shard has it, or it is to be repeated. */
     synchronized void ended(long from, long end, int grantedEpoch, boolean shardHasIt) {
         if (grantedEpoch != epoch[shardOf(blockOf(from))]) {
             return;
@@ -153,7 +153,7 @@ final class PushLedger {
         }
     }
 
-    /** A call has failed whose shards have this range: when it is called again, this is the same push. */
+    /** A call has failed although the shards have this range: a repeated call is the same push. */
     synchronized void repeat(long from, long end) {
         long start = taken.nextSet(from, end);
         while (start < end) {
@@ -164,12 +164,12 @@ final class PushLedger {
         }
     }
 
-    /** Whether anything of the range is to be repeated. */
+    /** Whether any logical block of the range is to be repeated. */
     synchronized boolean hasRepeatable(long from, long end) {
         return repeatable.any(from, end);
     }
 
-    /** Which of the logical blocks of the range are to be repeated: bit 0 is the first. */
+    /** The logical blocks of the range that are to be repeated; bit 0 is the first of the range. */
     synchronized BitRanges repeatable(long from, long end) {
         BitRanges found = new BitRanges(end - from);
         long start = repeatable.nextSet(from, end);
@@ -181,7 +181,7 @@ final class PushLedger {
         return found;
     }
 
-    /** The round that a pull must see: the last one pushed in full; of as much of the range as has the same. */
+    /** Grants a pull the round that it must see, the last one pushed in full, for the longest start of the range that has one. */
     synchronized void pull(long from, long end, Grant grant) {
         grant.epoch = epoch[shardOf(blockOf(from))];
         grant.round = clock[blockOf(from)];

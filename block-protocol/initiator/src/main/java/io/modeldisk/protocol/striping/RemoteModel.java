@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ShardCounters;
+import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 
@@ -12,18 +13,18 @@ import java.io.IOException;
  * and returns when the last is done.
  *
  * <p>Thread-safe; calls run concurrently. Every wait is bounded. Offsets and lengths are in bytes; ranges lie within the model's
- * size rounded up to 4096. Failures are an {@link IOException} that says which shard and why; a call that fails may have moved
- * some of its blocks.
+ * size rounded up to 4096. A failure of a shard is a {@link ShardException}, a cancelled call a {@code CancelledException}. A
+ * call that fails may have moved some of its blocks.
  */
 public interface RemoteModel extends AutoCloseable {
-    /** What the shards agree on; {@link ModelFacts#shard()} is 0. */
+    /** The facts that all shards share; {@link ModelFacts#shard()} is 0. */
     ModelFacts facts();
 
     /**
-     * Allocates memory for what is pushed and pulled, of the kind that the way to the shards needs: other memory may be refused.
-     * The caller closes it, when no call uses it any more.
+     * Allocates memory for pushes and pulls, of the kind that the datamovers need: other memory may be refused. The caller closes
+     * it when no call uses it any more.
      *
-     * @throws IOException if the machine has not so much, in words
+     * @throws IOException if the machine has not enough memory
      */
     default DataMemory allocate(long bytes) throws IOException {
         return DataMemory.allocate(bytes);
@@ -40,11 +41,11 @@ public interface RemoteModel extends AutoCloseable {
         throws IOException;
 
     /**
-     * Pushes a gradient (LUN 0): when this returns, the shards have it; alignment as in {@link #pull}.
+     * Pushes a gradient (LUN 0): when this returns, the shards have it. Alignment as in {@link #pull}.
      *
-     * <p>A call that fails may have pushed some of its logical blocks. To call again for the same range is the same push: what
-     * the shards have counts once. That ends when this learner leaves, and where a shard has forgotten it (its lease ended, or
-     * the shard was started again): the failure says so, and what is pushed there again may count twice.
+     * <p>A failed call may have pushed some of its logical blocks. A repeated call for the same range is the same push: blocks
+     * that the shards already have count once. This ends when the learner leaves, and at a shard that has forgotten it (its lease
+     * has ended, or the shard was restarted): the failure says so, and a repeated push may count twice there.
      */
     void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException;
@@ -57,19 +58,19 @@ public interface RemoteModel extends AutoCloseable {
     void write(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException;
 
-    /** Returns when all that was pushed has been aggregated, on every shard (SYNCHRONIZE CACHE). */
+    /** Returns when all pushes have been aggregated on every shard (SYNCHRONIZE CACHE). */
     void synchronize(Cancellation cancellation) throws IOException;
 
-    /** Becomes a learner: from now on, pulls and pushes are of one learner's iterations. Does nothing if it is one. */
+    /** Becomes a learner: from now on pulls and pushes belong to its rounds. Does nothing if it is a learner already. */
     void join() throws IOException;
 
-    /** Stops being a learner: the rounds it has not pushed go on without it. Does nothing if it is none. */
+    /** Stops being a learner: rounds that it has not pushed continue without it. Does nothing if it is not a learner. */
     void leave() throws IOException;
 
-    /** The shards' status, by shard. A shard looks at each of its blocks for it: for people, not for each iteration. */
+    /** The status of each shard, by shard. A shard visits all its blocks for it: call it for people, not in each iteration. */
     JsonNode status() throws IOException;
 
-    /** The counters of all shards, taken together; costs a shard nearly nothing. */
+    /** The counters of all shards together; cheap for the shards. */
     ShardCounters counters() throws IOException;
 
     /** Logs out everywhere. */

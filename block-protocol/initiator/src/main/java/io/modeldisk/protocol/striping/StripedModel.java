@@ -49,8 +49,8 @@ public final class StripedModel implements RemoteModel {
     /**
      * Logs in to every shard and checks that together they are the model.
      *
-     * @throws IOException if a shard does not answer, or the shards are not all of this model in their order; then no session
-     *     is left
+     * @throws IOException if a shard does not answer, or the shards are not those of this model in their order; then no
+     *     session is left
      */
     public static StripedModel connect(StripedModelContext context) throws IOException {
         context.conclude();
@@ -102,12 +102,12 @@ public final class StripedModel implements RemoteModel {
         }
     }
 
-    /** How what goes to each shard is cut. */
+    /** How transfers with each shard are cut, by shard. */
     public List<TransferSizes> sizes() {
         return shards.stream().map(ShardClient::sizes).toList();
     }
 
-    /** Which datamover is used for each shard, and why. */
+    /** The datamover that is used for each shard, and the reason, by shard. */
     public List<Route> routes() {
         return shards.stream().map(ShardClient::route).toList();
     }
@@ -144,7 +144,7 @@ public final class StripedModel implements RemoteModel {
         }
     }
 
-    /** Pushes those logical blocks of a range whose bit has this value: what is repeated must not wait for what is new. */
+    /** Pushes the logical blocks whose bit has this value: repeated ones must not wait for new ones. */
     private void pushOnly(
         PushLedger ledger, BitRanges which, boolean value, long offset, DataMemory memory, long memoryOffset,
         Cancellation cancellation)
@@ -164,7 +164,7 @@ public final class StripedModel implements RemoteModel {
         }
     }
 
-    /** A push that fails has done these logical blocks: called again, it is the same push. */
+    /** A push has failed after these logical blocks: a repeated call is the same push. */
     private static void repeatLater(PushLedger ledger, long from, BitRanges which, long size, boolean value) {
         long at = 0;
         while (at < size) {

@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A device tells of the end of a put after its initiator has seen the status, and may have sent the next command: a slot is
- * found for that one, though the thread that takes it is the one that would be told.
+ * A device may report the end of a put after the initiator has received the status and has sent its next command. The target
+ * finds a slot for this command, although the same thread receives the command and the report.
  */
 @Timeout(60)
 class LatePutsTest {
@@ -40,7 +40,7 @@ class LatePutsTest {
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     @Test
-    void commandFindsASlotWhoseStatusItsInitiatorHasSeen() throws IOException {
+    void commandFindsASlotBeforeTheEndOfThePutIsReported() throws IOException {
         try (Serving serving = new Serving(context -> context.datamovers(List.of(LatePutsTest::open)));
             RawInitiator raw = serving.login()) {
             byte[] medium = serving.fill(1);
@@ -55,7 +55,7 @@ class LatePutsTest {
         }
     }
 
-    /** A slot is another task's as soon as its put may be over: nothing of the one before may touch it any more. */
+    /** A slot may serve the next task as soon as its put may have ended: the task before must not touch it any more. */
     @Test
     void readsOfManyLengthsBesideWritesKeepTheirSlotsApart() throws Exception {
         int longest = 64 * Serving.BLOCK;
@@ -77,7 +77,7 @@ class LatePutsTest {
                 long at = (long) request.slot() * longest;
                 MemorySegment moved = memory.segment(at, bytes);
                 if (i % 4 == 0) {
-                    // What is there already: whoever reads it meanwhile sees no difference.
+                    // The same bytes as before: a concurrent read sees no difference.
                     moved.copyFrom(expected);
                     request.write(0, block, blocks, memory, at, bytes);
                 } else {
@@ -107,12 +107,12 @@ class LatePutsTest {
             : result);
     }
 
-    /** Every put is left under way, and nobody is ever told of its end. */
+    /** No put ever ends. */
     private static Object late(String method, Object result) {
         return method.equals("putData") ? Boolean.FALSE : result;
     }
 
-    /** What becomes of a call's result. */
+    /** Changes the result of a call. */
     @FunctionalInterface
     private interface Twist {
         Object twist(String method, Object result);

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A whole server over shared memory: sessions, their ends, and what is left of them. */
+/** A whole server over shared memory: sessions, their ends, and the resources that they leave. */
 @Timeout(120)
 final class ShmServerTest {
     private static final int MIB = 1 << 20;
@@ -93,11 +93,11 @@ final class ShmServerTest {
     }
 
     @Test
-    void whatIsWrittenIsReadAndNeedsNoBuffers() throws Exception {
+    void readReturnsTheWrittenBytesWithoutBuffers() throws Exception {
         byte[] data = random(4 * MIB, 1);
         MemorySegment.copy(data, 0, memory.slab(0), ValueLayout.JAVA_BYTE, 0, data.length);
         try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1)) {
-            // The first command of a nexus hears of a unit attention.
+            // The first command of a nexus ends with a unit attention.
             end(session, acquire(session).read(0, 0, 1, memory, 0, 4096));
             MemorySegment.copy(data, 0, memory.slab(0), ValueLayout.JAVA_BYTE, 0, data.length);
             long free = serving.server.freeBufferBytes();
@@ -118,7 +118,7 @@ final class ShmServerTest {
         serving.awaitNothingLeft();
     }
 
-    /** The target takes two commands at first: the third waits for a place of the session, or in the window. */
+    /** The target accepts two commands at first: the third waits for a request of the session, or for the window. */
     @ParameterizedTest
     @ValueSource(ints = {2, 3})
     void commandThatIsKeptBackGoesOutBeforeAnybodyWaitsForAPlace(int depth) throws Exception {
@@ -128,7 +128,7 @@ final class ShmServerTest {
                 .onCompletion(done -> end.complete(done.describeEnd())), true);
             IoRequest unused = acquire(session);
             assertThatThrownBy(() -> end.get(50, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
-            // Sooner than the target's ping, whose answer would take it along.
+            // Before the target's ping, whose answer would flush it.
             IoRequest next = session.acquire(TimeUnit.SECONDS.toNanos(5));
             assertThat(next).isNotNull();
             end.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
@@ -138,7 +138,7 @@ final class ShmServerTest {
     }
 
     @Test
-    void commandsThatAreKeptBackGoOutWhenTheyAreFlushed() throws Exception {
+    void flushSendsCommandsThatWereKeptBack() throws Exception {
         try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1)) {
             end(session, acquire(session).read(0, 0, 1, memory, 0, 4096));
             CompletableFuture<String> end = new CompletableFuture<>();
@@ -150,7 +150,7 @@ final class ShmServerTest {
     }
 
     @Test
-    void commandThatIsKeptBackCanBeAborted() throws Exception {
+    void keptBackCommandCanBeAborted() throws Exception {
         try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1)) {
             end(session, acquire(session).read(0, 0, 1, memory, 0, 4096));
             CompletableFuture<String> end = new CompletableFuture<>();
@@ -164,7 +164,7 @@ final class ShmServerTest {
     }
 
     @Test
-    void abortedWriteDoesNotTouchItsMemoryAnyMore() throws Exception {
+    void abortedWriteNoLongerReadsItsMemory() throws Exception {
         try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1)) {
             end(session, acquire(session).read(0, 0, 1, memory, 0, 4096));
             byte[] before = serving.contents(0, MIB);
@@ -194,13 +194,13 @@ final class ShmServerTest {
     }
 
     @Test
-    void othersAreKeptOut() throws IOException {
+    void otherUsersAreRefused() throws IOException {
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(sockets))).isEqualTo("rwx------");
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(socket()))).isEqualTo("rw-------");
     }
 
     @Test
-    void directoryThatOthersMayWriteToIsRefused() throws IOException {
+    void directoryThatOthersMayWriteIsRefused() throws IOException {
         Path open = Files.createDirectory(folder.resolve("open"));
         Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rwxrwxrwx"));
         assertThatThrownBy(() -> ShmPortal.listen(open.resolve("x.sock"), serving.server.localAddress(), limits))
@@ -208,7 +208,7 @@ final class ShmServerTest {
     }
 
     @Test
-    void socketInUseIsRefusedAndOneOfADeadServerReplaced() throws Exception {
+    void socketInUseIsRefusedAndSocketOfADeadServerReplaced() throws Exception {
         assertThatThrownBy(() -> ShmPortal.listen(socket(), serving.server.localAddress(), limits))
             .isInstanceOf(IOException.class)
             .hasMessageContaining("is in use by process " + ProcessHandle.current().pid());
@@ -222,7 +222,7 @@ final class ShmServerTest {
     }
 
     @Test
-    void targetThatIsNotThereIsSaidToBeMissing() {
+    void connectFailsWhenNoTargetListens() {
         assertThatThrownBy(() -> login(new ShmInitiatorPortal(sockets.resolve("nobody.sock")), 1))
             .isInstanceOf(IOException.class).hasMessageContaining("does not answer over shared memory")
             .hasMessageContaining("nobody.sock");
@@ -238,7 +238,7 @@ final class ShmServerTest {
         return Files.readAllLines(Path.of("/proc/self/maps")).stream().filter(line -> line.contains("memfd:")).count();
     }
 
-    /** A connection that dies like a killed process's: at any moment, without a word; some end in order. */
+    /** Connections that end at any moment without a logout, as those of a killed process do; some log out. */
     private void connectAndDie(int moment) throws Exception {
         InitiatorPortal[] used = {new ShmInitiatorPortal(socket())};
         InitiatorDatamover[] datamover = new InitiatorDatamover[1];
@@ -288,7 +288,7 @@ final class ShmServerTest {
     }
 
     @Test
-    void nothingIsLeftOfAThousandConnections() throws Exception {
+    void thousandConnectionsLeaveNoResources() throws Exception {
         for (int i = 0; i < 20; i++) {
             connectAndDie(i);
         }

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Who gets in at a target, and who does not (RFC 7143 sections 6.3, 9.2 and 12.1). */
+/** Which logins a target accepts (RFC 7143 sections 6.3, 9.2 and 12.1). */
 @Timeout(60)
 class TargetAccessTest {
     private static final String INITIATOR = "InitiatorName=iqn.test:raw";
@@ -65,7 +65,7 @@ class TargetAccessTest {
         serving.close();
     }
 
-    /** Goes through CHAP up to the response; answers what came to it. */
+    /** Runs CHAP up to the response; returns the answer to it. */
     private static Reply authenticate(RawInitiator raw, String user, String secret, String... names) throws Exception {
         String[] first = new String[names.length + 1];
         System.arraycopy(names, 0, first, 0, names.length);
@@ -93,7 +93,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void rightSecretGetsIn() throws Exception {
+    void rightSecretIsAccepted() throws Exception {
         serveWithSecrets();
         RawInitiator raw = loggedIn("learner", SECRET);
         assertThat(raw.ping(RawInitiator.EMPTY).opcode()).isEqualTo(0x20);
@@ -110,7 +110,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void ownInitiatorSaysWhyItIsNotLetIn() throws IOException {
+    void initiatorReportsWhyItWasRefused() throws IOException {
         serveWithSecrets();
         assertThatThrownBy(() -> login(null)).hasMessageContaining("authentication failed")
             .hasMessageContaining("--secrets");
@@ -120,7 +120,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void ownInitiatorWithSecretsUsesATargetThatAsksForNone() throws IOException {
+    void initiatorWithSecretsUsesATargetWithoutAuthentication() throws IOException {
         serve(AccessPolicy.THIS_MACHINE);
         try (IscsiSession session = login("self learner aVeryLongSecretOfIts")) {
             assertThat(session.isOpen()).isTrue();
@@ -130,7 +130,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void wrongSecretGetsNothing() throws Exception {
+    void wrongSecretIsRefused() throws Exception {
         serveWithSecrets();
         RawInitiator raw = connect();
         Reply refusal = authenticate(raw, "learner", "notTheSecretOfIts", INITIATOR, TARGET);
@@ -141,7 +141,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void wrongSecretDoesNotLearnWhichTargetIsThere() throws Exception {
+    void wrongSecretDoesNotRevealWhetherATargetExists() throws Exception {
         serveWithSecrets();
         String other = "TargetName=iqn.2026-11.io.modeldisk:other";
         assertThat(authenticate(connect(), "learner", "notTheSecretOfIts", INITIATOR, other).loginStatus())
@@ -150,7 +150,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void loginThatLeavesTheSecurityStageOutIsRefused() throws IOException {
+    void loginWithoutTheSecurityStageIsRefused() throws IOException {
         serveWithSecrets();
         assertThat(connect().login(1, 3, INITIATOR, TARGET).loginStatus()).isEqualTo(0x0201);
         assertThat(connect().login(0, 1, INITIATOR, TARGET).loginStatus()).isEqualTo(0x0201);
@@ -159,7 +159,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void targetDoesNotGoOnBeforeTheEndOfChap() throws IOException {
+    void targetStaysInTheSecurityStageUntilChapEnds() throws IOException {
         serveWithSecrets();
         RawInitiator raw = connect();
         assertThat(raw.login(0, 3, INITIATOR, TARGET, "AuthMethod=CHAP").flags() & 0x80).isZero();
@@ -169,7 +169,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void discoveryNeedsTheSameSecret() throws Exception {
+    void discoveryNeedsTheSecret() throws Exception {
         serveWithSecrets();
         RawInitiator raw = connect();
         authenticate(raw, "learner", SECRET, INITIATOR, "SessionType=Discovery");
@@ -179,7 +179,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void anotherNameAfterTheAuthenticationIsRefused() throws Exception {
+    void changeOfTheInitiatorNameAfterAuthenticationIsRefused() throws Exception {
         serveWithSecrets();
         RawInitiator raw = connect();
         authenticate(raw, "bound", "theSecretOfTheBound", "InitiatorName=iqn.test:bound1", TARGET);
@@ -187,27 +187,27 @@ class TargetAccessTest {
     }
 
     @Test
-    void boundUserIsNoOtherInitiator() throws Exception {
+    void secretBoundToAnInitiatorRefusesOtherInitiators() throws Exception {
         serveWithSecrets();
         assertThat(authenticate(connect(), "bound", "theSecretOfTheBound", INITIATOR, TARGET).loginStatus())
             .isEqualTo(0x0202);
     }
 
     @Test
-    void initiatorThatIsNotAllowedIsRefused() throws IOException {
+    void initiatorOutsideTheAllowListIsRefused() throws IOException {
         serve(AccessPolicy.THIS_MACHINE.withInitiators(List.of(new InitiatorPattern("iqn.test:a*"))));
         assertThat(connect().login(1, 3, INITIATOR, TARGET).loginStatus()).isEqualTo(0x0202);
         assertThat(connect().login(1, 3, "InitiatorName=IQN.TEST:ABC", TARGET).loginStatus()).isZero();
     }
 
     @Test
-    void addressThatIsNotAllowedIsClosed() throws IOException {
+    void connectionFromAnAddressOutsideTheAllowListIsClosed() throws IOException {
         serve(AccessPolicy.THIS_MACHINE.withAddresses(List.of(AddressRange.parse("10.0.0.0/8"))));
         assertThat(connect().isClosedByTarget()).isTrue();
     }
 
     @Test
-    void sessionIsReplacedByItsOwnUserAlone() throws Exception {
+    void onlyTheSameUserReplacesASession() throws Exception {
         serveWithSecrets();
         RawInitiator raw = loggedIn("learner", SECRET);
         RawInitiator other = connect();
@@ -227,7 +227,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void whoDoesNotLogInMakesRoomForWhoDoes() throws IOException {
+    void connectionWithoutLoginMakesRoomForANewOne() throws IOException {
         serving = new Serving(context -> context.maxLogins(2));
         List<RawInitiator> silent = List.of(connect(), connect());
         assertThat(connect().login(1, 3, INITIATOR, TARGET).loginStatus()).isZero();
@@ -235,7 +235,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void sessionsBeyondTheLimitAreRefusedButOldOnesReplaced() throws IOException {
+    void loginBeyondTheSessionLimitIsRefusedUnlessItReplacesASession() throws IOException {
         serving = new Serving(context -> context.maxConnections(1));
         RawInitiator first = connect();
         assertThat(first.login(1, 3, INITIATOR, TARGET).loginStatus()).isZero();
@@ -245,7 +245,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void partsOfATargetAreFoundInPortalGroupsOfTheirOwn() throws IOException {
+    void discoveryNamesThePortalGroupOfEachPart() throws IOException {
         List<InetSocketAddress> all = List.of(new InetSocketAddress("127.0.0.1", 22001),
             new InetSocketAddress("::1", 22002));
         serving = new Serving(context -> context.portals(new Portals(2, all)));
@@ -260,7 +260,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void listenerOnEveryAddressAnswersTheOneThatWasAskedAt() throws IOException {
+    void wildcardListenerAnnouncesTheAddressOfTheConnection() throws IOException {
         serving = new Serving(context -> context.listen(new InetSocketAddress("0.0.0.0", 0))
             .access(AccessPolicy.THIS_MACHINE.withoutAuthentication()));
         int port = serving.server.localAddress().getPort();
@@ -272,7 +272,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void silentSessionIsPingedAndThenTakenForDead() throws IOException {
+    void silentSessionIsPingedAndThenClosed() throws IOException {
         serving = new Serving(context -> context.pingInterval(Duration.ofSeconds(1)));
         RawInitiator raw = connect();
         raw.login(1, 3, INITIATOR, TARGET);

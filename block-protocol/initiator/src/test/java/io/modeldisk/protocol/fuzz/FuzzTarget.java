@@ -7,15 +7,15 @@ import io.modeldisk.protocol.login.NegotiationFuzz;
 import java.util.Locale;
 import java.util.function.Consumer;
 
-/** What is fuzzed; the seeds of each are in the resource folder {@code fuzz/NAME}. */
+/** The fuzz targets; the seeds of each are in the resource folder {@code fuzz/NAME}. */
 enum FuzzTarget {
-    /** All that a target reads from a connection. */
+    /** Everything that a target reads from a connection. */
     CONNECTION(ConnectionFuzz.class, ConnectionFuzz::fuzzerTestOneInput, 16384),
-    /** Commands and their data, in a session that is in order. */
+    /** Commands and their data in a valid session. */
     COMMAND(CommandFuzz.class, CommandFuzz::fuzzerTestOneInput, 4096),
     /** Text keys, in both directions. */
     NEGOTIATION(NegotiationFuzz.class, NegotiationFuzz::fuzzerTestOneInput, 2048),
-    /** All that an initiator reads from a connection. */
+    /** Everything that an initiator reads from a connection. */
     SESSION(SessionFuzz.class, SessionFuzz::fuzzerTestOneInput, 16384);
 
     final Class<?> type;

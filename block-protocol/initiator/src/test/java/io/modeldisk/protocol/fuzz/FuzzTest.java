@@ -12,9 +12,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Runs the coverage-guided fuzzer, jazzer, on each target for {@code -Dfuzz.seconds}, each in a process of its own. What breaks
- * something is left in {@code target/fuzz/NAME}, to be copied to the seeds when it is mended; so is the corpus, which a longer
- * run goes on with.
+ * Runs the coverage-guided fuzzer, jazzer, on each target for {@code -Dfuzz.seconds}, each in its own process. An
+ * input that breaks something stays in {@code target/fuzz/NAME}: copy it to the seeds when the defect is mended. The corpus stays
+ * there too, and a longer run continues with it.
  */
 @Tag("fuzz")
 class FuzzTest {

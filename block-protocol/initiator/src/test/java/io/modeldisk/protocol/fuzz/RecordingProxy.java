@@ -10,8 +10,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Stands between an initiator and a target and keeps what each sends, as seeds: the arguments are the port to listen on, the
- * target's port on this machine, the folder of seeds, a name for them, and how many bytes to keep of a connection at most.
+ * Relays between an initiator and a target and stores what each sends as seeds. The arguments are the port to listen on, the
+ * target's port on this machine, the folder of seeds, their name, and the greatest number of bytes to store of a connection.
  *
  * <p>The initiator's bytes become a seed of {@link FuzzTarget#CONNECTION}, the target's one of {@link FuzzTarget#SESSION}, each
  * login included.

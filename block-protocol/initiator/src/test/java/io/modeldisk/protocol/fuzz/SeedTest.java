@@ -12,7 +12,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 
-/** Replays every seed, among them all that the fuzzer ever broke something with. */
+/** Replays every seed, including every input that once broke something. */
 @Timeout(120)
 class SeedTest {
     static final Path SEEDS = Path.of("src/test/resources/fuzz");

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A session that asked for digests (RFC 7143 sections 7.8 and 13.1). */
+/** A session with digests (RFC 7143 sections 7.8 and 13.1). */
 @Timeout(60)
 class InitiatorDigestTest {
     private static final long SECOND = 1_000_000_000;
@@ -91,7 +91,7 @@ class InitiatorDigestTest {
     }
 
     @Test
-    void targetThatAddsADigestIsNotLoggedInTo() throws Exception {
+    void loginFailsWhenTheTargetAddsADigest() throws Exception {
         try (ScriptedTarget target = new ScriptedTarget()) {
             CompletableFuture<IscsiSession> login = logInTo(target, Digest.NONE, Digest.NONE);
             target.acceptLogin("DataDigest=CRC32C");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.pdu.Opcode;
 import io.modeldisk.test.ManualClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A session against a target that does not do as a good one does. */
+/** A session with a target that breaks the rules. */
 @Timeout(60)
 class IscsiSessionTest {
     private static final String[] ANSWERS = {
@@ -91,7 +92,7 @@ class IscsiSessionTest {
     }
 
     @Test
-    void dataBehindTheAnswerToAnAbortDoesNotTouchTheMemory() throws Exception {
+    void dataAfterTheAnswerToAnAbortIsDropped() throws Exception {
         IoRequest request = read();
         session.submit(request);
         int tag = target.receive().getInt(16);
@@ -99,8 +100,9 @@ class IscsiSessionTest {
         ByteBuffer function = target.receive();
         byte[] ones = new byte[4096];
         Arrays.fill(ones, (byte) 1);
-        target.send(ScriptedTarget.pdu(0x22, 0x80).putInt(16, function.getInt(16)), new byte[0]);
-        target.send(ScriptedTarget.pdu(0x25, 0x81).putInt(16, tag).putInt(20, -1), ones);
+        target.send(ScriptedTarget.pdu(Opcode.TASK_MANAGEMENT_RESPONSE, 0x80).putInt(16, function.getInt(16)),
+            new byte[0]);
+        target.send(ScriptedTarget.pdu(Opcode.DATA_IN, 0x81).putInt(16, tag).putInt(20, -1), ones);
         abort.get(10, TimeUnit.SECONDS);
         assertThat(nextEnd()).isEqualTo("aborted");
         session.submit(read());
@@ -110,14 +112,16 @@ class IscsiSessionTest {
     }
 
     @Test
-    void commandThatEndedBeforeItsAbortKeepsItsStatus() throws Exception {
+    void commandThatEndsBeforeItsAbortKeepsItsStatus() throws Exception {
         IoRequest request = read();
         session.submit(request);
         int tag = target.receive().getInt(16);
         CompletableFuture<Void> abort = abort(request);
         ByteBuffer function = target.receive();
         target.respond(tag, 0);
-        target.send(ScriptedTarget.pdu(0x22, 0x80).putInt(16, function.getInt(16)).put(2, (byte) 1), new byte[0]);
+        target.send(
+            ScriptedTarget.pdu(Opcode.TASK_MANAGEMENT_RESPONSE, 0x80).putInt(16, function.getInt(16)).put(2, (byte) 1),
+            new byte[0]);
         abort.get(10, TimeUnit.SECONDS);
         assertThat(request.isGood()).isTrue();
     }
@@ -164,7 +168,7 @@ class IscsiSessionTest {
     void targetWithoutRoomForACommandEndsTheSessionAfterTheCommandTimeout() throws Exception {
         CompletableFuture<Object> acquirer = CompletableFuture.supplyAsync(() -> {
             try {
-                // The queue has 64 places, and none comes back.
+                // The queue has 64 requests, and none is released.
                 while (true) {
                     session.acquire(() -> false);
                 }
@@ -202,7 +206,7 @@ class IscsiSessionTest {
     }
 
     @Test
-    void lostConnectionFailsWhatIsInFlight() throws Exception {
+    void lostConnectionFailsTheCommandsInFlight() throws Exception {
         session.submit(read());
         target.close();
         assertThat(nextEnd()).contains("closed the connection");
@@ -211,7 +215,7 @@ class IscsiSessionTest {
     @Test
     void rejectEndsTheSession() throws Exception {
         session.submit(read());
-        target.send(ScriptedTarget.pdu(0x3F, 0x80).put(2, (byte) 4).putInt(16, -1), new byte[48]);
+        target.send(ScriptedTarget.pdu(Opcode.REJECT, 0x80).put(2, (byte) 4).putInt(16, -1), new byte[48]);
         assertThat(nextEnd()).contains("rejects a PDU");
     }
 
@@ -219,29 +223,30 @@ class IscsiSessionTest {
     void dataBeyondTheCommandEndsTheSession() throws Exception {
         session.submit(read());
         int tag = target.receive().getInt(16);
-        target.send(ScriptedTarget.pdu(0x25, 0x80).putInt(16, tag).putInt(20, -1).putInt(40, 4096), new byte[4]);
+        target.send(ScriptedTarget.pdu(Opcode.DATA_IN, 0x80).putInt(16, tag).putInt(20, -1).putInt(40, 4096),
+            new byte[4]);
         assertThat(nextEnd()).contains("sends data from 4096");
     }
 
     @Test
-    void requestForMoreDataThanThereIsEndsTheSession() throws Exception {
+    void r2tBeyondTheCommandEndsTheSession() throws Exception {
         session.submit(session.acquire(SECOND).write(0, 0, 1, memory, 0, 4096)
             .onCompletion(done -> ends.add(done.describeEnd())));
         int tag = target.receive().getInt(16);
-        target.send(ScriptedTarget.pdu(0x31, 0x80).putInt(16, tag).putInt(40, 0).putInt(44, 8192), new byte[0]);
+        target.send(ScriptedTarget.pdu(Opcode.R2T, 0x80).putInt(16, tag).putInt(40, 0).putInt(44, 8192), new byte[0]);
         assertThat(nextEnd()).contains("asks for data");
     }
 
     @Test
     void pingIsAnsweredWithItsTag() throws Exception {
-        target.send(ScriptedTarget.pdu(0x20, 0x80).putInt(16, -1).putInt(20, 77), new byte[0]);
+        target.send(ScriptedTarget.pdu(Opcode.NOP_IN, 0x80).putInt(16, -1).putInt(20, 77), new byte[0]);
         ByteBuffer answer = target.receive();
         assertThat(answer.get(0)).isEqualTo((byte) 0x40);
         assertThat(answer.getInt(20)).isEqualTo(77);
     }
 
     @Test
-    void placeThatIsGivenBackLeavesTheWindowAsItWas() throws Exception {
+    void releasedRequestGivesBackItsPlaceInTheWindow() throws Exception {
         for (int i = 0; i < 3000; i++) {
             session.release(session.acquire(SECOND));
         }

@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.initiator;
 
 import io.modeldisk.protocol.engine.Crc32c;
+import io.modeldisk.protocol.pdu.Opcode;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -14,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 
-/** A target that takes one login and then sends what a test wants, whatever it was sent. */
+/** A target that accepts one login and then sends the PDUs of a test, whatever it receives. */
 final class ScriptedTarget implements AutoCloseable {
     private final ServerSocket listener = new ServerSocket();
     private Socket socket;
@@ -33,24 +34,24 @@ final class ScriptedTarget implements AutoCloseable {
         return (InetSocketAddress) listener.getLocalSocketAddress();
     }
 
-    /** Takes the login, with these answers. */
+    /** Accepts the login, with these answers. */
     void acceptLogin(String... answers) throws IOException {
         accept();
         ByteBuffer request = receive();
         byte[] text = (String.join("\0", answers) + "\0").getBytes(StandardCharsets.UTF_8);
-        send(pdu(0x23, 0x87).putLong(8, request.getLong(8) | 1), text);
+        send(pdu(Opcode.LOGIN_RESPONSE, 0x87).putLong(8, request.getLong(8) | 1), text);
         headerDigests = List.of(answers).contains("HeaderDigest=CRC32C");
         dataDigests = List.of(answers).contains("DataDigest=CRC32C");
     }
 
-    /** Takes a connection. */
+    /** Accepts a connection. */
     void accept() throws IOException {
         socket = listener.accept();
         socket.setSoTimeout(10_000);
         in = new DataInputStream(socket.getInputStream());
     }
 
-    /** Sends no more, and waits until the initiator does neither. */
+    /** Ends its side of the connection, and waits until the initiator ends the other. */
     void drain() throws IOException {
         socket.shutdownOutput();
         in.transferTo(OutputStream.nullOutputStream());
@@ -60,7 +61,7 @@ final class ScriptedTarget implements AutoCloseable {
         return ByteBuffer.allocate(48).put(0, (byte) opcode).put(1, (byte) flags);
     }
 
-    /** Receives a header; its data is dropped. */
+    /** Receives a PDU; returns its header and drops its data. */
     ByteBuffer receive() throws IOException {
         byte[] header = new byte[48];
         in.readFully(header);
@@ -89,7 +90,7 @@ final class ScriptedTarget implements AutoCloseable {
         socket.getOutputStream().write(bytes);
     }
 
-    /** The bytes of a PDU, with a status number, a wide window, and the digests that were agreed on. */
+    /** The bytes of a PDU, with a status number, a wide window, and the negotiated digests. */
     byte[] encode(ByteBuffer header, byte[] data) {
         header.putInt(4, data.length).putInt(24, statSn++).putInt(28, cmdSn).putInt(32, cmdSn + 1000);
         byte[] padded = Arrays.copyOf(data, data.length + 3 & -4);
@@ -102,7 +103,7 @@ final class ScriptedTarget implements AutoCloseable {
     }
 
     void respond(int tag, int status) throws IOException {
-        send(pdu(0x21, 0x80).putInt(16, tag).put(3, (byte) status), new byte[0]);
+        send(pdu(Opcode.SCSI_RESPONSE, 0x80).putInt(16, tag).put(3, (byte) status), new byte[0]);
     }
 
     @Override

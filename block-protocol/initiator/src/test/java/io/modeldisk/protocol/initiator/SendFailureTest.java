@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A command that cannot be sent ends its session with the reason, whatever is submitted before anybody has seen the end. */
+/** A command that cannot be sent ends its session with the reason, also for commands submitted before the end is noticed. */
 @Timeout(60)
 class SendFailureTest {
     private static final String REASON = "the device has no room for its memory";
@@ -30,7 +30,7 @@ class SendFailureTest {
     private final CountDownLatch submitted = new CountDownLatch(1);
 
     @Test
-    void whatFailsFirstIsTheReason() throws Exception {
+    void firstSendFailureIsTheReason() throws Exception {
         try (Serving serving = new Serving(); DataMemory memory = DataMemory.allocate(Serving.BLOCK)) {
             SessionContext context = new SessionContext().portal(serving.server.localAddress())
                 .over(new WrappedPortal(new TcpInitiatorPortal(serving.server.localAddress()),
@@ -48,7 +48,7 @@ class SendFailureTest {
         }
     }
 
-    /** A connection on which no command can be sent; the receiver sees so after two have been tried. */
+    /** A connection that cannot send commands; its receiver notices after two attempts. */
     private InitiatorDatamover refusing(InitiatorDatamover datamover) {
         int[] tried = {0};
         InvocationHandler handler = (_, method, arguments) -> {

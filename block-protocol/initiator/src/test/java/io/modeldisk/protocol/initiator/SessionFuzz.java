@@ -17,10 +17,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A target that sends our initiator what the fuzzer makes up. The session ends in order: every command in flight has ended once,
- * in bounded time, and no byte was written but where a read's data belongs.
+ * A target that sends the fuzzer's input to the initiator. The session must end in order: every command in flight ends once, in
+ * bounded time, and only the memory of reads is written.
  *
- * <p>The first byte of an input says whether it is for the login or for what follows; the rest goes over the connection.
+ * <p>The first byte of an input chooses between the login and the full-feature phase; the rest is sent.
  */
 public final class SessionFuzz {
     static final int LOG_IN = 1;
@@ -40,7 +40,7 @@ public final class SessionFuzz {
 
     private SessionFuzz() {}
 
-    /** The fuzzer's entry. */
+    /** The entry point of the fuzzer. */
     public static void fuzzerTestOneInput(byte[] input) {
         if (input.length > 0) {
             INSTANCE.tryOut(input[0], Arrays.copyOfRange(input, 1, input.length));
@@ -63,7 +63,7 @@ public final class SessionFuzz {
                 int all = submitted;
                 await("every command ends", () -> ends.get() == all);
             } catch (IOException e) {
-                // It does not log in to what is no target: right so.
+                // A login to something that is not a target must fail.
             }
             played.get(10, TimeUnit.SECONDS);
         } catch (Exception e) {
@@ -75,7 +75,7 @@ public final class SessionFuzz {
         errors.check();
     }
 
-    /** Submits a command; answers how many were. */
+    /** Submits a command; returns the number of submitted commands. */
     private int submit(IscsiSession session, AtomicInteger ends, boolean write) {
         try {
             IoRequest request = session.acquire(SECOND);
@@ -100,7 +100,7 @@ public final class SessionFuzz {
                 String digest = (mode & DIGESTS) != 0 ? "CRC32C" : "None";
                 target.acceptLogin("InitialR2T=No", "ImmediateData=Yes", "FirstBurstLength=8192",
                     "MaxRecvDataSegmentLength=8192", "HeaderDigest=" + digest, "DataDigest=" + digest);
-                // What is sent before the commands are there would find nothing to break.
+                // Input that is sent before the commands would find no command to break.
                 target.receive();
                 target.receive();
             } else {
@@ -109,7 +109,7 @@ public final class SessionFuzz {
             target.sendBytes((mode & MEND) != 0 ? mended(target, bytes) : bytes);
             target.drain();
         } catch (SocketException e) {
-            // The initiator has closed the connection before all was sent: it may.
+            // The initiator may close the connection before all input was sent.
         } catch (IOException e) {
             throw new AssertionError("the initiator hangs", e);
         }

@@ -1,2 +1,2 @@
-/** Tests of the initiator against a target that does as it is told. */
+/** Tests of the initiator, most of them with a scripted target. */
 package io.modeldisk.protocol.initiator;

@@ -22,7 +22,7 @@ class ModelAddressTest {
     }
 
     @Test
-    void addressOfSixteenBytesStandsInBrackets() {
+    void ipv6AddressStandsInBrackets() {
         assertThat(ModelAddress.parse("modeldisk://[::1]:77/m").shards().getFirst().getPort()).isEqualTo(77);
     }
 
@@ -38,14 +38,14 @@ class ModelAddressTest {
     }
 
     @Test
-    void nameOfSixtyFourCharactersIsTheLongest() {
+    void modelNameMayHave64Characters() {
         assertThat(ModelAddress.parse("modeldisk://h/" + "m".repeat(64)).model()).hasSize(64);
         assertThatThrownBy(() -> ModelAddress.parse("modeldisk://h/" + "m".repeat(65)))
             .isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
-    void portAloneIsNoPortal() {
+    void portWithoutHostIsRefused() {
         assertThatThrownBy(() -> ModelAddress.parsePortal("3260", 1)).hasMessageContaining("is not HOST or HOST:PORT");
     }
 }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Two shards; five blocks of four logical blocks, the last of a single one. Blocks 0, 2 and 4 are shard 0's. */
+/** Two shards and five blocks of four logical blocks; the last block has one. Blocks 0, 2 and 4 are on shard 0. */
 class PushLedgerTest {
     private static final int PAGE = 4096;
     private static final int BLOCK = 4;
@@ -17,7 +17,7 @@ class PushLedgerTest {
         ledger.reset(1, 1);
     }
 
-    /** The round of a push, 0 if it must wait. */
+    /** The round of a push; 0 if it must wait. */
     private long begin(long from, long end) {
         ledger.push(from, end, grant);
         assertThat(grant.logicalBlocks()).isIn(0L, end - from);
@@ -40,7 +40,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void piecesOfABlockAreOfOneRound() {
+    void piecesOfABlockHaveTheSameRound() {
         assertThat(push(0, 1)).isEqualTo(1);
         assertThat(push(1, 4)).isEqualTo(1);
         assertThat(push(3, 4)).isEqualTo(2);
@@ -69,7 +69,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void whatAFailedCallHasDoneKeepsItsRound() {
+    void completedPartOfAFailedCallKeepsItsRound() {
         push(0, 4);
         push(8, 12);
         ledger.repeat(0, 4);
@@ -78,7 +78,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void whatIsNewBesideWhatIsRepeatedIsTold() {
+    void repeatableNamesOnlyTheBlocksOfFailedPushes() {
         push(0, 2);
         begin(2, 4);
         end(2, 4, false);
@@ -88,7 +88,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void pullSeesTheLastRoundThatWasPushedInFull() {
+    void pullSeesTheLastRoundPushedInFull() {
         assertThat(clock(0, 4)).isZero();
         push(0, 4);
         assertThat(clock(0, 4)).isEqualTo(1);
@@ -101,7 +101,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void aRangeIsCutWhereRoundsDiffer() {
+    void rangeIsCutWhereRoundsDiffer() {
         PushLedger single = new PushLedger(new Striping(BLOCK * PAGE, 1), 4L * BLOCK * PAGE);
         single.reset(0, 5);
         single.push(4, 8, grant);
@@ -116,7 +116,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void newMembershipStartsOverAtItsRound() {
+    void newMembershipStartsAtItsRound() {
         push(0, 4);
         begin(8, 12);
         int before = grant.epoch();
@@ -131,7 +131,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void postponedMembershipBeginsItsNextRoundsThere() {
+    void postponedMembershipContinuesAtTheLaterRound() {
         push(0, 2);
         begin(4, 6);
         ledger.postpone(0, 9);

@@ -13,7 +13,14 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import org.apache.logging.log4j.Level;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.core.LogEvent;
+import org.apache.logging.log4j.core.Logger;
+import org.apache.logging.log4j.core.appender.AbstractAppender;
+import org.apache.logging.log4j.core.config.Property;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -142,5 +149,41 @@ class ReconnectTest {
                 .satisfies(e -> assertShardFailed(e, ShardException.Kind.PATH_LOST, 0))
                 .hasMessageContaining("tried to reconnect for 10000 ms");
         }
+    }
+
+    /** Keeps the warnings that are logged. */
+    private static final class Warnings extends AbstractAppender {
+        private final List<String> messages = new CopyOnWriteArrayList<>();
+
+        Warnings() {
+            super("warnings", null, null, true, Property.EMPTY_ARRAY);
+        }
+
+        @Override
+        public void append(LogEvent event) {
+            if (event.getLevel() == Level.WARN) {
+                messages.add(event.getMessage().getFormattedMessage());
+            }
+        }
+    }
+
+    @Test
+    void twoProcessesWithTheSameLabelAreReported() throws IOException {
+        serve(MIB, BLOCK, 1);
+        Warnings warnings = new Warnings();
+        warnings.start();
+        Logger log = (Logger) LogManager.getLogger(ShardMembership.class);
+        log.addAppender(warnings);
+        try (StripedModel other = StripedModel.connect(
+            new StripedModelContext(shards.address()).learner("tester").clock(new ManualClock()))) {
+            for (int i = 0; i < 10; i++) {
+                model.push(0, memory, 0, BLOCK, Cancellation.NONE);
+                other.push(0, memory, 0, BLOCK, Cancellation.NONE);
+            }
+        } finally {
+            log.removeAppender(warnings);
+        }
+        assertThat(warnings.messages).anySatisfy(
+            message -> assertThat(message).contains("another process may use this label").contains("'tester'"));
     }
 }

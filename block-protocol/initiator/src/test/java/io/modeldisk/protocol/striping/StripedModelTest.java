@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A model over its shards, against servers in the same process. */
+/** A model over its shards, with servers in the same process. */
 @Timeout(60)
 class StripedModelTest {
     private static final int BLOCK = 16384;
@@ -95,7 +95,7 @@ class StripedModelTest {
     }
 
     @Test
-    void whatWasWrittenIsRead() throws IOException {
+    void pulledBytesEqualPushedBytes() throws IOException {
         serve(3 * MIB + 5000, BLOCK, 3);
         Random random = new Random(1);
         long padded = 3 * MIB + 8192;
@@ -113,7 +113,7 @@ class StripedModelTest {
     }
 
     @Test
-    void blocksAreOnTheirShards() throws IOException {
+    void blockIsStoredOnItsShard() throws IOException {
         serve(4 * BLOCK, BLOCK, 2);
         byte[] data = random(4 * BLOCK, 2);
         put(data, 0);
@@ -141,7 +141,7 @@ class StripedModelTest {
     }
 
     @Test
-    void largeBlocksTakeTheWayOfR2ts() throws IOException {
+    void blocksAboveTheEagerSizeArriveByR2t() throws IOException {
         serve(8 * MIB, MIB, 2);
         byte[] data = random(8 * MIB, 3);
         put(data, 0);
@@ -152,7 +152,7 @@ class StripedModelTest {
     }
 
     @Test
-    void queueOfOneCommandMovesManyBlocksByR2t() throws IOException {
+    void queueOfOneCommandMovesManyBlocks() throws IOException {
         shards = FakeShards.of(8 * MIB, MIB, 1);
         model = StripedModel.connect(context(shards.address()).sizes(_ -> TransferSizes.DEFAULTS.withQueueDepth(1)));
         byte[] data = random(8 * MIB, 4);
@@ -166,7 +166,7 @@ class StripedModelTest {
     }
 
     @Test
-    void concurrentCallsDoNotDisturbEachOther() throws Exception {
+    void concurrentCallsKeepTheirData() throws Exception {
         serve(8 * MIB, BLOCK, 2);
         try (var pool = Executors.newVirtualThreadPerTaskExecutor()) {
             var calls = IntStream.range(0, 16).mapToObj(i -> pool.submit(() -> {
@@ -184,7 +184,7 @@ class StripedModelTest {
     }
 
     @Test
-    void busyIsTriedAgainUntilTheShardIsReady() throws Exception {
+    void busyCommandIsSentAgainUntilTheShardIsReady() throws Exception {
         serveImpatiently(4);
         byte[] data = random(4 * MIB, 5);
         put(data, 0);
@@ -192,7 +192,7 @@ class StripedModelTest {
         memory.slab(0).fill((byte) 0);
         parking(true);
         CompletableFuture<Void> pull = async(() -> model.pull(0, memory, 0, 4 * MIB, Cancellation.NONE));
-        // Long enough for every place to have been BUSY many times over.
+        // Long enough that every request was BUSY many times.
         await("every command is parked again and again", () -> parkings() > 60 || pull.isDone());
         parking(false);
         pull.get(30, TimeUnit.SECONDS);
@@ -200,7 +200,7 @@ class StripedModelTest {
     }
 
     @Test
-    void resetByAnotherInitiatorLosesNothingOfACall() throws Exception {
+    void callSurvivesAResetByAnotherInitiator() throws Exception {
         shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(60_000)),
             FakeShards.facts(4 * MIB, BLOCK, 0, 1));
         model = StripedModel.connect(context(shards.address()));
@@ -210,7 +210,7 @@ class StripedModelTest {
         parking(true);
         CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, data.length, Cancellation.NONE));
         await("a part is parked", () -> parkings() > 0 || push.isDone());
-        // What is sent again after the reset must not be parked too.
+        // Commands that are sent again after the reset must not be parked.
         parking(false);
         shards.reset(0);
         push.get(30, TimeUnit.SECONDS);
@@ -220,7 +220,7 @@ class StripedModelTest {
     }
 
     @Test
-    void synchronizeIsTriedAgainWhileAShardIsBusy() throws Exception {
+    void synchronizeIsSentAgainWhileAShardIsBusy() throws Exception {
         serveImpatiently(4);
         parking(true);
         CompletableFuture<Void> call = async(() -> model.synchronize(Cancellation.NONE));
@@ -231,7 +231,7 @@ class StripedModelTest {
     }
 
     @Test
-    void callThatWaitsForARoundTooLongFailsInWords() throws IOException {
+    void callFailsAfterTheWaitTimeoutForARound() throws IOException {
         shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(50)),
             FakeShards.facts(MIB, BLOCK, 0, 1));
         model = StripedModel.connect(context(shards.address()).waitTimeout(Duration.ofMillis(300)));
@@ -306,10 +306,10 @@ class StripedModelTest {
     }
 
     @Test
-    void callSurvivesAShardThatLosesItsConnections() throws Exception {
+    void callSurvivesLostConnections() throws Exception {
         serve(4 * MIB, BLOCK, 2);
         model.close();
-        // Only the shard that is killed shall end its commands, however long that takes here.
+        // Only the restart of the shard may end its commands, on a slow machine too.
         model = StripedModel.connect(
             context(shards.address()).commandTimeout(Duration.ofSeconds(60)).reconnectTimeout(Duration.ofSeconds(30)));
         byte[] data = random(4 * MIB, 7);
@@ -327,7 +327,7 @@ class StripedModelTest {
     }
 
     @Test
-    void waitForAShardThatIsGoneCanBeCancelled() throws Exception {
+    void reconnectionCanBeCancelled() throws Exception {
         serve(4 * MIB, BLOCK, 2);
         model.close();
         model = StripedModel.connect(context(shards.address()).reconnectTimeout(Duration.ofHours(1)));
@@ -339,7 +339,7 @@ class StripedModelTest {
     }
 
     @Test
-    void pushOnItsWayToAShardThatForgetsTheLearnerFailsInWords() throws Exception {
+    void pushInFlightFailsWhenItsShardForgetsTheLearner() throws Exception {
         serve(4 * MIB, BLOCK, 2);
         model.join();
         parking(true);
@@ -363,7 +363,7 @@ class StripedModelTest {
     }
 
     @Test
-    void shardBeyondTheReachOfPushAndPullIsRefused() throws IOException {
+    void connectFailsForAShardAbove16Tib() throws IOException {
         shards = FakeShards.of(MIB, BLOCK, 1);
         shards.shards.getFirst().page = FakeShards.facts(17L << 40, MIB, 0, 1).toJson();
         assertThatThrownBy(() -> StripedModel.connect(context(shards.address())))
@@ -380,7 +380,7 @@ class StripedModelTest {
     }
 
     @Test
-    void shardThatIsGoneFailsTheCallInWords() throws Exception {
+    void callFailsWithTheNameOfALostShard() throws Exception {
         serve(MIB, BLOCK, 2);
         shards.servers.get(1).close();
         assertThatThrownBy(() -> {
@@ -390,7 +390,7 @@ class StripedModelTest {
     }
 
     @Test
-    void serverThatAcceptsAndSaysNothingIsBounded() throws IOException {
+    void connectFailsWhenTheServerDoesNotAnswerALogin() throws IOException {
         try (ServerSocket silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
             ModelAddress address = new ModelAddress(
                 List.of(new InetSocketAddress(silent.getInetAddress(), silent.getLocalPort())), FakeShards.MODEL);
@@ -400,7 +400,7 @@ class StripedModelTest {
     }
 
     @Test
-    void addressWithoutAServerIsToldInWords() throws IOException {
+    void connectFailsWhenNoServerListens() throws IOException {
         int port;
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = socket.getLocalPort();
@@ -410,7 +410,7 @@ class StripedModelTest {
     }
 
     @Test
-    void otherModelsNameIsRefused() throws IOException {
+    void connectFailsForAnUnknownModel() throws IOException {
         shards = FakeShards.of(MIB, BLOCK, 1);
         ModelAddress address = new ModelAddress(shards.address().shards(), "other");
         assertThatThrownBy(() -> StripedModel.connect(context(address))).hasMessageContaining("target not found");
@@ -424,42 +424,42 @@ class StripedModelTest {
     }
 
     @Test
-    void shardsOfDifferentSizesAreRefused() throws IOException {
+    void connectFailsWhenShardsDifferInSize() throws IOException {
         assertRefused("different model: its size", FakeShards.facts(MIB, BLOCK, 0, 2),
             FakeShards.facts(2 * MIB, BLOCK, 1, 2));
     }
 
     @Test
-    void shardsOfDifferentBlockSizesAreRefused() throws IOException {
+    void connectFailsWhenShardsDifferInBlockSize() throws IOException {
         assertRefused("different model: its block size", FakeShards.facts(MIB, BLOCK, 0, 2),
             FakeShards.facts(MIB, 4096, 1, 2));
     }
 
     @Test
-    void shardsOfDifferentSourcesAreRefused() throws IOException {
+    void connectFailsWhenShardsDifferInSource() throws IOException {
         assertRefused("different model: its source", FakeShards.facts(MIB, BLOCK, 0, 2),
             new ModelFacts(FakeShards.MODEL, MIB, BLOCK, 1, 2, "assign", "asp", 1, "sha256:1"));
     }
 
     @Test
-    void shardThatDoesNotTellAllIsRefused() throws IOException {
+    void connectFailsWhenAShardHasNoSource() throws IOException {
         assertRefused("different model: its source", FakeShards.facts(MIB, BLOCK, 0, 2),
             new ModelFacts(FakeShards.MODEL, MIB, BLOCK, 1, 2, "assign", "asp", 1, null));
     }
 
     @Test
-    void shardsInTheWrongOrderAreRefused() throws IOException {
+    void connectFailsWhenShardsAreInTheWrongOrder() throws IOException {
         assertRefused("name the shards in order", FakeShards.facts(MIB, BLOCK, 1, 2),
             FakeShards.facts(MIB, BLOCK, 0, 2));
     }
 
     @Test
-    void wrongNumberOfShardsIsRefused() throws IOException {
+    void connectFailsForAWrongNumberOfShards() throws IOException {
         assertRefused("is one of 3 shards of model fake, but 1 address was given", FakeShards.facts(MIB, BLOCK, 0, 3));
     }
 
     @Test
-    void blocksOfNoSizeAreRefused() throws IOException {
+    void connectFailsForFactsWithoutABlockSize() throws IOException {
         shards = FakeShards.of(MIB, BLOCK, 1);
         shards.shards.getFirst().page = "{\"shards\":1}".getBytes(StandardCharsets.UTF_8);
         assertThatThrownBy(() -> StripedModel.connect(context(shards.address()))).isInstanceOf(IOException.class)
@@ -467,7 +467,7 @@ class StripedModelTest {
     }
 
     @Test
-    void pageThatIsNoJsonIsRefused() throws IOException {
+    void connectFailsForFactsThatAreNotJson() throws IOException {
         shards = FakeShards.of(MIB, BLOCK, 1);
         shards.shards.getFirst().page = "hello".getBytes(StandardCharsets.UTF_8);
         assertThatThrownBy(() -> StripedModel.connect(context(shards.address()))).isInstanceOf(IOException.class)
@@ -475,21 +475,21 @@ class StripedModelTest {
     }
 
     @Test
-    void rangeBeyondTheModelIsRefused() throws IOException {
+    void pullRefusesARangeBeyondTheModel() throws IOException {
         serve(MIB, BLOCK, 1);
         assertThatThrownBy(() -> model.pull(MIB, memory, 0, 4096, Cancellation.NONE))
             .isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
-    void rangeBeyondTheMemoryIsRefused() throws IOException {
+    void pullRefusesARangeBeyondTheMemory() throws IOException {
         serve(MIB, BLOCK, 1);
         assertThatThrownBy(() -> model.pull(0, memory, 8 * MIB - 4096, 8192, Cancellation.NONE))
             .isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
-    void leftModelLeavesNoSession() throws IOException {
+    void closedModelLeavesNoSession() throws IOException {
         serve(MIB, BLOCK, 2);
         model.join();
         model.close();
@@ -507,7 +507,7 @@ class StripedModelTest {
     }
 
     @Test
-    void learnerWhoseLeaseHasEndedOnOneShardIsAtTheSameRoundEverywhere() throws IOException {
+    void learnerForgottenByOneShardJoinsTheSameRoundOnAllShards() throws IOException {
         serve(4 * BLOCK, BLOCK, 2);
         model.join();
         shards.shards.get(0).joinRound = 9;
@@ -518,7 +518,7 @@ class StripedModelTest {
     }
 
     @Test
-    void learnerThatCannotReachAShardKeepsItsRoundsOnTheOthers() throws IOException {
+    void learnerKeepsItsSessionsWithTheShardsThatItCanReach() throws IOException {
         serve(4 * BLOCK, BLOCK, 2);
         model.join();
         int sessions = shards.servers.get(1).connectionCount();

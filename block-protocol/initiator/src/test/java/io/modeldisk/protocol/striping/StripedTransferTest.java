@@ -20,7 +20,7 @@ class StripedTransferTest {
     private static final int BLOCKS = 8;
     private static final long MINUTE_NS = 60_000_000_000L;
 
-    /** A session whose use fails after some parts, as over shared memory when the memory has too many slabs. */
+    /** Fails with a RuntimeException after some parts, as shared memory with too many slabs does. */
     private static final class FailingSessions implements StripedTransfer.Sessions {
         private final IscsiSession session;
         private int left;

@@ -67,7 +67,7 @@ class StripingTest {
     }
 
     @Test
-    void neighboursGoTogetherUpToARequestOnASingleShardAlone() {
+    void oneCommandMovesNeighboursOnlyOnASingleShard() {
         Striping single = new Striping(LOGICAL_BLOCK, 1, 16 * LOGICAL_BLOCK);
         assertThat(single.contiguousBytes(0)).isEqualTo(16 * LOGICAL_BLOCK);
         assertThat(single.contiguousBytes(5 * LOGICAL_BLOCK)).isEqualTo(11 * LOGICAL_BLOCK);
@@ -75,7 +75,7 @@ class StripingTest {
     }
 
     @Test
-    void aRequestNeverCutsABlock() {
+    void requestNeverCutsABlock() {
         assertThat(new Striping(64 * LOGICAL_BLOCK, 1, LOGICAL_BLOCK).contiguousBytes(0)).isEqualTo(64 * LOGICAL_BLOCK);
     }
 }

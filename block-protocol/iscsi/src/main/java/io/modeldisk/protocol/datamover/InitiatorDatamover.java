@@ -10,65 +10,65 @@ import java.nio.ByteBuffer;
 import java.util.Optional;
 
 /**
- * The initiator's end of one connection (RFC 5047 section 7): sends control PDUs, with the data that may go along; what the
- * target puts or gets is moved without the iSCSI layer hearing of it.
+ * The initiator's end of one connection (RFC 5047 section 7). It sends control PDUs with their immediate data; the data that the
+ * target puts or gets moves without a call to the iSCSI layer.
  *
- * <p>{@link #receive} is for one thread, which never waits for the sending ones; the others are thread-safe.
+ * <p>{@link #receive} is for one thread, which never waits for the sending threads; the other methods are thread-safe.
  */
 public interface InitiatorDatamover extends AutoCloseable {
-    /** Hears what has come; called by the thread that called {@link #receive}. */
+    /** Handles received PDUs; called by the thread that called {@link #receive}. */
     interface Listener {
-        /** The task with this tag, or null if it is over. */
+        /** The task with this tag; null if it has ended. */
         InitiatorTask task(int initiatorTaskTag);
 
-        /** A PDU has come, whole; Data-In only if it carries a status. The views are valid for the call only. */
+        /** A PDU has arrived in full; Data-In only if it carries a status. The views are valid during the call. */
         void controlNotify(Pdu pdu, ByteBuffer data) throws IOException;
     }
 
-    /** Gives out the numbers that requests carry, in the order in which they are sent. */
+    /** Numbers the requests in the order in which they are sent. */
     interface Numbering {
         /** Fills in CmdSN and ExpStatSN. */
         void stamp(RequestPdu pdu);
 
-        /** Up to which status number, exclusive, everything has come. */
+        /** The next expected StatSN. */
         int expStatSn();
     }
 
-    /** Whether the session has the extensions for RDMA (RFC 7145), with keys of their own. */
+    /** Whether the session negotiates the keys of RFC 7145. */
     default boolean isRdma() {
         return false;
     }
 
-    /** What of this side's wishes can be kept over this datamover. */
+    /** This side's offers, limited to the values that this datamover supports. */
     default OperationalParameters limited(OperationalParameters wishes) {
         return wishes;
     }
 
-    /** Enable_Datamover: full-feature phase begins with what the login agreed on. */
+    /** Enable_Datamover: the full-feature phase begins with the negotiated parameters. */
     void enable(OperationalParameters parameters);
 
     /**
-     * Makes memory known that commands will move data from and to, so that none of them has to.
+     * Prepares memory for data transfers before the first command uses it.
      *
-     * @throws IOException if the device does not take it, in words
+     * @throws IOException if the device does not accept it
      */
     default void prepare(DataMemory memory) throws IOException {}
 
     /**
-     * Sends a command with as much of its data as may go at once.
+     * Sends a command with its immediate data.
      *
-     * @param more whether the caller sends more at once or calls {@link #flush}, before it waits for anything: then the command
-     *     may be kept back until that, or until anything else is sent
+     * @param more whether the caller sends more commands at once or calls {@link #flush}, before it waits for anything: then the
+     *     command may be kept back until then, or until anything else is sent
      */
     void sendCommand(ScsiCommandPdu command, InitiatorTask task, boolean more) throws IOException;
 
-    /** Sends what was kept back. */
+    /** Sends the commands that were kept back. */
     default void flush() throws IOException {}
 
     /** Sends a PDU, with {@code data} as its data segment if that is not null. */
     void sendControl(RequestPdu pdu, ByteBuffer data) throws IOException;
 
-    /** Waits for what comes next and tells the listener. */
+    /** Waits for the next PDU and passes it to the listener. */
     void receive(Listener listener) throws IOException;
 
     /** The part that sends data which the target requests, for a thread of its own; empty if the target moves all data. */
@@ -76,7 +76,7 @@ public interface InitiatorDatamover extends AutoCloseable {
         return Optional.empty();
     }
 
-    /** Waits until nothing is being sent for a task that {@link Listener#task} does not know any more. */
+    /** Waits until no data is being sent for tasks that {@link Listener#task} no longer knows. */
     void awaitEndedTasks();
 
     /** When the PDU that is being sent began; the same number as long as it is being sent; 0 if none is. For a watchdog. */
@@ -86,6 +86,6 @@ public interface InitiatorDatamover extends AutoCloseable {
     @Override
     void close();
 
-    /** After {@link #close}, when no thread receives any more: gives back what it holds. */
+    /** Releases all resources; after {@link #close}, when no thread receives any more. */
     default void release() {}
 }
