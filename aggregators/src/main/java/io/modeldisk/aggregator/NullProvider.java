@@ -11,7 +11,7 @@ public final class NullProvider implements AggregatorProvider {
 
     @Override
     public String description() {
-        return "discards the gradient, to measure the layers below alone";
+        return "discards the gradient, to measure the layers below it";
     }
 
     @Override

@@ -203,7 +203,7 @@ public final class ServerContext {
             validatePortals();
             validateSessions();
             check(aggregator != null && aggregatorSpecification != null,
-                "aggregator=%s must be given, as sgd:lr=0.1", aggregatorSpecification);
+                "aggregator=%s must be a specification such as sgd:lr=0.1", aggregatorSpecification);
             check((sizeBytes == null) != (safetensors == null),
                 "size=%s and safetensors=%s: exactly one of them must be given", sizeBytes, safetensors);
             ConsistencyMode mode = ConsistencyMode.parse(consistency);
@@ -252,7 +252,7 @@ public final class ServerContext {
             return;
         }
         InetSocketAddress own = portals.get(shard);
-        check(!own.isUnresolved(), "portals: there is no host %s (--peers)", own.getHostString());
+        check(!own.isUnresolved(), "portals: host %s is unknown (--peers)", own.getHostString());
         boolean samePort = listen.getPort() == 0 || own.getPort() == listen.getPort();
         boolean sameHost = listen.getAddress().isAnyLocalAddress() || own.getAddress().equals(listen.getAddress());
         check(samePort && sameHost,

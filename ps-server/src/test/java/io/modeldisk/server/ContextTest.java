@@ -55,7 +55,7 @@ class ContextTest {
             assertRefused(c -> c.consistency(none), "consistency=" + none
                 + " must name the rounds that other learners may lag behind, from 0 to 1000000, as ssp:3");
         }
-        assertRefused(c -> c.aggregator(null, null), "aggregator=null must be given, as sgd:lr=0.1");
+        assertRefused(c -> c.aggregator(null, null), "aggregator=null must be a specification such as sgd:lr=0.1");
         assertRefused(c -> c.sizeBytes(5), "size=5 must be a positive multiple of 4");
         assertRefused(c -> c.safetensors(Path.of("x")),
             "size=1048576 and safetensors=x: exactly one of them must be given");

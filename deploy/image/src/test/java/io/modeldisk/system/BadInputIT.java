@@ -100,9 +100,9 @@ final class BadInputIT {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-        truncated    | data_offsets [4096, 8192], which must ascend and lie within the 8000 bytes
-        long header  | its header is said to have 1099511627776 bytes, more than the 100000000
-        short header | its header is said to have 100000 bytes, but only
+        truncated    | data_offsets [4096, 8192], which must ascend and be within the 8000 bytes
+        long header  | its header is declared to have 1099511627776 bytes, more than the 100000000
+        short header | its header is declared to have 100000 bytes, but only
         overlapping  | tensor 'b' begins at 4092, inside another that ends at 4096
         dtype        | tensor 'b' has unknown dtype F33; known are
         """)

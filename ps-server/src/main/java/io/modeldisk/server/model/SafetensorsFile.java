@@ -72,13 +72,13 @@ final class SafetensorsFile implements ModelSource {
         // A length of 2^63 or more reads as negative.
         if (headerBytes < 0 || headerBytes > MAX_HEADER_BYTES) {
             throw new InvalidSafetensorsException(
-                "its header is said to have " + Long.toUnsignedString(headerBytes) + " bytes, more than the "
+                "its header is declared to have " + Long.toUnsignedString(headerBytes) + " bytes, more than the "
                     + MAX_HEADER_BYTES
-                    + " that are read; is it a .safetensors file?");
+                    + " that are supported; is it a .safetensors file?");
         }
         if (headerBytes > fileBytes - LENGTH_BYTES) {
             throw new InvalidSafetensorsException(
-                "its header is said to have " + headerBytes + " bytes, but only " + (fileBytes - LENGTH_BYTES)
+                "its header is declared to have " + headerBytes + " bytes, but only " + (fileBytes - LENGTH_BYTES)
                     + " follow");
         }
         byte[] header = new byte[(int) headerBytes];

@@ -40,7 +40,7 @@ final class SafetensorsHeader {
             reading.readTensors();
             return inOrder(reading.tensors, dataBytes);
         } catch (JsonProcessingException e) {
-            throw new InvalidSafetensorsException("its header is not sound JSON: " + e.getOriginalMessage(), e);
+            throw new InvalidSafetensorsException("its header is not valid JSON: " + e.getOriginalMessage(), e);
         }
     }
 

@@ -17,7 +17,7 @@ record Tensor(String name, String type, long[] shape, long begin, long end) {
         }
         if (begin < 0 || begin > end || end > dataBytes) {
             throw invalid(
-                "has data_offsets [" + begin + ", " + end + "], which must ascend and lie within the " + dataBytes
+                "has data_offsets [" + begin + ", " + end + "], which must ascend and be within the " + dataBytes
                     + " bytes of data");
         }
         if (end - begin != sizeBytes(known)) {
@@ -36,7 +36,7 @@ record Tensor(String name, String type, long[] shape, long begin, long end) {
         boolean empty = false;
         for (long length : shape) {
             if (length < 0) {
-                throw invalid("has shape " + Arrays.toString(shape) + ", whose lengths must not be negative");
+                throw invalid("has shape " + Arrays.toString(shape) + ", which must not have negative lengths");
             }
             empty |= length == 0;
         }

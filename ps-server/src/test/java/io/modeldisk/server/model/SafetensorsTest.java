@@ -79,21 +79,21 @@ class SafetensorsTest {
         {'a':{'dtype':'F32','shape':[6],'data_offsets':[4,28]}} | data_offsets [4, 28]
         {'a':{'dtype':'F32','shape':[6],'data_offsets':[24,0]}} | data_offsets [24, 0]
         {'a':{'dtype':'F32','shape':[6],'data_offsets':[-24,0]}} | data_offsets [-24, 0]
-        {'a':{'dtype':'F32','shape':[-6],'data_offsets':[0,24]}} | shape [-6], whose lengths must not be negative
+        {'a':{'dtype':'F32','shape':[-6],'data_offsets':[0,24]}} | shape [-6], which must not have negative lengths
         {'a':{'dtype':'F32','shape':[4611686018427387904,4],'data_offsets':[0,0]}} | more bytes than 64 bits count
         {'a':{'dtype':'F32','shape':[6],'data_offsets':[0]}} | has 1 data_offsets, and must have 2
         {'a':{'dtype':'F32','shape':[5],'data_offsets':[0,20]}} | end at 20 of 24 bytes of data, leaving a hole
         {'a':{'dtype':'F32','shape':[5],'data_offsets':[4,24]}} | tensor 'a' begins at 4, leaving a hole from 0
         {'a':{'dtype':'F32','shape':[6]}} | must have dtype, shape and data_offsets
         {'a':{'dtype':'F32','shape':[6.5],'data_offsets':[0,24]}} | 6.5 where an integer must be
-        {'a':{'dtype':'F32','shape':[99999999999999999999],'data_offsets':[0,24]}} | not sound JSON
+        {'a':{'dtype':'F32','shape':[99999999999999999999],'data_offsets':[0,24]}} | not valid JSON
         {'a':{'dtype':32,'shape':[6],'data_offsets':[0,24]}} | 32 where a string must be
         {'a':{'dtype':'F32','shape':[6],'data_offsets':[0,24],'x':1}} | unknown field 'x'
         {'a':7} | tensor 'a' has 7 where an object must be
         {'__metadata__':{'format':1}} | __metadata__ entry 'format' has 1 where a string must be
         [] | the header has [ where an object must be
         {} {} | goes on after the closing brace
-        {'a' | not sound JSON
+        {'a' | not valid JSON
         `` | the header has nothing where an object must be
         """)
     void invalidHeaderIsRefused(String header, String message) throws IOException {
@@ -118,10 +118,10 @@ class SafetensorsTest {
 
     @Test
     void lengthPastTheEndIsRefused() throws IOException {
-        assertInvalid(file(1000, "{}", 0), "said to have 1000 bytes, but only 2 follow");
+        assertInvalid(file(1000, "{}", 0), "declared to have 1000 bytes, but only 2 follow");
         assertInvalid(file(100_000_001, "{}", 0),
-            "said to have 100000001 bytes, more than the 100000000 that are read");
-        assertInvalid(file(-1, "{}", 0), "said to have 18446744073709551615 bytes");
+            "declared to have 100000001 bytes, more than the 100000000 that are supported");
+        assertInvalid(file(-1, "{}", 0), "declared to have 18446744073709551615 bytes");
     }
 
     @Test

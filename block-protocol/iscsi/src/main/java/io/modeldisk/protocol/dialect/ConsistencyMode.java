@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
  * Which weights a pull may return. Its text is {@code asp}, {@code bsp}, or {@code ssp:} and a number of rounds.
  *
  * @param kind the mode
- * @param stalenessRounds how many rounds other learners may lag behind the one that pulls; 0 unless the mode is ssp
+ * @param stalenessRounds the rounds that other learners may lag behind the one that pulls; 0 unless the mode is ssp
  */
 public record ConsistencyMode(Kind kind, int stalenessRounds) {
     /** The modes. */

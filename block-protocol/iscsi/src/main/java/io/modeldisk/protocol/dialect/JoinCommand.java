@@ -7,8 +7,8 @@ import io.modeldisk.protocol.scsi.Sense;
 import java.nio.ByteBuffer;
 
 /**
- * The vendor-specific command JOIN of a train unit: makes the nexus a learner from a round on, or returns the round from which it
- * is one. Byte 0 is {@value #OPCODE_TEXT}; bit 0 of byte 1 is ANEW; bytes 2 to 9 are the earliest round to join at (0: any); all
+ * The vendor-specific command JOIN of a train unit: makes the nexus a learner from a round on, or returns its first round as
+ * one. Byte 0 is {@value #OPCODE_TEXT}; bit 0 of byte 1 is ANEW; bytes 2 to 9 are the earliest round to join at (0: any); all
  * else is zero. It returns 16 bytes: the round at which the learner has joined, and the number of its membership. All numbers
  * are big-endian.
  *

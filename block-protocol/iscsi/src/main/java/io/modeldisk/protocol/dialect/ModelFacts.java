@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
  * @param shard this shard's number, from 0
  * @param shards how many shards the model has
  * @param aggregator the specification of the aggregator, as {@code sgd:lr=0.1}
- * @param consistency {@code asp}, {@code bsp}, or {@code ssp:} and how many rounds others may lag behind
+ * @param consistency the consistency mode, as {@link ConsistencyMode} writes it
  * @param learners how many learners the first round waits for
  * @param minLearners with fewer learners than this the job stops; 0 if it never does
  * @param source the identity of the weights at the start, the same text on every shard: {@code zeros}, or {@code sha256:} or

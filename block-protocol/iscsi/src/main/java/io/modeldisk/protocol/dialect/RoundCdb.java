@@ -4,7 +4,7 @@ import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
 
 /**
- * The vendor-specific commands PUSH and PULL: a write and a read of a train unit that say which round they are of. Their CDB has
+ * The vendor-specific commands PUSH and PULL: a write and a read of a train unit that name their round. Their CDB has
  * 16 bytes: the operation code; a reserved byte; the logical block address in bytes 2 to 5; the number of logical blocks in 6
  * and 7; the round in 8 to 13; a reserved byte; CONTROL (SAM-5 5.2), of which no bit is supported. All numbers are big-endian.
  */
@@ -55,7 +55,7 @@ public final class RoundCdb {
         return cdb.u64(BLOCKS_FIELD) & MAX_ROUND;
     }
 
-    /** The number of logical blocks and the round, as they stand in eight bytes from {@link #BLOCKS_FIELD} on. */
+    /** The eight bytes from {@link #BLOCKS_FIELD} on: the number of logical blocks and the round. */
     public static long blocksAndRound(int blocks, long round) {
         return (long) blocks << ROUND_BITS | round;
     }

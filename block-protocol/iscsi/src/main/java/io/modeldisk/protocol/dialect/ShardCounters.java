@@ -20,7 +20,7 @@ public record ShardCounters(
     /** The vendor-specific VPD page that carries these counters, on both logical units. */
     public static final int VPD_PAGE = 0xC2;
 
-    /** The length of the page behind its 4-byte header. */
+    /** The length of the page after its 4-byte header. */
     public static final int BYTES = 32;
 
     static final String VPD_PAGE_TEXT = "C2h";
@@ -28,7 +28,7 @@ public record ShardCounters(
     private static final int FORMED = 1;
     private static final int STOPPED = 2;
 
-    /** The page's contents behind its header. */
+    /** The page's contents after its header. */
     public byte[] toBytes() {
         return ByteBuffer.allocate(BYTES).putLong(minVersion).putLong(maxVersion).putLong(openedRound).putInt(learners)
             .putInt((formed ? FORMED : 0) | (stopped ? STOPPED : 0)).array();

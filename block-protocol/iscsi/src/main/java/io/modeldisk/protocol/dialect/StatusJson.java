@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.platform.metrics.Metric;
 
-/** Writes and reads metrics where {@link Metric} says that they stand in a status. */
+/** Writes and reads metrics at the places in a status that {@link Metric} declares. */
 public final class StatusJson {
     private StatusJson() {}
 

@@ -4,8 +4,8 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * One side's part in negotiating a session's operational keys (RFC 7143 sections 6.2 and 13). A target feeds it what the
- * initiator offers and sends the answers; an initiator offers its {@link #offers()} and feeds it the answers. Not thread-safe.
+ * One side of the negotiation of operational keys (RFC 7143 sections 6.2 and 13). A target passes it the offers of the
+ * initiator and sends the answers; an initiator sends its {@link #offers()} and passes it the answers. Not thread-safe.
  */
 public final class OperationalNegotiation {
     private static final int MIN_LENGTH_BYTES = 512;

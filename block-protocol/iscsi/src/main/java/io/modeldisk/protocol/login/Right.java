@@ -12,19 +12,19 @@ public enum Right {
     LEARN,
     /** To read and write LUN 1. */
     RAW,
-    /** To ask for facts, counters and status: every holder may, and the holder of this right alone may do nothing else. */
+    /** To ask for facts, counters and status, as every holder may; the holder of this right only may do nothing else. */
     STATUS;
 
-    /** All rights: those of an initiator where nobody authenticates. */
+    /** All rights: those of every initiator of a shard without secrets. */
     public static final Set<Right> ALL = Set.of(values());
 
-    /** The rights of a secret that names none: training works, and nobody overwrites the weights. */
+    /** The rights of a secret without {@code may=}: its holder trains, and cannot overwrite the weights. */
     public static final Set<Right> DEFAULT = Set.of(LEARN, STATUS);
 
     /**
      * The rights of a list, such as {@code learn,raw}.
      *
-     * @throws IllegalArgumentException if a word of it is no right, with the word and the rights
+     * @throws IllegalArgumentException for an unknown word, with the word and the rights
      */
     public static Set<Right> parse(String list) {
         Set<Right> rights = EnumSet.noneOf(Right.class);

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * Text keys and values of a login or text exchange (RFC 7143 section 6.1), in the order they came. Not thread-safe.
+ * Text keys and values of a login or text exchange (RFC 7143 section 6.1), in order of arrival. Not thread-safe.
  *
  * <p>Text in several PDUs is gathered first, up to {@value #MAX_TEXT_BYTES} bytes.
  */

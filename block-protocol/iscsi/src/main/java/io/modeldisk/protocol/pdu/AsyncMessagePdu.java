@@ -28,7 +28,7 @@ public final class AsyncMessagePdu extends ResponsePdu {
         return this;
     }
 
-    /** What happened. */
+    /** The event. */
     public int event() {
         return header.get(EVENT) & 0xFF;
     }

@@ -37,7 +37,7 @@ public final class LoginResponsePdu extends ResponsePdu {
         return header.getShort(STATUS) & 0xFFFF;
     }
 
-    /** Whether the target goes to the next stage. */
+    /** Whether the target changes to the next stage. */
     public boolean transit() {
         return (flags() & FLAG_TRANSIT) != 0;
     }

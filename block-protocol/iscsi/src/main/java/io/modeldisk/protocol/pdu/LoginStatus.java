@@ -14,7 +14,7 @@ public final class LoginStatus {
     /** The initiator is not allowed to use the target. */
     public static final int AUTHORIZATION_FAILURE = 0x0202;
 
-    /** There is no such target. */
+    /** The target does not exist. */
     public static final int TARGET_NOT_FOUND = 0x0203;
 
     /** The requested version is not supported. */
@@ -23,16 +23,16 @@ public final class LoginStatus {
     /** No more connections in this session. */
     public static final int TOO_MANY_CONNECTIONS = 0x0206;
 
-    /** A name, or another key that must be there, is missing. */
+    /** A name or another required key is missing. */
     public static final int MISSING_PARAMETER = 0x0207;
 
     /** The target does not support this type of session. */
     public static final int SESSION_TYPE_NOT_SUPPORTED = 0x0209;
 
-    /** There is no such session to add a connection to. */
+    /** The session that a connection is to be added to does not exist. */
     public static final int SESSION_DOES_NOT_EXIST = 0x020A;
 
-    /** A request came at the wrong stage of the login. */
+    /** A request arrived in the wrong stage of the login. */
     public static final int INVALID_DURING_LOGIN = 0x020B;
 
     /** The target is out of memory, connections or the like. */
@@ -40,7 +40,7 @@ public final class LoginStatus {
 
     private LoginStatus() {}
 
-    /** A status in words. */
+    /** The text of a status. */
     public static String describe(int status) {
         return switch (status) {
             case SUCCESS -> "success";

@@ -28,7 +28,7 @@ public final class LogoutRequestPdu extends RequestPdu {
         return this;
     }
 
-    /** What is to be closed, or recovered. */
+    /** The reason: to close the session or a connection, or to recover. */
     public int reason() {
         return flags() & 0x7F;
     }

@@ -7,7 +7,7 @@ public final class LogoutResponsePdu extends ResponsePdu {
     /** Closed. */
     public static final int SUCCESS = 0;
 
-    /** There is no such connection. */
+    /** The connection does not exist. */
     public static final int CID_NOT_FOUND = 1;
 
     /** Connection recovery is not supported. */

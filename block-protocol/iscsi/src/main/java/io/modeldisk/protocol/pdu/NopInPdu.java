@@ -20,7 +20,7 @@ public final class NopInPdu extends ResponsePdu {
         return this;
     }
 
-    /** The tag that an answer must carry; the reserved one if none is wanted. */
+    /** The tag that an answer must carry; the reserved tag if no answer is expected. */
     public int targetTransferTag() {
         return header.getInt(TARGET_TRANSFER_TAG);
     }

@@ -34,12 +34,12 @@ public class Pdu {
     /** A view of {@code header}, whose byte order must be big-endian. */
     public Pdu(ByteBuffer header) {
         if (header.order() != ByteOrder.BIG_ENDIAN || header.capacity() < BHS_BYTES) {
-            throw new IllegalArgumentException("a header is at least 48 big-endian bytes");
+            throw new IllegalArgumentException("a header must have at least 48 bytes in big-endian order");
         }
         this.header = header;
     }
 
-    /** A header of its own, outside the heap, with room for its digest behind it. */
+    /** A new header outside the heap, with room for its digest after it. */
     public static ByteBuffer newHeader() {
         return ByteBuffer.allocateDirect(BHS_BYTES + DIGEST_BYTES);
     }

@@ -10,7 +10,7 @@ public final class RejectPdu extends ResponsePdu {
     /** Protocol error. */
     public static final int PROTOCOL_ERROR = 0x04;
 
-    /** There is nothing that could be sent again. */
+    /** SNACK is not supported: no data is kept to be sent again. */
     public static final int SNACK_REJECT = 0x03;
 
     /** Command not supported. */
@@ -22,7 +22,7 @@ public final class RejectPdu extends ResponsePdu {
     /** Invalid PDU field. */
     public static final int INVALID_PDU_FIELD = 0x09;
 
-    /** The exchange is longer than there is room for. */
+    /** The exchange exceeds the room for its text. */
     public static final int LONG_OPERATION = 0x0A;
 
     private static final int REASON = 2;

@@ -2,7 +2,7 @@ package io.modeldisk.protocol.pdu;
 
 import java.nio.ByteBuffer;
 
-/** What an initiator sends, with its place in the order of commands: CmdSN and ExpStatSN (RFC 7143 section 11.2.1). */
+/** A PDU from an initiator, with its place in the order of commands: CmdSN and ExpStatSN (RFC 7143 section 11.2.1). */
 public class RequestPdu extends Pdu {
     private static final int CMD_SN = 24;
     private static final int EXP_STAT_SN = 28;

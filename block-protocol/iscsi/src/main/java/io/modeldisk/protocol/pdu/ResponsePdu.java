@@ -2,7 +2,7 @@ package io.modeldisk.protocol.pdu;
 
 import java.nio.ByteBuffer;
 
-/** What a target sends, with StatSN and the command window: ExpCmdSN and MaxCmdSN (RFC 7143 section 11.4). */
+/** A PDU from a target, with StatSN and the command window: ExpCmdSN and MaxCmdSN (RFC 7143 section 11.4). */
 public class ResponsePdu extends Pdu {
     private static final int STAT_SN = 24;
     private static final int EXP_CMD_SN = 28;

@@ -23,7 +23,7 @@ public final class ScsiCommandPdu extends RequestPdu {
         return begin(FLAG_FINAL | FLAG_READ, expectedBytes);
     }
 
-    /** Begins a command that writes and has no unsolicited data after its own. */
+    /** Begins a command that writes and has no unsolicited data after the command. */
     public ScsiCommandPdu beginWrite(int expectedBytes) {
         return begin(FLAG_FINAL | FLAG_WRITE, expectedBytes);
     }

@@ -51,7 +51,7 @@ public final class ScsiResponsePdu extends ResponsePdu {
         return header.get(STATUS) & 0xFF;
     }
 
-    /** How many bytes were not moved, or would have been moved beyond what was expected. */
+    /** The bytes that were not moved, or that exceeded the expected length. */
     public long residualBytes() {
         return header.getInt(RESIDUAL) & 0xFFFFFFFFL;
     }

@@ -46,7 +46,7 @@ public final class TaskManagementRequestPdu extends RequestPdu {
         return this;
     }
 
-    /** What is asked for. */
+    /** The function. */
     public int function() {
         return flags() & 0x7F;
     }

@@ -7,10 +7,10 @@ public final class TaskManagementResponsePdu extends ResponsePdu {
     /** Done. */
     public static final int FUNCTION_COMPLETE = 0;
 
-    /** There is no such task. */
+    /** The task does not exist. */
     public static final int TASK_DOES_NOT_EXIST = 1;
 
-    /** There is no such unit. */
+    /** The unit does not exist. */
     public static final int LUN_DOES_NOT_EXIST = 2;
 
     /** This target cannot take over tasks. */

@@ -25,7 +25,7 @@ public final class TextRequestPdu extends RequestPdu {
         return (flags() & FLAG_CONTINUE) != 0;
     }
 
-    /** The tag of the exchange that it goes on with, or the reserved one. */
+    /** The tag of the exchange that it continues, or the reserved tag. */
     public int targetTransferTag() {
         return header.getInt(TARGET_TRANSFER_TAG);
     }

@@ -17,7 +17,7 @@ public final class TextResponsePdu extends ResponsePdu {
         return begin(initiatorTaskTag, FLAG_FINAL, RESERVED_TAG);
     }
 
-    /** Begins a response after which the exchange goes on, with this tag; {@code continues} if its own text does. */
+    /** Begins a response to an exchange that goes on, with this tag; {@code continues} if its text goes on too. */
     public TextResponsePdu beginPart(int initiatorTaskTag, int targetTransferTag, boolean continues) {
         return begin(initiatorTaskTag, continues ? FLAG_CONTINUE : 0, targetTransferTag);
     }

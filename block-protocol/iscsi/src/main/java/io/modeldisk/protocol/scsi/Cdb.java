@@ -1,7 +1,7 @@
 package io.modeldisk.protocol.scsi;
 
 /**
- * A flyweight over a command descriptor block (SPC-4 4.2) of 6, 10, 12 or 16 bytes, as its group code says. Fields are unsigned
+ * A flyweight over a command descriptor block (SPC-4 4.2) of 6, 10, 12 or 16 bytes, by its group code. Fields are unsigned
  * and big-endian. Not thread-safe.
  */
 public final class Cdb {
@@ -42,7 +42,7 @@ public final class Cdb {
         return u32(at) << 32 | u32(at + 4);
     }
 
-    /** The group code, which tells the length. */
+    /** The group code, which determines the length. */
     private int group() {
         return opcode() >> 5;
     }
@@ -81,7 +81,7 @@ public final class Cdb {
         };
     }
 
-    /** What a VERIFY compares (SBC-3 5.33): the BYTCHK field. */
+    /** The BYTCHK field of a VERIFY (SBC-3 5.33). */
     public int byteCheck() {
         return u8(1) >> 1 & 0x03;
     }

@@ -3,8 +3,8 @@ package io.modeldisk.protocol.scsi;
 import java.util.HexFormat;
 
 /**
- * The bits of a command's CDB that are looked at, as REPORT SUPPORTED OPERATION CODES tells them (SPC-4 6.35.3). All others are
- * reserved, or ask for what is not supported, but for some that are ignored. Immutable.
+ * The bits of a CDB that have a meaning, as REPORT SUPPORTED OPERATION CODES returns them (SPC-4 6.35.3). All other bits
+ * are reserved or unsupported, except some that are ignored. Immutable.
  */
 public final class CdbUsage {
     private final byte[] mask;
@@ -31,7 +31,7 @@ public final class CdbUsage {
         return new CdbUsage(mask, 0, 0);
     }
 
-    /** The same, but with bits that may be set although nobody looks at them. */
+    /** The same, with bits that may be set and are ignored. */
     CdbUsage ignoring(int at, int bits) {
         return new CdbUsage(mask, at, bits);
     }

@@ -3,7 +3,7 @@ package io.modeldisk.protocol.scsi;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** What INQUIRY returns: standard data and the pages that every unit has (SPC-4 6.4 and 7.8, SBC-3 6.6). */
+/** The data of INQUIRY: standard data and the pages that every unit has (SPC-4 6.4 and 7.8, SBC-3 6.6). */
 public final class InquiryData {
     /** Supported VPD Pages. */
     public static final int SUPPORTED_PAGES = 0x00;
@@ -49,7 +49,7 @@ public final class InquiryData {
         return data.build();
     }
 
-    /** Standard INQUIRY data of a number behind which there is no unit. */
+    /** Standard INQUIRY data of a LUN without a unit. */
     public static byte[] noUnit() {
         return new DataBuilder(36).u8(0, NO_DEVICE).u8(2, 0x06).u8(3, 0x12).u8(4, 31).text(8, 8, VENDOR)
             .text(16, 16, "").text(32, 4, REVISION).build();

@@ -1,8 +1,8 @@
 package io.modeldisk.protocol.scsi;
 
-/** What a command does with the medium of its logical unit. */
+/** The access of a command to the medium of its logical unit. */
 public enum MediumAccess {
-    /** Nothing; it may return parameter data. */
+    /** None; the command may return parameter data. */
     NONE,
     /** Reads the medium. */
     READ,
@@ -35,7 +35,7 @@ public enum MediumAccess {
         };
     }
 
-    /** Whether data of the medium, or what a comparison shows of it, is returned. */
+    /** Whether the command returns data of the medium, or compares it. */
     public boolean reads() {
         return switch (this) {
             case READ, COMPARE, WRITE_AND_COMPARE, COMPARE_SAME -> true;

@@ -1,6 +1,6 @@
 package io.modeldisk.protocol.scsi;
 
-/** What MODE SENSE returns (SPC-4 6.11 and 7.5, SBC-3 6.5): no page is changeable or saved. */
+/** The data of MODE SENSE (SPC-4 6.11 and 7.5, SBC-3 6.5): no page is changeable or saved. */
 public final class ModePages {
     private static final int CACHING = 0x08;
     private static final int CONTROL = 0x0A;
@@ -33,7 +33,7 @@ public final class ModePages {
                 "no mode page %02Xh, subpage %02Xh".formatted(page, cdb.u8(3)));
         }
         data.append(pages);
-        // DPOFUA: reads and writes take those bits; there is no cache below to go around.
+        // DPOFUA: reads and writes accept these bits, which have no effect without a cache.
         if (six) {
             data.u8(0, data.length() - 1).u8(2, 0x10).u8(3, descriptorBytes);
         } else {

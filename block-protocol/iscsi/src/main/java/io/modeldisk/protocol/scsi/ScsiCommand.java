@@ -100,7 +100,7 @@ public enum ScsiCommand {
         this.usage = scope == Scope.DEVICE ? parsed : ignoringGroupNumber(parsed);
     }
 
-    /** Statistics a group are not kept: what a command's GROUP NUMBER is does not matter (SBC-3 4.22). */
+    /** GROUP NUMBER is ignored: there are no statistics by group (SBC-3 4.22). */
     private static CdbUsage ignoringGroupNumber(CdbUsage usage) {
         return switch (usage.opcode() >> 5) {
             case 1, 2 -> usage.ignoring(6, GROUP_NUMBER_MASK);
@@ -169,7 +169,7 @@ public enum ScsiCommand {
         return serviceAction;
     }
 
-    /** Whether only a plain disk has it, a unit that gives back what was written to it. */
+    /** Whether only a plain disk has it: a unit that returns the data written to it. */
     public boolean needsDisk() {
         return scope == Scope.DISK;
     }

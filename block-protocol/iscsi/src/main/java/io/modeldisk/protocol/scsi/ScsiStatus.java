@@ -5,10 +5,10 @@ public final class ScsiStatus {
     /** The task completed. */
     public static final int GOOD = 0x00;
 
-    /** Sense data tells what went wrong. */
+    /** The command failed; sense data has the reason. */
     public static final int CHECK_CONDITION = 0x02;
 
-    /** GOOD, and what was asked about holds: all of a PRE-FETCH is in the cache. */
+    /** GOOD, and the condition holds: all of a PRE-FETCH is in the cache. */
     public static final int CONDITION_MET = 0x04;
 
     /** Not now: try again. */
@@ -20,7 +20,7 @@ public final class ScsiStatus {
     /** No room for another task. */
     public static final int TASK_SET_FULL = 0x28;
 
-    /** Another nexus has aborted the task; nothing of it was done. */
+    /** Another nexus has aborted the task, which had no effect. */
     public static final int TASK_ABORTED = 0x40;
 
     private ScsiStatus() {}

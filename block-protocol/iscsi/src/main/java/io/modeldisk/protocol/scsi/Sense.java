@@ -1,7 +1,7 @@
 package io.modeldisk.protocol.scsi;
 
 /**
- * What CHECK CONDITION reports (SPC-4 4.5): sense key, additional sense code and qualifier.
+ * The sense data of a CHECK CONDITION (SPC-4 4.5): sense key, additional sense code and qualifier.
  *
  * @param key the sense key, 0 to 15
  * @param asc the additional sense code, 0 to 255
@@ -9,7 +9,7 @@ package io.modeldisk.protocol.scsi;
  * @param field the byte of the CDB or parameter list at fault, or -1
  * @param inCdb whether {@code field} is in the CDB
  * @param bit the bit at fault within that byte, or -1
- * @param information what the INFORMATION field says, less than 2^32, or -1
+ * @param information the value of the INFORMATION field, less than 2^32, or -1 without one
  */
 public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bit, long information) {
     /** The length of fixed-format sense data as {@link #encode} writes it. */
@@ -44,16 +44,16 @@ public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bi
     /** NOT READY, the logical unit is not ready, cause not reportable. */
     public static final Sense NOT_READY = of(0x2, 0x04, 0x00);
 
-    /** ABORTED COMMAND, protocol service CRC error: what iSCSI says of data that is damaged, missing or out of order. */
+    /** ABORTED COMMAND, protocol service CRC error: iSCSI's sense for data that is damaged, missing or out of order. */
     public static final Sense PROTOCOL_SERVICE_CRC_ERROR = of(0xB, 0x47, 0x05);
 
-    /** ABORTED COMMAND, less or more of a write's data came than was asked for. */
+    /** ABORTED COMMAND, incorrect amount of data: less or more than a write asked for. */
     public static final Sense INCORRECT_AMOUNT_OF_DATA = of(0xB, 0x0C, 0x0D);
 
     /** ABORTED COMMAND, the memory that a command names is not there, or not enough of it. */
     public static final Sense DATA_OFFSET_ERROR = of(0xB, 0x4B, 0x05);
 
-    /** ABORTED COMMAND, more data came unasked than was agreed on. */
+    /** ABORTED COMMAND, unexpected unsolicited data: more than was negotiated. */
     public static final Sense UNEXPECTED_UNSOLICITED_DATA = of(0xB, 0x0C, 0x0C);
 
     /** ACCESS DENIED - NO ACCESS RIGHTS. */
@@ -62,7 +62,7 @@ public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bi
     /** HARDWARE ERROR, internal target failure. */
     public static final Sense INTERNAL_TARGET_FAILURE = of(0x4, 0x44, 0x00);
 
-    /** Sense that points at nothing. */
+    /** Sense without a field pointer. */
     public static Sense of(int key, int asc, int ascq) {
         return new Sense(key, asc, ascq, -1, true, -1, -1);
     }

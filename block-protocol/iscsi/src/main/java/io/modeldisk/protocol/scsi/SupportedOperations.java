@@ -3,7 +3,7 @@ package io.modeldisk.protocol.scsi;
 import java.util.List;
 
 /**
- * What REPORT SUPPORTED OPERATION CODES and REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS return of a unit (SPC-4 6.35 and 6.36).
+ * The data of REPORT SUPPORTED OPERATION CODES and REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS (SPC-4 6.35 and 6.36).
  * Immutable.
  */
 public final class SupportedOperations {
@@ -30,7 +30,7 @@ public final class SupportedOperations {
      * The commands of a unit.
      *
      * @param disk whether it has those that only a plain disk has
-     * @param vendorCommands its own
+     * @param vendorCommands its vendor-specific commands
      */
     public SupportedOperations(boolean disk, List<CdbUsage> vendorCommands) {
         this.disk = disk;

@@ -23,13 +23,13 @@ public enum ChapAlgorithm {
         this.digest = digest;
     }
 
-    /** What {@code CHAP_A} offers: all that this Java has, the strongest first. */
+    /** The value of {@code CHAP_A}: all algorithms of this Java, the strongest first. */
     public static String offer() {
         return Arrays.stream(values()).filter(ChapAlgorithm::isAvailable).map(a -> Integer.toString(a.number))
             .collect(Collectors.joining(","));
     }
 
-    /** The strongest of a list as {@code CHAP_A} offers it, or empty if none is here. */
+    /** The strongest known algorithm of a {@code CHAP_A} list; empty if all are unknown. */
     public static Optional<ChapAlgorithm> strongestOf(String offer) {
         var numbers = Arrays.asList(offer.split(",", -1));
         return Arrays.stream(values())
@@ -56,7 +56,7 @@ public enum ChapAlgorithm {
         try {
             return MessageDigest.getInstance(digest);
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException(digest + " was there before", e);
+            throw new IllegalStateException(digest + " is missing, although it was found before", e);
         }
     }
 }

@@ -10,7 +10,7 @@ import java.security.SecureRandom;
 import java.util.Map;
 
 /**
- * What one side sends the other to be digested with its secret.
+ * A challenge: the bytes that one side sends the other to be digested with its secret.
  *
  * @param algorithm the digest that was agreed on
  * @param identifier {@code CHAP_I}, 0 to 255

@@ -9,7 +9,7 @@ import java.util.Set;
  * A user that may be on the other side.
  *
  * @param secret its secret
- * @param rights what it may do
+ * @param rights its rights
  * @param initiators the initiators that may log in with the secret; empty for all
  */
 record ChapPeer(ChapSecret secret, Set<Right> rights, List<InitiatorPattern> initiators) {

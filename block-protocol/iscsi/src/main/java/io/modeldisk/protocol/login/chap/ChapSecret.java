@@ -4,9 +4,9 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Arrays;
 
-/** What one side of CHAP knows and never sends. It cannot be printed. */
+/** The secret of one side of CHAP. It is never sent and cannot be printed. */
 public final class ChapSecret {
-    /** 96 bits: a shorter one could be guessed from what is on the wire (RFC 7143 section 9.2.1). */
+    /** 96 bits: a shorter secret could be guessed from the messages on the wire (RFC 7143 section 9.2.1). */
     public static final int MIN_BYTES = 12;
 
     /** Enough for every initiator. */

@@ -46,8 +46,8 @@ public final class ChapSecrets {
     /**
      * Reads lines.
      *
-     * @param source where they come from, for messages
-     * @throws IllegalArgumentException with the number of the line that is wrong and what would be right, never a secret
+     * @param source the origin of the lines, for messages
+     * @throws IllegalArgumentException for a malformed line, with its number and a remedy, never with a secret
      */
     public static ChapSecrets parse(String text, String source) {
         String selfName = null;

@@ -25,7 +25,7 @@ public final class InitiatorChap {
     /**
      * Begins.
      *
-     * @throws IllegalArgumentException if the secrets do not say who this side is
+     * @throws IllegalArgumentException if the secrets have no line {@code self}
      */
     public InitiatorChap(ChapSecrets secrets, SecureRandom random) {
         if (!secrets.hasSelf()) {
@@ -41,10 +41,10 @@ public final class InitiatorChap {
     }
 
     /**
-     * Takes the target's answer to what was sent before.
+     * Takes the target's answer to the keys that were sent before.
      *
-     * @return what to send next; empty once the target has been told everything
-     * @throws LoginException if the answer is not what it must be, or the target cannot authenticate
+     * @return the keys to send next; empty after the last
+     * @throws LoginException for an invalid answer, and if the target cannot authenticate
      */
     public TextParameters next(Map<String, String> answers) throws LoginException {
         TextParameters keys = new TextParameters();

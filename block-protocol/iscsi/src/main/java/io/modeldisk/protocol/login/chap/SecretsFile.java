@@ -13,7 +13,7 @@ import java.nio.file.attribute.UserPrincipal;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** The file of {@link ChapSecrets}, which nobody but its owner may read: this process's user, or root. */
+/** The file of {@link ChapSecrets}. Only its owner, this process's user or root, may be able to read it. */
 public final class SecretsFile {
     private static final long MAX_BYTES = 1 << 20;
 
@@ -25,7 +25,7 @@ public final class SecretsFile {
     /**
      * Reads it.
      *
-     * @throws IOException if it is missing, can be read or written by others, or is not what it should be, with a remedy
+     * @throws IOException if it is missing or malformed, or if others can read or write it, with a remedy
      */
     public static ChapSecrets read(Path file) throws IOException {
         try {
@@ -58,8 +58,8 @@ public final class SecretsFile {
         UserPrincipal self = Files.getOwner(Path.of("/proc/self"));
         UserPrincipal root = Files.getOwner(Path.of("/proc"));
         if (!attributes.owner().equals(self) && !attributes.owner().equals(root)) {
-            throw new IOException("the secrets file " + file + " is " + attributes.owner().getName()
-                + "'s, who may change it; it must be " + self.getName() + "'s or root's");
+            throw new IOException("the secrets file " + file + " belongs to " + attributes.owner().getName()
+                + "'s; it must belong to " + self.getName() + " or root");
         }
     }
 }

@@ -30,14 +30,14 @@ public final class TargetChap {
     private ChapChallenge challenge;
     private String user;
 
-    /** Begins with those who may log in, and the source of challenges. */
+    /** Begins with the users that may log in, and the source of challenges. */
     public TargetChap(ChapSecrets secrets, SecureRandom random) {
         this.secrets = secrets;
         this.random = random;
     }
 
     /**
-     * Takes what the initiator sent in one exchange; keys that are not CHAP's are left alone, and so is one without any.
+     * Takes the keys that the initiator sent in one exchange; keys of others than CHAP are ignored.
      *
      * @throws LoginException with authentication failure for a wrong name, response or challenge, and with initiator error for
      *     keys that do not belong here
@@ -65,7 +65,7 @@ public final class TargetChap {
 
     private static void require(boolean condition, Set<String> keys, String expected) throws LoginException {
         if (!condition) {
-            throw new LoginException(keys.stream().sorted().toList() + " where " + expected + " must come");
+            throw new LoginException(keys.stream().sorted().toList() + " received, expected " + expected);
         }
     }
 
@@ -82,7 +82,7 @@ public final class TargetChap {
         ChapPeer peer = secrets.peer(name);
         boolean answered = challenge.isAnswered(offered.get(Key.CHAP_R), peer.secret());
         if (!answered || !secrets.knows(peer)) {
-            throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE, "CHAP: a name or response that is wrong");
+            throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE, "CHAP: wrong name or response");
         }
         if (offered.containsKey(Key.CHAP_C)) {
             answer(ChapChallenge.received(challenge.algorithm(), offered), answers);
@@ -96,7 +96,7 @@ public final class TargetChap {
         }
         if (!secrets.hasSelf()) {
             throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE,
-                "CHAP: the initiator wants the target to authenticate, but there is no 'self' among the secrets");
+                "CHAP: the initiator asks the target to authenticate, but the secrets have no line 'self NAME SECRET'");
         }
         answers.put(Key.CHAP_N, secrets.selfName())
             .put(Key.CHAP_R, TextConstant.hexadecimal(secrets.self().respond(initiators)));

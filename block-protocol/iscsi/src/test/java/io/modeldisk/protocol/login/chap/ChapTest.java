@@ -214,7 +214,8 @@ class ChapTest {
     @Test
     void targetWithoutSelfCannotAnswer() throws LoginException {
         ChapSecrets oneWay = ChapSecrets.parse("peer learner aVeryLongSecretOfIts", "target");
-        assertThatThrownBy(() -> run(oneWay, MUTUAL)).hasMessageContaining("there is no 'self'");
+        assertThatThrownBy(() -> run(oneWay, MUTUAL))
+            .hasMessageContaining("the secrets have no line 'self NAME SECRET'");
         assertThat(run(oneWay, INITIATOR).user()).isEqualTo("learner");
     }
 
