@@ -8,14 +8,14 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * A range of zeroed, page-aligned memory outside the heap, addressed by a 64-bit offset and made of slabs of at most
- * {@value #SLAB_BYTES} bytes: a slab is what a datamover registers and what one {@link ByteBuffer} can show. Shareable memory can
- * also be mapped by another process of this host.
+ * A range of zeroed, page-aligned memory outside the heap, addressed by a 64-bit offset. It consists of slabs of at most
+ * {@value #SLAB_BYTES} bytes: a datamover registers a slab at a time, and one {@link ByteBuffer} can view one. Another process of
+ * this host can map shareable memory.
  *
- * <p>Thread-safe: immutable but for its contents, whose owners keep their own locks. After {@link #close()} any access fails.
+ * <p>Thread-safe: only the contents change, under the locks of their owners. After {@link #close()} any access fails.
  */
 public final class DataMemory implements AutoCloseable {
-    /** Every slab but the last has this size, a multiple of every block size, so that no block straddles two. */
+    /** The size of every slab except the last: a multiple of every block size, so that no block lies in two slabs. */
     public static final int SLAB_BYTES = 1 << 30;
 
     private static final int SLAB_SHIFT = 30;
@@ -38,7 +38,7 @@ public final class DataMemory implements AutoCloseable {
      *
      * @param bytes more than 0
      * @throws IllegalArgumentException if {@code bytes} is not positive
-     * @throws OutOfMemoryError if the machine has not so much
+     * @throws OutOfMemoryError if the machine has less
      */
     public static DataMemory allocate(long bytes) {
         Arena arena = Arena.ofShared();
@@ -59,7 +59,7 @@ public final class DataMemory implements AutoCloseable {
      *
      * @param bytes more than 0
      * @throws IllegalArgumentException if {@code bytes} is not positive
-     * @throws IOException if the machine has not so much, or has no such memory, in words
+     * @throws IOException if the memory limit of this process allows less, or this machine has no such memory, with the reason
      */
     public static DataMemory allocateShareable(long bytes) throws IOException {
         MemorySegment[] slabs = new MemorySegment[slabsFor(bytes)];
@@ -84,8 +84,8 @@ public final class DataMemory implements AutoCloseable {
     }
 
     /**
-     * A view of slabs that belong to somebody else, who also gives them back. Slab {@code i} holds the offsets from
-     * {@code i * SLAB_BYTES} on; where an element is null or short there is no memory, and none may be addressed.
+     * A view of slabs that the caller owns and releases. Slab {@code i} holds the offsets from {@code i * SLAB_BYTES} on. An
+     * element may be null or short; the offsets without memory must not be used.
      */
     public static DataMemory viewOf(MemorySegment... slabs) {
         return new DataMemory(null, slabs.clone(), new int[0], (long) slabs.length << SLAB_SHIFT);
@@ -122,12 +122,12 @@ public final class DataMemory implements AutoCloseable {
         return bytes;
     }
 
-    /** How many slabs there are. */
+    /** The number of slabs. */
     public int slabCount() {
         return slabs.length;
     }
 
-    /** The slab that holds the byte at {@code offset}; its own offsets start at {@link #offsetInSlab} 0. */
+    /** The slab that holds the byte at {@code offset}, at the offset {@link #offsetInSlab}. */
     public MemorySegment slab(long offset) {
         return slabs[slabIndex(offset)];
     }
@@ -137,12 +137,12 @@ public final class DataMemory implements AutoCloseable {
         return (int) (offset >>> SLAB_SHIFT);
     }
 
-    /** Where the byte at {@code offset} is within its slab. */
+    /** The offset within its slab of the byte at {@code offset}. */
     public static int offsetInSlab(long offset) {
         return (int) (offset & (SLAB_BYTES - 1));
     }
 
-    /** How many bytes lie between {@code offset} and the end of its slab. */
+    /** The number of bytes from {@code offset} to the end of its slab. */
     public int bytesLeftInSlab(long offset) {
         return (int) slab(offset).byteSize() - offsetInSlab(offset);
     }
@@ -157,7 +157,7 @@ public final class DataMemory implements AutoCloseable {
         return slab(offset).asSlice(offsetInSlab(offset), lengthBytes);
     }
 
-    /** New buffers, one over each slab, for a single thread's use: set position and limit, and no object is made later. */
+    /** New buffers for one thread, one over each slab. The thread sets position and limit, so that no object is made later. */
     public ByteBuffer[] newViews() {
         ByteBuffer[] views = new ByteBuffer[slabs.length];
         for (int i = 0; i < views.length; i++) {
@@ -166,7 +166,7 @@ public final class DataMemory implements AutoCloseable {
         return views;
     }
 
-    /** Gives the memory back, unless it is a view. The owner makes sure that nobody uses it any more. */
+    /** Releases the memory, unless it is a view. The owner ensures that nothing uses it any more. */
     @Override
     public void close() {
         if (arena != null) {

@@ -2,12 +2,12 @@ package io.modeldisk.protocol.datamover.shm;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** How much of its peers' memory a server maps: for each connection, and for all of them together. Thread-safe. */
+/** The limits of the memory of initiators that a server maps: for each connection, and in total. Thread-safe. */
 public final class MappingLimits {
-    /** How much for one connection: address space, not memory; the pages are the peer's. */
+    /** The limit of one connection. It counts address space, not memory: the pages belong to the peer. */
     public static final long DEFAULT_CONNECTION_BYTES = 256L << 30;
 
-    /** How much for all. */
+    /** The limit of all connections together. */
     public static final long DEFAULT_TOTAL_BYTES = 1L << 40;
 
     private final long connectionBytes;
@@ -37,7 +37,7 @@ public final class MappingLimits {
         return totalBytes;
     }
 
-    /** How much is mapped now, by all connections. */
+    /** The bytes that all connections have mapped now. */
     public long mappedBytes() {
         return mappedBytes.get();
     }

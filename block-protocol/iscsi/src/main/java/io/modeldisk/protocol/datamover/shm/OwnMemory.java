@@ -4,8 +4,8 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 
 /**
- * Which memory of this initiator its target has mapped, and under which steering tags: at first sight of each, all its slabs.
- * For whoever holds the lock to send.
+ * The memory of this initiator that its target has mapped, by steering tag. A slab is registered at its first use. For the thread
+ * that holds the lock for sending.
  */
 final class OwnMemory {
     private final FrameWriter writer;
@@ -19,7 +19,7 @@ final class OwnMemory {
     /**
      * The steering tag of the slab that holds the byte at {@code offset}.
      *
-     * @throws IllegalArgumentException if the memory is not shareable, or the target can have no more of it
+     * @throws IllegalArgumentException if the memory is not shareable, or the target maps no more slabs
      * @throws IOException if the connection is lost
      */
     int tagOf(DataMemory memory, long offset) throws IOException {
@@ -45,7 +45,8 @@ final class OwnMemory {
         invalidateClosed();
         int tag = find(null, 0);
         if (tag < 0) {
-            throw new IllegalArgumentException("more than " + PeerMemory.MAX_TAGS + " slabs of memory in use at once");
+            throw new IllegalArgumentException("more than " + PeerMemory.MAX_TAGS
+                + " slabs of shareable memory (1 GiB each) are in use over one connection");
         }
         writer.send(Frame.REGISTER, tag, memory.descriptor(slab));
         memories[tag] = memory;
@@ -53,7 +54,7 @@ final class OwnMemory {
         return tag;
     }
 
-    /** What its owner has given back since. */
+    /** Invalidates the tags of memory that its owner has closed. */
     private void invalidateClosed() throws IOException {
         for (int tag = 0; tag < memories.length; tag++) {
             if (memories[tag] != null && !memories[tag].isOpen()) {

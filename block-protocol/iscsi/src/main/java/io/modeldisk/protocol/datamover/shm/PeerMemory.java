@@ -9,10 +9,10 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * The memory of one initiator that its target has mapped. A steering tag is the number of a slab, so that a tag and an offset
- * make an address in {@link #memory()}. For the receiving thread; what {@link #memory()} answers is for any.
+ * make an address in {@link #memory()}. For the receiving thread; the memory is for any thread.
  */
 final class PeerMemory {
-    /** How many slabs an initiator may register at one time. */
+    /** The most slabs that an initiator may register at one time. */
     static final int MAX_TAGS = 256;
 
     private static final MemorySegment[] NONE = {};
@@ -31,7 +31,7 @@ final class PeerMemory {
      * Maps a slab.
      *
      * @param descriptor stays the caller's
-     * @throws IOException if the memory is not fit, or there would be too much of it, in words
+     * @throws IOException if the memory is not safe to map, or exceeds a limit, with the reason
      */
     void register(int tag, int descriptor) throws IOException {
         if (tag < 0 || tag >= MAX_TAGS || arenas[tag] != null) {
@@ -43,7 +43,7 @@ final class PeerMemory {
         try {
             slab = SharedMemory.map(descriptor, DataMemory.SLAB_BYTES, arena);
             if (mappedBytes + slab.byteSize() > limits.connectionBytes()) {
-                throw new IOException("with it the connection would have " + (mappedBytes + slab.byteSize())
+                throw new IOException("the connection would have " + (mappedBytes + slab.byteSize())
                     + " bytes mapped, the limit is " + limits.connectionBytes());
             }
             if (!limits.take(slab.byteSize())) {
@@ -52,7 +52,7 @@ final class PeerMemory {
             }
         } catch (IOException e) {
             arena.close();
-            throw new IOException("memory with steering tag " + tag + " is not taken: " + e.getMessage(), e);
+            throw new IOException("memory with steering tag " + tag + " is refused: " + e.getMessage(), e);
         }
         mappedBytes += slab.byteSize();
         arenas[tag] = arena;
@@ -63,12 +63,12 @@ final class PeerMemory {
     }
 
     private void show(MemorySegment[] now) {
-        // A task that is under way keeps the view it began with.
+        // A task in progress keeps the view it began with.
         slabs = now;
         memory = DataMemory.viewOf(now);
     }
 
-    /** Unmaps a slab. A task that still uses it fails, as its initiator has asked for. */
+    /** Unmaps a slab. A task that still uses it fails; its initiator caused that. */
     void invalidate(int tag) throws ProtocolException {
         if (tag < 0 || tag >= slabs.length || arenas[tag] == null) {
             throw new ProtocolException("steering tag " + tag + " is not in use");
@@ -93,17 +93,17 @@ final class PeerMemory {
             && offset >= 0 && offset <= slabs[tag].byteSize() - bytes;
     }
 
-    /** All slabs, each at its tag's place. */
+    /** All slabs, each at the offset of its tag. */
     DataMemory memory() {
         return memory;
     }
 
-    /** Where in {@link #memory()} an offset of a tag is. */
+    /** The offset in {@link #memory()} of an offset of a tag. */
     static long address(int tag, long offset) {
         return (long) tag * DataMemory.SLAB_BYTES + offset;
     }
 
-    /** Unmaps everything; nobody uses it any more. */
+    /** Unmaps all slabs; no task uses them any more. */
     void close() {
         for (int tag = 0; tag < slabs.length; tag++) {
             if (arenas[tag] != null) {

@@ -13,7 +13,7 @@ import java.nio.file.Path;
 /**
  * The way to a target on this host over shared memory.
  *
- * @param path its socket, as {@link SocketPath} says
+ * @param path its socket, of {@link SocketPath}
  */
 public record ShmInitiatorPortal(Path path) implements InitiatorPortal {
     private static final long PROBE_MS = 1000;
@@ -60,12 +60,13 @@ public record ShmInitiatorPortal(Path path) implements InitiatorPortal {
         }
     }
 
-    /** A server of somebody else, who has put his socket there, would get to see the memory. */
+    /** Refuses the server of another user, which would see this process's memory. */
     private static int checkServer(UnixSocket socket) throws IOException {
         UnixSocket.Peer server = socket.peer();
         int user = Processes.effectiveUserId();
         if (user != 0 && server.userId() != 0 && server.userId() != user) {
-            throw new IOException("the server at the socket is of user " + server.userId() + ", this is user " + user);
+            throw new IOException(
+                "the server at the socket belongs to user " + server.userId() + ", this process to user " + user);
         }
         return server.processId();
     }

@@ -22,8 +22,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Listens on a Unix socket that only its own user and root reach: the directory is theirs alone, and the kernel says who
- * connects. The socket of a server that is gone is replaced; one that is answered is in use.
+ * Listens on a Unix socket for processes of its own user and of root: the rights of the directory keep others out, and the kernel
+ * names the user of each connection. A socket without a listener is replaced; one with a listener is in use.
  */
 public final class ShmPortal implements TargetPortal {
     /** The datamover's name. */
@@ -32,15 +32,15 @@ public final class ShmPortal implements TargetPortal {
     /**
      * Listens at a target's {@linkplain SocketPath path} in a directory.
      *
-     * @param directory is made if there is none
-     * @param limits how much initiators' memory is mapped
+     * @param directory created if it does not exist
+     * @param limits of the mapped memory of initiators
      */
     public record Opener(Path directory, MappingLimits limits) implements TargetPortal.Opener {
         @Override
         public TargetPortal open(InetSocketAddress address, String targetName) throws IOException {
             if (address.getPort() == 0) {
                 throw new IOException(
-                    "the socket for shared memory is named after the target's port, which may not be 0");
+                    "the socket for shared memory is named after the target's port, which must not be 0");
             }
             return listen(SocketPath.of(directory, targetName, address.getPort()), address, limits);
         }
@@ -53,7 +53,8 @@ public final class ShmPortal implements TargetPortal {
 
     private static final Logger LOG = LogManager.getLogger(ShmPortal.class);
     private static final long PROBE_MS = 1000;
-    private static final int ACCEPT_STEP_MS = 500;
+    /** Closing the portal wakes the wait. */
+    private static final int NO_TIMEOUT = -1;
     private static final int GROUP_OR_OTHERS_WRITE = 022;
 
     private final UnixSocket socket;
@@ -75,15 +76,15 @@ public final class ShmPortal implements TargetPortal {
     /**
      * Listens.
      *
-     * @param path the socket, as {@link SocketPath} says; its directory is made if there is none
+     * @param path of {@link SocketPath}; its directory is created if it does not exist
      * @param address the TCP address of the same target, for SendTargets
-     * @throws IOException if memory cannot be shared here, the directory is not safe or the socket in use, in words
+     * @throws IOException if memory cannot be shared here, the directory is not safe, or the socket is in use, with the reason
      */
     public static ShmPortal listen(Path path, InetSocketAddress address, MappingLimits limits) throws IOException {
         SharedMemory.ensureAvailability();
         makeDirectory(path.getParent());
         refuseIfInUse(path);
-        // Under a name of its own first: whoever finds the socket can connect to it.
+        // Under another name until it is ready: a process that finds the socket can connect to it.
         Path fresh = path.resolveSibling(path.getFileName() + "." + ProcessHandle.current().pid());
         Files.deleteIfExists(fresh);
         UnixSocket socket = UnixSocket.listen(fresh);
@@ -121,7 +122,7 @@ public final class ShmPortal implements TargetPortal {
                 throw new IOException("socket " + path + " is in use by process " + probe.peer().processId()
                     + ", which serves the same model at the same port; --shm-directory chooses another directory");
             } catch (NoListenerException e) {
-                LOG.debug("the server of {} is gone; its socket is replaced", path);
+                LOG.debug("no process listens at {}; its socket is replaced", path);
             }
         }
     }
@@ -158,7 +159,7 @@ public final class ShmPortal implements TargetPortal {
 
     private UnixSocket awaitConnection() throws IOException {
         try {
-            return socket.accept(ACCEPT_STEP_MS);
+            return socket.accept(NO_TIMEOUT);
         } catch (IOException e) {
             if (closed) {
                 throw new ClosedChannelException();
@@ -167,7 +168,7 @@ public final class ShmPortal implements TargetPortal {
         }
     }
 
-    /** The directory keeps others out; should it be opened to them, this does. */
+    /** Refuses other users, should the rights of the directory be changed. */
     private static String peerText(UnixSocket accepted) throws IOException {
         UnixSocket.Peer peer = accepted.peer();
         int user = Processes.effectiveUserId();
@@ -215,12 +216,12 @@ public final class ShmPortal implements TargetPortal {
         socket.shutdown(UnixSocket.SHUT_RD);
         socket.close();
         try {
-            // Another server may have put its own there, if ours was taken away.
+            // If the file was removed, another server may have put its socket there.
             if (Files.exists(path, LinkOption.NOFOLLOW_LINKS) && file.equals(fileKey(path))) {
                 Files.delete(path);
             }
         } catch (IOException e) {
-            LOG.warn("socket {} is not removed: {}", path, e.toString());
+            LOG.warn("could not remove socket {}: {}", path, e.toString());
         }
     }
 }

@@ -4,15 +4,15 @@ import io.modeldisk.platform.linux.Processes;
 import java.nio.file.Path;
 
 /**
- * Where a target's socket is: {@code MODEL-PORT.sock} in a directory that is its user's alone. So an initiator that knows the
- * target's name and its TCP port finds it.
+ * The path of a target's socket: {@code MODEL-PORT.sock} in a directory of its user. An initiator finds it by the target's name
+ * and TCP port.
  */
 public final class SocketPath {
     private static final String FOLDER = "modeldisk";
 
     private SocketPath() {}
 
-    /** The directory unless another is chosen: in {@code XDG_RUNTIME_DIR}; without one, in /run for root, else in /tmp. */
+    /** The default directory: in {@code XDG_RUNTIME_DIR}; without that variable, in /run for root and in /tmp for others. */
     public static Path defaultDirectory() {
         String runtime = System.getenv("XDG_RUNTIME_DIR");
         if (runtime != null && !runtime.isEmpty()) {

@@ -29,7 +29,7 @@ public record TcpInitiatorPortal(InetSocketAddress address) implements Initiator
     public InitiatorDatamover connect(
         InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMs, NanoClock clock) throws IOException {
         if (address.isUnresolved()) {
-            throw new IOException("is on a host that is not known");
+            throw new IOException("is on an unknown host");
         }
         SocketChannel channel = SocketChannel.open();
         try {

@@ -44,12 +44,12 @@ public final class TcpPortal implements TargetPortal {
     /**
      * Listens.
      *
-     * @param address of this machine; port 0 takes any that is free
-     * @throws IOException if that cannot be, in words
+     * @param address of this machine; port 0 takes any free port
+     * @throws IOException if the address cannot be used, with the reason
      */
     public static TcpPortal listen(InetSocketAddress address) throws IOException {
         if (address.isUnresolved()) {
-            throw new IOException("cannot listen on " + address.getHostString() + ": there is no such host");
+            throw new IOException("cannot listen on " + address.getHostString() + ": unknown host");
         }
         ServerSocketChannel channel = ServerSocketChannel.open();
         try {
@@ -60,7 +60,7 @@ public final class TcpPortal implements TargetPortal {
             channel.close();
             throw new IOException("cannot listen on " + TargetAddress.text(address) + ": "
                 + e.getMessage()
-                + "; --listen chooses another address, as HOST:PORT: a host of this machine and a port that is free",
+                + "; --listen chooses another address, as HOST:PORT: an address of this machine and a free port",
                 e);
         }
     }
@@ -85,7 +85,7 @@ public final class TcpPortal implements TargetPortal {
         try {
             InetSocketAddress peer = (InetSocketAddress) channel.getRemoteAddress();
             if (peer == null) {
-                throw new EOFException("a connection was gone before it was taken");
+                throw new EOFException("the peer closed a connection before it was accepted");
             }
             return new Incoming(channel, (InetSocketAddress) channel.getLocalAddress(), peer.getAddress());
         } catch (IOException | RuntimeException e) {

@@ -4,7 +4,7 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/** Buffers over the few memories that one thread at a time sends from or receives into, made at first sight of each. */
+/** Buffers over the few memories that one thread at a time sends from or receives into, made at their first use. */
 final class ViewCache {
     private DataMemory[] memories = new DataMemory[4];
     private ByteBuffer[][] views = new ByteBuffer[4][];

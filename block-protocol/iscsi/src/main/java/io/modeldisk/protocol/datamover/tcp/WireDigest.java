@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * The CRC32C of what is being sent or received, and its form on the wire: four bytes, the lowest first (RFC 7143 section
+ * The CRC32C of a header or of data, and its form on the wire: four bytes, the lowest first (RFC 7143 section
  * 13.1 and its examples in appendix A). Allocates nothing after the start; not thread-safe.
  */
 final class WireDigest {
@@ -18,24 +18,24 @@ final class WireDigest {
         crc.reset();
     }
 
-    /** Adds what lies between the buffer's position and its limit, and leaves both as they are. */
+    /** Adds the bytes from the buffer's position to its limit; changes neither. */
     void add(ByteBuffer data) {
         int position = data.position();
         crc.update(data);
         data.position(position);
     }
 
-    /** Adds bytes of a buffer, and leaves its position and limit behind them. */
+    /** Adds bytes of a buffer; its position and limit are then behind them. */
     void add(ByteBuffer data, int from, int bytes) {
         crc.update(data.clear().limit(from + bytes).position(from));
     }
 
-    /** Writes the digest of what was added into a big-endian buffer. */
+    /** Writes the digest of the added bytes into a big-endian buffer. */
     void put(ByteBuffer to, int at) {
         to.putInt(at, Integer.reverseBytes((int) crc.getValue()));
     }
 
-    /** Whether a big-endian buffer has the digest of what was added. */
+    /** Whether a big-endian buffer holds the digest of the added bytes. */
     boolean matches(ByteBuffer received, int at) {
         return received.getInt(at) == Integer.reverseBytes((int) crc.getValue());
     }

@@ -77,7 +77,7 @@ public final class IserPortal implements TargetPortal {
      */
     public static IserPortal listen(InetSocketAddress address) throws IOException {
         if (address.isUnresolved()) {
-            throw new IOException("cannot listen on " + address.getHostString() + ": there is no such host");
+            throw new IOException("cannot listen on " + address.getHostString() + ": unknown host");
         }
         Rdma.ensureAvailability();
         List<InetAddress> available = Rdma.addresses();
