@@ -1,4 +1,4 @@
-/* Versions, layouts, affinity and errors: what is not a verb. */
+/* Version, structure layouts, processor affinity and errors of libdisni. */
 #define _GNU_SOURCE
 #include "disni.h"
 
@@ -51,8 +51,8 @@ int disni_check(JNIEnv *env, int result, const char *what) {
 }
 
 /*
- * With this name a library counts as linked into the Java launcher once its symbols are global (JEP 178). So
- * System.loadLibrary("disni"), which DiSNI calls, finds the library wherever it was loaded from.
+ * A library with global symbols and a function of this name counts as linked into the Java launcher (JEP 178). So
+ * System.loadLibrary("disni"), which DiSNI calls, finds the library, whatever its path.
  */
 JNIEXPORT jint JNICALL JNI_OnLoad_disni(JavaVM *vm, void *reserved) {
     (void) vm;
@@ -108,7 +108,7 @@ DISPATCHER(jint, getRKeyOffset)(JNIEnv *env, jobject self) {
     return offsetof(struct ibv_send_wr, wr.rdma.rkey);
 }
 
-/* Which of the first 64 processors the calling thread may run on, a bit each. */
+/* The processors, of the first 64, on which the calling thread may run: one bit each. */
 JNIEXPORT void JNICALL Java_com_ibm_disni_util_NativeAffinity__1setAffinity(JNIEnv *env, jclass type, jlong mask) {
     (void) type;
     cpu_set_t set;

@@ -1,8 +1,8 @@
 /*
- * What the parts of libdisni share: how an error of the verbs becomes a Java exception with its errno in words.
+ * Common to the parts of libdisni: an error of the verbs becomes a Java exception with the text of its errno.
  *
  * libdisni implements the native methods that the classes of DiSNI 2.1 declare. DiSNI hands out the numbers that these methods
- * return as opaque handles; here they are addresses of the verbs' own objects.
+ * return as opaque handles; here they are addresses of the objects of the verbs.
  */
 #ifndef MODELDISK_DISNI_H
 #define MODELDISK_DISNI_H
@@ -15,16 +15,16 @@
 /* The interface version that DiSNI 2.1's classes ask for. */
 #define DISNI_VERSION 32
 
-/* As much private data as any transport's connection manager carries. */
+/* The most private data that the connection manager of any transport carries. */
 #define MAX_PRIVATE_DATA 255
 
-/* How many parts of memory one work request names; a device may take fewer. */
+/* The most memory ranges of one work request; a device may support fewer. */
 #define MAX_SGE 8
 
 /* A method of com.ibm.disni.verbs.impl.NativeDispatcher. */
 #define DISPATCHER(type, name) JNIEXPORT type JNICALL Java_com_ibm_disni_verbs_impl_NativeDispatcher__1##name
 
-/* An event channel, and what DiSNI's events leave out of the last one that came from it. One thread reads a channel. */
+/* An event channel, and the details of its last event that DiSNI lacks. One thread reads a channel. */
 struct event_channel {
     struct rdma_event_channel *cm;
     int status;

@@ -22,7 +22,7 @@ DISPATCHER(jlong, createEventChannel)(JNIEnv *env, jobject self) {
         disni_throw(env, error, "rdma_create_event_channel");
         return -1;
     }
-    /* The reader waits in poll, with a bound; an event that is gone by then must not hold it. */
+    /* The reader waits in poll, with a timeout; if the event has gone by then, the read must not block. */
     int flags = fcntl(channel->cm->fd, F_GETFL);
     if (flags < 0 || fcntl(channel->cm->fd, F_SETFL, flags | O_NONBLOCK) != 0) {
         int error = errno;
@@ -65,7 +65,7 @@ DISPATCHER(jint, destroyEp)(JNIEnv *env, jobject self, jlong id) {
     return 0;
 }
 
-/* DiSNI fills in family, port and address, and leaves the rest of the structure as it was. */
+/* DiSNI sets family, port and address, and does not clear the rest of the structure. */
 static struct sockaddr_in clean(jlong address) {
     const struct sockaddr_in *given = disni_pointer(address);
     struct sockaddr_in result = {
@@ -103,8 +103,8 @@ DISPATCHER(void, resolveRoute)(JNIEnv *env, jobject self, jlong id, jint timeout
 }
 
 /*
- * Waits for an event, up to timeout_millis or for ever if that is negative. Answers its type, or -1 if none came. It is
- * acknowledged at once, since DiSNI's acknowledgement does not say of what: what is needed of it is copied before.
+ * Waits for an event; without limit if timeout_millis is negative. Returns its type, or -1 if none came. The event is
+ * acknowledged at once, because DiSNI's acknowledgement does not name an event; the fields in use are copied before.
  */
 DISPATCHER(jint, getCmEvent)
 (JNIEnv *env, jobject self, jlong channel_handle, jlong listen_id, jlong client_id, jint timeout_millis) {
@@ -140,7 +140,7 @@ DISPATCHER(jint, getCmEvent)
     return type;
 }
 
-/* Nothing is left to do: getCmEvent has acknowledged the event. */
+/* Does nothing: getCmEvent has acknowledged the event. */
 DISPATCHER(jint, ackCmEvent)(JNIEnv *env, jobject self, jint event) {
     (void) env;
     (void) self;
@@ -186,7 +186,7 @@ DISPATCHER(jint, destroyQP)(JNIEnv *env, jobject self, jlong id) {
     return 0;
 }
 
-/* Both sides may have as many RDMA READs in flight as the device and the other side take. */
+/* As many RDMA READs in flight as the device and the peer support. */
 static struct rdma_conn_param parameters(const void *data, uint8_t bytes, int retry_count, int rnr_retry_count) {
     struct rdma_conn_param result = {
         .private_data = bytes == 0 ? NULL : data,
@@ -217,7 +217,7 @@ DISPATCHER(jint, disconnect)(JNIEnv *env, jobject self, jlong id) {
     return disni_check(env, rdma_disconnect(disni_pointer(id)), "rdma_disconnect");
 }
 
-/* Copies an IPv4 address; answers -1 for any other family, which DiSNI cannot tell of. */
+/* Copies an IPv4 address; returns -1 for any other family, which DiSNI does not support. */
 static jint copy_address(const struct sockaddr *from, jlong to) {
     if (from == NULL || from->sa_family != AF_INET) {
         return -1;
@@ -250,10 +250,10 @@ DISPATCHER(jlong, getContext)(JNIEnv *env, jobject self, jlong id) {
 }
 
 /*
- * What DiSNI leaves out; the functions below are no native methods, they are called through the foreign-function API.
+ * Functions that DiSNI lacks. They are no native methods; the foreign-function API calls them.
  */
 
-/* The status of the last event of a channel, and its private data; answers how many bytes of that there are. */
+/* Copies status and private data of a channel's last event; returns the length of the private data. */
 __attribute__((visibility("default"))) int modeldisk_rdma_last_event(int64_t handle, int32_t *status, uint8_t *data) {
     const struct event_channel *channel = disni_pointer(handle);
     *status = channel->status;
@@ -261,14 +261,14 @@ __attribute__((visibility("default"))) int modeldisk_rdma_last_event(int64_t han
     return channel->private_data_bytes;
 }
 
-/* Accepts with private data; answers 0 or an errno. */
+/* Accepts with private data; returns 0 or an errno. */
 __attribute__((visibility("default"))) int modeldisk_rdma_accept(
     int64_t id, const uint8_t *data, int bytes, int retry_count, int rnr_retry_count) {
     struct rdma_conn_param wanted = parameters(data, (uint8_t) bytes, retry_count, rnr_retry_count);
     return rdma_accept(disni_pointer(id), &wanted) == 0 ? 0 : errno;
 }
 
-/* Whether an identifier's device can send a message that invalidates a key of the other side's. */
+/* Whether an identifier's device can send a message that invalidates a key of the peer. */
 __attribute__((visibility("default"))) int modeldisk_rdma_can_invalidate(int64_t handle) {
     const struct rdma_cm_id *id = disni_pointer(handle);
     struct ibv_device_attr attributes;
@@ -276,7 +276,7 @@ __attribute__((visibility("default"))) int modeldisk_rdma_can_invalidate(int64_t
         && (attributes.device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS) != 0;
 }
 
-/* Writes the name of an identifier's device, at most bytes long with its final zero. */
+/* Writes the name of an identifier's device: at most this many bytes, the final zero included. */
 __attribute__((visibility("default"))) void modeldisk_rdma_device_name(int64_t handle, char *name, int bytes) {
     const struct rdma_cm_id *id = disni_pointer(handle);
     strncpy(name, id->verbs == NULL ? "" : ibv_get_device_name(id->verbs->device), (size_t) bytes - 1);

@@ -1,2 +1,2 @@
-/** What memory must keep, above all when another process has it too. */
+/** Tests of the memory that data moves through. */
 package io.modeldisk.protocol.memory;

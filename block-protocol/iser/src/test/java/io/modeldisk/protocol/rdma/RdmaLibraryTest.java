@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** libdisni on any machine that it was built on, with a device or without. */
+/** libdisni on a machine that built it, with a device or without. */
 class RdmaLibraryTest {
     @BeforeEach
     void needsTheLibrary() {
@@ -37,13 +37,13 @@ class RdmaLibraryTest {
     }
 
     @Test
-    void theVersionIsTheOneThatDisniAsksFor() {
+    void versionIsTheOneThatDisniExpects() {
         assertThat(RdmaLibrary.loadFailure()).isNull();
         assertThat(RdmaVerbs.getVersion()).isEqualTo(32);
     }
 
     @Test
-    void theAffinityThatIsSetIsTheOneThatIsFound() {
+    void affinityIsReadAsItWasSet() {
         assertThat(RdmaLibrary.loadFailure()).isNull();
         long before = NativeAffinity.getAffinity();
         try {
@@ -56,7 +56,7 @@ class RdmaLibraryTest {
     }
 
     @Test
-    void aMachineWithoutADeviceSaysSo() {
+    void machineWithoutADeviceReportsThat() {
         assumeFalse(Rdma.isAvailable(), "this machine has an RDMA device");
         assertThat(Rdma.unavailabilityCause()).containsAnyOf("no RDMA device", "errno");
         assertThatThrownBy(Rdma::ensureAvailability).isInstanceOf(IOException.class)

@@ -23,7 +23,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.LinkedList;
 import java.util.List;
 
-/** One end of a connection in its plainest form: a queue pair, a completion queue and a registered megabyte. */
+/** One end of a minimal connection: a queue pair, a completion queue and a registered megabyte. */
 final class VerbsEndpoint implements AutoCloseable {
     static final int TIMEOUT_MILLIS = 20_000;
     static final int MEMORY_BYTES = 1 << 20;
@@ -43,7 +43,7 @@ final class VerbsEndpoint implements AutoCloseable {
     private final IbvWC[] completion = {new IbvWC()};
     private final SVCPollCq poll;
 
-    /** Makes the objects on the device that {@code id} is bound to. */
+    /** Makes the objects on the device of {@code id}. */
     VerbsEndpoint(RdmaCmId id) throws IOException {
         this.id = id;
         domain = id.getVerbs().allocPd();
@@ -78,7 +78,7 @@ final class VerbsEndpoint implements AutoCloseable {
         return region.getRkey();
     }
 
-    /** Takes a message at an offset of the memory. */
+    /** Posts a receive at an offset of the memory. */
     void receive(long requestId, int offset, int bytes) throws IOException {
         IbvRecvWR request = new IbvRecvWR();
         request.setWr_id(requestId);
@@ -90,7 +90,7 @@ final class VerbsEndpoint implements AutoCloseable {
         post(requestId, IbvSendWR.IBV_WR_SEND, offset, bytes, 0, 0);
     }
 
-    /** An RDMA operation between the memory at an offset and the other side's. */
+    /** Posts an RDMA operation between the memory at an offset and the peer's. */
     void rdma(long requestId, int opcode, int offset, int bytes, long remoteAddress, int remoteKey) throws IOException {
         post(requestId, opcode, offset, bytes, remoteAddress, remoteKey);
     }

@@ -87,7 +87,7 @@ class VerbsTest {
         return parameters;
     }
 
-    /** The initiator's side up to its request for a connection. */
+    /** The initiator's side, up to its request to connect. */
     private void request(int port, String privateData) throws IOException {
         RdmaCmId id = initiatorChannel.createId(RdmaCm.RDMA_PS_TCP);
         id.resolveAddr(null, new InetSocketAddress(address, port), VerbsEndpoint.TIMEOUT_MILLIS);
@@ -122,7 +122,7 @@ class VerbsTest {
     }
 
     @Test
-    void aSentMessageIsReceivedWhereItWasExpected() throws IOException {
+    void messageIsReceivedInThePostedBuffer() throws IOException {
         connect();
         fill(initiator.data(), 1);
         target.receive(11, 4096, 1024);
@@ -133,7 +133,7 @@ class VerbsTest {
     }
 
     @Test
-    void anRdmaWriteChangesWhatItNamesAndNoMore() throws IOException {
+    void rdmaWriteChangesOnlyItsRange() throws IOException {
         connect();
         fill(target.data(), 2);
         target.rdma(21, IbvSendWR.IBV_WR_RDMA_WRITE, 0, PIECE_BYTES, initiator.address() + PIECE_BYTES,
@@ -146,7 +146,7 @@ class VerbsTest {
     }
 
     @Test
-    void anRdmaReadFetchesWhatItNames() throws IOException {
+    void rdmaReadFetchesItsRange() throws IOException {
         connect();
         fill(initiator.data(), 3);
         target.rdma(31, IbvSendWR.IBV_WR_RDMA_READ, PIECE_BYTES, PIECE_BYTES, initiator.address() + 4096,
@@ -157,7 +157,7 @@ class VerbsTest {
     }
 
     @Test
-    void aWrongKeyFailsTheRequestAndTheMemoryStays() throws IOException {
+    void wrongKeyFailsTheRequestAndChangesNoMemory() throws IOException {
         connect();
         fill(target.data(), 4);
         target.rdma(41, IbvSendWR.IBV_WR_RDMA_WRITE, 0, 4096, initiator.address(), initiator.remoteKey() ^ 0x5A00);
@@ -169,7 +169,7 @@ class VerbsTest {
     }
 
     @Test
-    void anAddressBeyondTheRegionFailsTheRequest() throws IOException {
+    void addressBeyondTheRegionFailsTheRequest() throws IOException {
         connect();
         target.rdma(51, IbvSendWR.IBV_WR_RDMA_READ, 0, 8192, initiator.address() + VerbsEndpoint.MEMORY_BYTES - 4096,
             initiator.remoteKey());
@@ -194,7 +194,7 @@ class VerbsTest {
     }
 
     @Test
-    void aRefusedConnectionIsToldOf() throws IOException {
+    void refusedConnectionIsReported() throws IOException {
         request(PORT, "");
         RdmaCmEvent asked = VerbsEndpoint.event(targetChannel, EventType.RDMA_CM_EVENT_CONNECT_REQUEST);
         asked.getConnIdPriv().destroyId();
@@ -202,19 +202,19 @@ class VerbsTest {
     }
 
     @Test
-    void aPortThatNobodyListensOnRejects() throws IOException {
+    void portWithoutAListenerRejects() throws IOException {
         request(UNUSED_PORT, "");
         VerbsEndpoint.event(initiatorChannel, EventType.RDMA_CM_EVENT_REJECTED);
         assertThat(ConnectionDetails.shared().lastEvent(initiatorChannel).status()).isNotZero();
     }
 
     @Test
-    void noEventEndsTheWaitForOne() throws IOException {
+    void waitWithoutAnEventEndsInTime() throws IOException {
         assertThat(initiatorChannel.getCmEvent(10)).isNull();
     }
 
     @Test
-    void anErrorCarriesItsNumberAndItsText() throws IOException {
+    void errorHasItsNumberAndItsText() throws IOException {
         RdmaCmId id = initiatorChannel.createId(RdmaCm.RDMA_PS_TCP);
         try {
             assertThatThrownBy(() -> id.bindAddr(new InetSocketAddress("192.0.2.1", 0)))
@@ -227,7 +227,7 @@ class VerbsTest {
     }
 
     @Test
-    void memoryThatIsNotThereIsNotRegistered() throws IOException {
+    void unmappedMemoryIsNotRegistered() throws IOException {
         connect();
         long gone;
         try (DataMemory memory = DataMemory.allocate(1 << 26)) {
@@ -244,7 +244,7 @@ class VerbsTest {
         disconnect();
         long before = descriptors();
         for (int i = 0; i < 20; i++) {
-            // A side that closes first tells the other: the event may come before the next connection's.
+            // The side that closes first causes an event, which may come before those of the next connection.
             drain();
             connect();
             disconnect();

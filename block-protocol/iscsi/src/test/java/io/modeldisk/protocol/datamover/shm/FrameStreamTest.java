@@ -17,12 +17,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-// A frame that never comes is waited for whatever interrupts: the test goes on without its thread.
+// A wait for a missing frame ignores interrupts: a separate thread lets the test end.
 @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class FrameStreamTest {
     private static final int TAG_FIELD = 16;
     private static final int MOST_HELD = 16;
-    /** More than are held back at most. */
+    /** More than the most that are held back. */
     private static final int FRAMES = 21;
 
     private FrameStream near;
@@ -74,7 +74,7 @@ final class FrameStreamTest {
     }
 
     @Test
-    void everyAnswerIsOutBeforeItsSenderWaits() throws Exception {
+    void everyAnswerIsSentBeforeTheThreadWaits() throws Exception {
         ask(FRAMES);
         for (int i = 0; i < FRAMES; i++) {
             answerNext();
@@ -87,7 +87,7 @@ final class FrameStreamTest {
     }
 
     @Test
-    void answerIsHeldOnlyWhileTheNextFrameIsAtHand() throws IOException {
+    void answerIsHeldOnlyIfTheNextFrameIsInTheBuffer() throws IOException {
         ask(2);
         answerNext();
         far.writer().lock();
@@ -100,7 +100,7 @@ final class FrameStreamTest {
     }
 
     @Test
-    void anotherThreadsAnswerIsNotHeld() throws Exception {
+    void answerOfAnotherThreadIsNotHeld() throws Exception {
         ask(2);
         assertThat(tagOfNext(far)).isZero();
         CompletableFuture.runAsync(() -> {
@@ -116,7 +116,7 @@ final class FrameStreamTest {
         assertAnswers(0, 1);
     }
 
-    /** Answers so often without a wait that as many are held as ever. */
+    /** Answers without a wait until the number of held answers is at its limit. */
     private void answerWithoutWaiting() throws IOException {
         for (int round = 0; round < MOST_HELD; round++) {
             ask(FRAMES);
@@ -141,7 +141,7 @@ final class FrameStreamTest {
     }
 
     @Test
-    void moreAnswersAreHeldAsLongAsTheirSenderNeverWaits() throws Exception {
+    void moreAnswersAreHeldWhileTheThreadNeverWaits() throws Exception {
         answerWithoutWaiting();
         ask(FRAMES);
         for (int i = 0; i < MOST_HELD * FRAMES; i++) {
@@ -158,7 +158,7 @@ final class FrameStreamTest {
     }
 
     @Test
-    void afterAWaitFewerAnswersAreHeld() throws Exception {
+    void fewerAnswersAreHeldAfterAWait() throws Exception {
         answerWithoutWaiting();
         CompletableFuture<Integer> waits = nextTag(far);
         for (int i = 0; i < MOST_HELD * FRAMES; i++) {
@@ -174,7 +174,7 @@ final class FrameStreamTest {
         for (int i = 0; i < MOST_HELD / 2; i++) {
             answerNext();
         }
-        // Without the wait the second half would still be held, with it at most as many as half and two more.
+        // Without the wait, the second half would still be held; with it, at most half and two more are.
         assertAnswers(1, FRAMES);
         CompletableFuture<Integer> next = nextTag(near);
         for (int i = 0; i < 2; i++) {
@@ -201,7 +201,7 @@ final class FrameStreamTest {
     }
 
     @Test
-    void commandThatNoneFollowsTakesAlongWhatWasHeld() throws IOException {
+    void lastCommandSendsTheHeldOnes() throws IOException {
         command(0, true);
         command(1, false);
         assertThat(tagOfNext(far)).isZero();
@@ -209,7 +209,7 @@ final class FrameStreamTest {
     }
 
     @Test
-    void commandsAreHeldInOrderWithEverythingElse() throws IOException {
+    void heldCommandsKeepTheirOrderWithOtherFrames() throws IOException {
         command(0, true);
         near.writer().lock();
         near.writer().send(pdu(1), null, Frame.NO_TAG, 0);
@@ -219,7 +219,7 @@ final class FrameStreamTest {
     }
 
     @Test
-    void onlySoManyCommandsAreHeld() throws IOException {
+    void atMostEightCommandsAreHeld() throws IOException {
         for (int i = 0; i < 8; i++) {
             command(i, true);
         }

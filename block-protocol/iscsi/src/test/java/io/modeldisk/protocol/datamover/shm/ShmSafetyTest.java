@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What an initiator that lies or errs can do to a target: nothing but fail. */
+/** A faulty initiator cannot harm its target. */
 @Timeout(30)
 final class ShmSafetyTest {
     private static final int SLAB_BYTES = 64 << 10;
@@ -87,7 +87,7 @@ final class ShmSafetyTest {
     @ParameterizedTest
     @CsvSource({"4, 0", "-1, 0", "2147483647, 0", "-2147483648, 0", "3, 61441", "3, -1", "3, 65536", "3, 65537",
         "3, 9223372036854775807", "3, -9223372036854775808", "3, 1073741824"})
-    void commandWhoseMemoryIsNotThereFailsAndTheConnectionGoesOn(int tag, long offset) throws IOException {
+    void commandOutsideItsMemoryFailsAndTheConnectionGoesOn(int tag, long offset) throws IOException {
         register(TAG);
         command(7, 4096, tag, offset);
         assertThat(engine.failed).containsEntry(7, DataError.WRONG_MEMORY);
@@ -96,7 +96,7 @@ final class ShmSafetyTest {
     }
 
     @Test
-    void commandForMoreThanItsMemoryFails() throws IOException {
+    void commandLongerThanItsMemoryFails() throws IOException {
         register(TAG);
         command(7, SLAB_BYTES + 1, TAG, 0);
         command(8, -1, TAG, 0);
@@ -104,7 +104,7 @@ final class ShmSafetyTest {
     }
 
     @Test
-    void invalidatedTagIsNoMemoryAnyMore() throws IOException {
+    void commandWithAnInvalidatedTagFails() throws IOException {
         register(TAG);
         peer.writer().send(Frame.INVALIDATE, TAG, -1);
         target.receive(engine);
@@ -118,13 +118,13 @@ final class ShmSafetyTest {
 
     @ParameterizedTest
     @CsvSource({"-1", "256", "3"})
-    void tagThatCannotBeRegisteredEndsTheConnection(int tag) throws IOException {
+    void invalidTagEndsTheConnection(int tag) throws IOException {
         register(TAG);
         assertThatThrownBy(() -> register(tag)).isInstanceOf(ProtocolException.class);
     }
 
     @Test
-    void memoryAboveAConnectionsLimitIsRefusedInWords() throws IOException {
+    void memoryAboveTheLimitOfAConnectionIsRefusedWithTheLimit() throws IOException {
         register(1);
         register(2);
         assertThatThrownBy(() -> register(3)).isInstanceOf(IOException.class)
@@ -135,7 +135,7 @@ final class ShmSafetyTest {
     }
 
     @Test
-    void memoryAboveTheLimitOfAllIsRefused() throws IOException {
+    void memoryAboveTheTotalLimitIsRefused() throws IOException {
         assertThat(limits.take(2 * SLAB_BYTES)).isTrue();
         register(1);
         assertThatThrownBy(() -> register(2)).isInstanceOf(IOException.class).hasMessageContaining("all connections");
@@ -143,7 +143,7 @@ final class ShmSafetyTest {
     }
 
     @Test
-    void fileThatIsNoMemoryIsRefused() throws IOException {
+    void descriptorOfAnotherKindIsRefused() throws IOException {
         peer.writer().send(Frame.REGISTER, TAG, near.descriptor());
         assertThatThrownBy(() -> target.receive(engine)).isInstanceOf(IOException.class)
             .hasMessageContaining("no memfd");
@@ -156,7 +156,7 @@ final class ShmSafetyTest {
     }
 
     @Test
-    void descriptorsThatBelongToNothingEndTheConnectionAndAreClosed() throws IOException {
+    void unusedDescriptorsEndTheConnectionAndAreClosed() throws IOException {
         register(TAG);
         assertThatThrownBy(() -> {
             for (int i = 0; i < 10; i++) {
@@ -168,13 +168,13 @@ final class ShmSafetyTest {
 
     @ParameterizedTest
     @CsvSource({"0", "1", "5", "6", "-1"})
-    void frameThatIsUnknownEndsTheConnection(byte kind) throws IOException {
+    void unknownFrameEndsTheConnection(byte kind) throws IOException {
         peer.writer().send(kind, Frame.NO_TAG, -1);
         assertThatThrownBy(() -> target.receive(engine)).isInstanceOf(ProtocolException.class);
     }
 
     @Test
-    void dataThatComesWithACommandEndsTheConnection() throws IOException {
+    void immediateDataEndsTheConnection() throws IOException {
         ScsiCommandPdu command = new ScsiCommandPdu(Pdu.newHeader()).beginWrite(4096);
         command.dataSegmentBytes(4);
         peer.writer().send(command, ByteBuffer.wrap(new byte[4]), TAG, 0);
@@ -190,7 +190,7 @@ final class ShmSafetyTest {
     }
 
     @Test
-    void memoryThatCannotBeSharedIsRefusedAtOnce() throws IOException {
+    void memoryThatIsNotShareableIsRefused() throws IOException {
         try (DataMemory plain = DataMemory.allocate(4096)) {
             ShmInitiatorDatamover initiator = new ShmInitiatorDatamover(near, "the target", new NoNumbers(),
                 NanoClock.SYSTEM);

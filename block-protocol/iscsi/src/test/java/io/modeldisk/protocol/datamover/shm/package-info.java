@@ -1,2 +1,2 @@
-/** The shm datamover against the contract of all, and what is its own. */
+/** Tests of the shm datamover: the contract of all datamovers, its frames, its safety. */
 package io.modeldisk.protocol.datamover.shm;

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class LocalConnectionTest {
     @ParameterizedTest
     @ValueSource(strings = {"127.0.0.1", "::1"})
-    void neitherEndOfALocalConnectionIsPaced(String host) throws IOException {
+    void localConnectionIsPacedAtNeitherEnd(String host) throws IOException {
         try (ServerSocketChannel listener = ServerSocketChannel.open()) {
             bind(listener, host);
             try (SocketChannel near = SocketChannel.open(listener.getLocalAddress());
@@ -51,7 +51,7 @@ final class LocalConnectionTest {
         "192.0.2.1, 192.0.2.2, false",
         "2001:db8::1, 2001:db8::2, false",
     })
-    void aConnectionIsLocalIfBothEndsAreOnThisMachine(String near, String far, boolean local)
+    void connectionIsLocalIfBothEndsAreOnThisMachine(String near, String far, boolean local)
         throws UnknownHostException {
         assertThat(LocalConnection.isLocal(address(near), address(far))).isEqualTo(local);
     }

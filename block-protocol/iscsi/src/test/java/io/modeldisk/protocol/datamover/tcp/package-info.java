@@ -1,2 +1,2 @@
-/** The tcp datamover against the contract of all, and what is its own. */
+/** Tests of the tcp datamover: the contract of all datamovers, and local connections. */
 package io.modeldisk.protocol.datamover.tcp;

@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/** A control group that limits what a process may have of the RDMA devices (the kernel's rdma controller). Needs root. */
+/** A control group that limits the RDMA resources of a process (the kernel's rdma controller). Needs root. */
 final class DeviceLimit implements AutoCloseable {
     private final Path root = Path.of("/sys/fs/cgroup");
     private final Path group = root.resolve("modeldisk-test");
@@ -22,7 +22,7 @@ final class DeviceLimit implements AutoCloseable {
         Files.createDirectory(group);
     }
 
-    /** From now on a process gets no more than this of any device: {@code hca_object=N} counts what it makes from here on. */
+    /** Limits a process on every device: {@code hca_object=N} counts the objects that it makes from now on. */
     void confine(long pid, String limit) throws IOException {
         for (String device : Rdma.devices()) {
             Files.writeString(group.resolve("rdma.max"), device + " " + limit);
@@ -32,7 +32,7 @@ final class DeviceLimit implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        // Processes that are left go back to the root; the group of none can be removed.
+        // The remaining processes return to the root: only an empty group can be removed.
         for (String pid : Files.readAllLines(group.resolve("cgroup.procs"))) {
             Files.writeString(root.resolve("cgroup.procs"), pid);
         }

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What goes wrong over iSER ends the command or the connection that it is about, and nothing else. */
+/** A failure over iSER ends its command or its connection, and no other. */
 @Tag("softroce")
 class IserFaultTest extends IserFixture {
     private static final String NOBODY = "10.9.0.99";
@@ -33,13 +33,13 @@ class IserFaultTest extends IserFixture {
     @ParameterizedTest
     @CsvSource({"UNKNOWN_TAG,false", "UNKNOWN_TAG,true", "TOO_SHORT,false", "TOO_SHORT,true",
         "OF_ANOTHER_SESSION,false", "OF_ANOTHER_SESSION,true", "WRONG_OFFSET,false", "WRONG_OFFSET,true"})
-    void memoryThatIsNotAsAdvertisedFailsTheCommandAndNoOtherSession(LyingInitiator.Lie lie, boolean writes)
+    void wrongAdvertisementFailsItsCommandAndNoOtherSession(LyingInitiator.Lie lie, boolean writes)
         throws Exception {
         byte[] before = serving.fill(lie.ordinal());
         RememberingPortal another = new RememberingPortal(
             new IserInitiatorPortal(new IserConnector(), serving.server.localAddress()));
         try (DataMemory small = DataMemory.allocate(Serving.BLOCK); IscsiSession bystander = login(another)) {
-            // Registers the memory, in another protection domain than the liar's.
+            // Registers the memory in another protection domain than the liar's.
             assertThat(run(bystander, bystander.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES)))
                 .isEqualTo("GOOD");
             int foreign = another.last().channel().registered(memory).remoteKey(0);
@@ -64,13 +64,13 @@ class IserFaultTest extends IserFixture {
         }
     }
 
-    /** Memory of a process cannot be invalidated from afar: its device refuses to, so that the key has come with the response. */
+    /** A peer cannot invalidate memory of a user process: its device refuses, which shows that the key came with the response. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void responseInvalidatesAKeyOfItsCommandForWhoAsksForIt(boolean writes) throws Exception {
+    void responseInvalidatesAKeyOfItsCommandIfTheInitiatorAsks(boolean writes) throws Exception {
         InitiatorPortal asking = new IserInitiatorPortal(new IserConnector(true), serving.server.localAddress());
         try (IscsiSession bystander = login(iser()); IscsiSession session = login(asking)) {
-            // What comes with the command is advertised to nobody.
+            // Immediate data is not advertised.
             assertThat(run(session, session.acquire(PATIENCE_NANOS).write(0, 0, 1, memory, 0, Serving.BLOCK)))
                 .isEqualTo("GOOD");
             assertThat(run(session, writes
@@ -83,7 +83,7 @@ class IserFaultTest extends IserFixture {
     }
 
     @Test
-    void anAddressThatNobodyHasIsSaidInWordsAndInTime() {
+    void unknownAddressFailsTheConnectionInTime() {
         InitiatorPortal way = new IserInitiatorPortal(connector, new InetSocketAddress(NOBODY, 3260));
         assertThatThrownBy(() -> way.connect(new Unnumbered(), 1, 10_000, NanoClock.SYSTEM))
             .isInstanceOf(IOException.class)
@@ -91,7 +91,7 @@ class IserFaultTest extends IserFixture {
     }
 
     @Test
-    void aTargetThatRefusesIsSaidInWords() throws Exception {
+    void refusalByTheTargetNamesItsLog() throws Exception {
         try (IserPortal refusing = IserPortal.listen(new InetSocketAddress(address, 0))) {
             Thread refuser = Thread.ofPlatform().start(() -> {
                 try {
@@ -109,7 +109,7 @@ class IserFaultTest extends IserFixture {
     }
 
     @Test
-    void aTargetThatNeverAnswersIsGivenUp() throws Exception {
+    void targetThatNeverAnswersFailsTheConnectionInTime() throws Exception {
         try (IserPortal silent = IserPortal.listen(new InetSocketAddress(address, 0))) {
             InitiatorPortal way = new IserInitiatorPortal(connector, silent.localAddress());
             assertThatThrownBy(() -> way.connect(new Unnumbered(), 1, 1_000, NanoClock.SYSTEM))
@@ -119,7 +119,7 @@ class IserFaultTest extends IserFixture {
     }
 
     @Test
-    void aConnectionThatNeverLogsInIsClosed() throws Exception {
+    void connectionThatNeverLogsInIsClosed() throws Exception {
         try (InitiatorDatamover mute = iser().connect(new Unnumbered(), 1, 20_000, NanoClock.SYSTEM);
             IscsiSession session = login(iser())) {
             assertThatThrownBy(() -> mute.receive(null)).isInstanceOf(IOException.class);
@@ -160,7 +160,7 @@ class IserFaultTest extends IserFixture {
     }
 
     @Test
-    void aTargetThatMayNotLockItsMemorySaysSoAndDoesNotStart() throws Exception {
+    void targetThatMayNotLockItsMemoryRefusesToStart() throws Exception {
         try (IserVictim target = IserVictim.target(address, locking(64 << 10))) {
             target.awaitEnd();
             assertThat(target.output()).contains("cannot be registered with the RDMA device")
@@ -169,7 +169,7 @@ class IserFaultTest extends IserFixture {
     }
 
     @Test
-    void aTargetThatMayLockNoMoreRefusesConnectionsAndServesOverTcp() throws Exception {
+    void targetAtItsLimitOfLockedMemoryRefusesIserAndServesTcp() throws Exception {
         try (IserVictim target = IserVictim.target(address, locking(Serving.MEMORY_BYTES + (64 << 10)))) {
             InetSocketAddress portal = target.awaitPortal(address);
             for (int i = 0; i < 2; i++) {
@@ -182,10 +182,10 @@ class IserFaultTest extends IserFixture {
         }
     }
 
-    /** Too little for its messages, and too little for its data. */
+    /** Too little for the messages, and too little for the data. */
     @ParameterizedTest
     @ValueSource(ints = {64 << 10, 2 << 20})
-    void anInitiatorThatMayNotLockMemorySaysSo(int mayLock) throws Exception {
+    void initiatorThatMayNotLockMemoryNamesTheLimit(int mayLock) throws Exception {
         try (IserVictim initiator = IserVictim.initiator(serving.server.localAddress(), locking(mayLock))) {
             initiator.awaitEnd();
             assertThat(initiator.output()).contains("cannot be registered with the RDMA device")
@@ -194,15 +194,15 @@ class IserFaultTest extends IserFixture {
         serving.awaitNothingLeft();
     }
 
-    /** What stands in front of a command that may lock so many bytes: root alone needs no limit, by a right that is taken. */
+    /** The start of a command line that limits locked memory, and drops the capability by which root has no limit. */
     private static String[] locking(int bytes) {
         return new String[]{"setpriv", "--bounding-set", "-ipc_lock", "--inh-caps", "-ipc_lock", "prlimit",
             "--memlock=" + bytes};
     }
 
-    /** The kernel's own limit on what one process may have of a device stands for a device that has no more. */
+    /** The kernel's limit of one process stands for a device without free queue pairs. */
     @Test
-    void aTargetWithoutAnotherQueuePairSaysSoAndServesTheOthers() throws Exception {
+    void targetWithoutFreeQueuePairsRefusesConnectionsAndServesTheOthers() throws Exception {
         List<IscsiSession> sessions = new ArrayList<>();
         try (DeviceLimit limit = new DeviceLimit(); IserVictim target = IserVictim.target(address)) {
             InetSocketAddress portal = target.awaitPortal(address);

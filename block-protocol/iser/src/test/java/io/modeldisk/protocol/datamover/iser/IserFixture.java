@@ -73,7 +73,7 @@ abstract class IserFixture {
         return new IserInitiatorPortal(connector, serving.server.localAddress());
     }
 
-    /** Runs a request to its end, and answers how it ended. */
+    /** Runs a request to its end; its status. */
     String run(IscsiSession session, IoRequest request) throws Exception {
         session.submit(request.onCompletion(done -> ends.add(done.describeEnd())));
         return ends.poll(30, TimeUnit.SECONDS);

@@ -43,7 +43,7 @@ class IserLeakTest extends IserFixture {
                 counts.merge(matcher.group(1), Long.parseLong(matcher.group(2)), Long::sum);
             }
             counts.put("descriptors", entries("/proc/self/fd"));
-            // The JVM starts and stops these by itself.
+            // The JVM starts and stops these threads.
             counts.put("threads", Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> !thread.getName().startsWith("ForkJoinPool")).count());
             return counts;

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The memory that a peer can reach over a connection that is accepted and has not logged in. */
+/** The rights of a peer over a connection that is accepted but not logged in. */
 @Tag("softroce")
 final class IserRightsTest {
     private static final int BYTES = 4096;
@@ -61,7 +61,7 @@ final class IserRightsTest {
         }
     }
 
-    /** Runs one RDMA request of the initiator against memory of the target; the key is guessed: devices give both the same. */
+    /** Runs one RDMA request of the initiator on memory of the target, with the local key: devices make both keys equal. */
     private static void request(IserPair pair, int opcode, DataMemory own, RegisteredMemory victim)
         throws IOException {
         IserChannel channel = ((IserInitiatorDatamover) pair.initiator()).channel();

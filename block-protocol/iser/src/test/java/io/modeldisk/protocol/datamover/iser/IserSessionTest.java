@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whole sessions over iSER, both ends in this process: the login's keys, the target's engine and the initiator as they are. */
+/** Complete sessions over iSER, with both ends in this process. */
 @Tag("softroce")
 class IserSessionTest extends IserFixture {
     private static final int UNUSED_PORT = 26_201;
@@ -43,7 +43,7 @@ class IserSessionTest extends IserFixture {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 64, 65, 768})
-    void whatIsWrittenIsReadBack(int blocks) throws Exception {
+    void readReturnsTheWrittenData(int blocks) throws Exception {
         byte[] bytes = random(blocks * Serving.BLOCK, blocks);
         fill(bytes);
         try (IscsiSession session = login(iser())) {
@@ -57,7 +57,7 @@ class IserSessionTest extends IserFixture {
     }
 
     @Test
-    void piecesOfALongReadAreUnderWayTogether() throws Exception {
+    void piecesOfALongReadAreInFlightTogether() throws Exception {
         byte[] bytes = serving.fill(11);
         serving.target.unit.longestPinBytes = 256 << 10;
         int blocks = (3 * MIB + 256 * 1024) / Serving.BLOCK;
@@ -72,9 +72,9 @@ class IserSessionTest extends IserFixture {
         assertThat(serving.target.unit.pinned()).isZero();
     }
 
-    /** The responder is putting the data when the receiver hears of the abort, and then waits for the responder. */
+    /** The abort is received while the responder puts the data; its answer waits for the responder. */
     @Test
-    void anAbortOfAReadThatIsBeingPutIsAnsweredWhenThatIsOver() throws Exception {
+    void abortOfAReadIsAnsweredAfterItsDataIsPut() throws Exception {
         serving.target.unit.longestPinBytes = 256 << 10;
         serving.target.unit.parking = true;
         try (IscsiSession session = login(iser())) {
@@ -139,14 +139,14 @@ class IserSessionTest extends IserFixture {
     }
 
     @Test
-    void nobodyListeningIsSaidInWords() {
+    void portWithoutAListenerIsReported() {
         InitiatorPortal way = new IserInitiatorPortal(connector, new InetSocketAddress(address, UNUSED_PORT));
         assertThatThrownBy(() -> login(way)).isInstanceOf(IOException.class)
             .hasMessageContaining("takes no iSER connections").hasMessageContaining("--datamover iser");
     }
 
     @Test
-    void sessionsThatComeAndGoLeaveNothing() throws Exception {
+    void closedSessionsLeaveNothing() throws Exception {
         login(iser()).close();
         serving.awaitNothingLeft();
         long before = descriptors();

@@ -27,7 +27,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A process of its own that serves or uses a target over iSER until it is killed: {@code target ADDRESS}, {@code initiator
+ * A separate process that serves or uses a target over iSER until it is killed: {@code target ADDRESS}, {@code initiator
  * ADDRESS PORT}.
  */
 final class IserVictim implements AutoCloseable {
@@ -45,13 +45,13 @@ final class IserVictim implements AutoCloseable {
         this.output = output;
     }
 
-    /** Starts an initiator; {@code before} stands in front of its command line. */
+    /** Starts an initiator; its command line begins with {@code before}. */
     static IserVictim initiator(InetSocketAddress portal, String... before) throws IOException {
         return start(List.of(before), "initiator", portal.getAddress().getHostAddress(),
             Integer.toString(portal.getPort()));
     }
 
-    /** Starts a target; {@code before} stands in front of its command line. */
+    /** Starts a target; its command line begins with {@code before}. */
     static IserVictim target(InetAddress address, String... before) throws IOException {
         return start(List.of(before), "target", address.getHostAddress());
     }
@@ -80,12 +80,12 @@ final class IserVictim implements AutoCloseable {
         }
     }
 
-    /** Waits until commands have ended well, and more are under way. */
+    /** Waits until commands have succeeded and more are in flight. */
     void awaitBusy() {
         await(() -> output().contains(BUSY));
     }
 
-    /** Waits until it can be connected to; answers its address. */
+    /** Waits until it accepts connections; its address. */
     InetSocketAddress awaitPortal(InetAddress address) {
         await(() -> READY.matcher(output()).find());
         Matcher ready = READY.matcher(output());
@@ -135,7 +135,7 @@ final class IserVictim implements AutoCloseable {
             .access(AccessPolicy.THIS_MACHINE.withoutAuthentication())
             .datamovers(List.of(new TcpPortal.Opener(), new IserPortal.Opener())))) {
             System.out.println("port " + serving.server.localAddress().getPort());
-            // Whoever started this kills it; if not, its end ends this.
+            // The parent kills this process; if it ends first, its end ends this one.
             System.in.read();
         }
     }

@@ -12,17 +12,17 @@ import io.modeldisk.protocol.rdma.RegisteredMemory;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** An initiator's end that advertises, from some command on, memory that is not as it says. */
+/** The end of an initiator that advertises wrong memory for long commands. */
 final class LyingInitiator implements InitiatorDatamover {
-    /** What it advertises instead of a command's memory. */
+    /** The advertisement in place of a command's memory. */
     enum Lie {
-        /** A steering tag that nobody has given out. */
+        /** A steering tag that no device issued. */
         UNKNOWN_TAG,
         /** Memory that ends before the command's data does. */
         TOO_SHORT,
         /** Memory that another session of the same process has registered with the device. */
         OF_ANOTHER_SESSION,
-        /** The right tag, but an offset that is not the memory's. */
+        /** The right tag with an offset outside the memory. */
         WRONG_OFFSET
     }
 
@@ -42,7 +42,7 @@ final class LyingInitiator implements InitiatorDatamover {
     }
 
     /**
-     * The way to a target, on which commands of more than a logical block lie.
+     * A portal whose commands of more than a logical block lie.
      *
      * @param instead one logical block of memory
      * @param foreignTag the tag of another session's memory

@@ -5,7 +5,7 @@ import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
 import java.io.IOException;
 
-/** A way whose last connection is known. */
+/** A portal that remembers its last connection. */
 final class RememberingPortal implements InitiatorPortal {
     private final InitiatorPortal way;
     private volatile IserInitiatorDatamover last;
