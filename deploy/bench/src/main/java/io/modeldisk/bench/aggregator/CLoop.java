@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
-/** The sgd step as a loop in C, compiled for this machine, in a process of its own with arrays of its own. */
+/** The sgd step as a loop in C, compiled for this machine, in a child process with its own arrays. */
 final class CLoop implements AutoCloseable {
     private static final String[] COMPILER = {"gcc", "-O3", "-march=native"};
 
@@ -27,9 +27,9 @@ final class CLoop implements AutoCloseable {
     }
 
     /**
-     * Compiles and starts it.
+     * Compiles the program and starts it.
      *
-     * @throws IOException if there is no gcc, or it fails, in words
+     * @throws IOException if gcc is missing or fails
      */
     static CLoop start(long bytes, int blockBytes) throws IOException {
         Path directory = Files.createTempDirectory("modeldisk-bench");
@@ -54,13 +54,13 @@ final class CLoop implements AutoCloseable {
             gcc = new ProcessBuilder(COMPILER[0], COMPILER[1], COMPILER[2], "-o", program.toString(), source.toString())
                 .redirectErrorStream(true).start();
         } catch (IOException e) {
-            throw new IOException("there is no gcc to compile the C loop with; install it (Debian: gcc, libc6-dev)", e);
+            throw new IOException("cannot compile the C loop: gcc is missing; install it (Debian: gcc, libc6-dev)", e);
         }
         try (BufferedReader output = new BufferedReader(
             new InputStreamReader(gcc.getInputStream(), StandardCharsets.UTF_8))) {
             String said = String.join("\n", output.readAllLines());
             if (gcc.waitFor() != 0) {
-                throw new IOException("gcc does not compile the C loop:\n" + said);
+                throw new IOException("cannot compile the C loop: gcc failed:\n" + said);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -68,13 +68,13 @@ final class CLoop implements AutoCloseable {
         }
     }
 
-    /** Goes over the arrays once: {@code sgd} or {@code copy}; answers the nanoseconds. */
+    /** Processes the arrays once with {@code sgd} or {@code copy}; returns the nanoseconds. */
     long pass(String kind) throws IOException {
         requests.write(kind + "\n");
         requests.flush();
         String answer = answers.readLine();
         if (answer == null) {
-            throw new IOException("the C loop has ended: is there memory for it?");
+            throw new IOException("the C loop has ended; it may lack memory: choose a smaller --size");
         }
         return Long.parseLong(answer.substring(0, answer.indexOf(' ')));
     }

@@ -21,11 +21,11 @@ import java.util.concurrent.TimeoutException;
 import org.HdrHistogram.Histogram;
 
 /**
- * A learner that pushes to and pulls from a {@link GrpcServer}, over a connection of its own. What it pulls is copied to the
- * learner's memory, where a learner needs it: gRPC has no way to receive it there.
+ * A learner that pushes to and pulls from a {@link GrpcServer} over its own connection. Pulled weights are copied to the memory
+ * of the learner, since gRPC cannot receive them there.
  */
 public final class GrpcClient implements Requester {
-    /** How results name it. */
+    /** Its name in reports. */
     public static final String NAME = "gRPC";
 
     private static final long TIMEOUT_SECONDS = 60;
@@ -39,10 +39,10 @@ public final class GrpcClient implements Requester {
     private final MethodDescriptor<Range, Integer> pull;
 
     /**
-     * Connects when it is first used.
+     * Connects at its first use.
      *
-     * @param modelBytes how many weights the server has
-     * @param bufferBytes the largest request
+     * @param modelBytes the size of the server's weights
+     * @param bufferBytes the size of the largest request
      */
     public GrpcClient(InetSocketAddress server, long modelBytes, int bufferBytes) {
         this.channel = NettyChannelBuilder.forAddress(server).usePlaintext().directExecutor()
@@ -78,9 +78,9 @@ public final class GrpcClient implements Requester {
     }
 
     /**
-     * Tells a node of a mesh something, and waits for its answer.
+     * Sends a control message to a node of a mesh and waits for the answer.
      *
-     * @throws IOException with the node's words if it fails
+     * @throws IOException with the message of the node if it fails
      */
     public String ask(String name, String question) throws IOException {
         return call(Methods.node(name), question);
@@ -106,7 +106,7 @@ public final class GrpcClient implements Requester {
     public void close() {
         channel.shutdownNow();
         try {
-            // Until then an answer may still land in the memory.
+            // Until then an answer may still be copied to the memory.
             if (channel.awaitTermination(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
                 weights.close();
             }

@@ -17,12 +17,11 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A parameter server as one would write it with gRPC: a pull answers with a range of the weights, a push is taken and dropped,
- * as the aggregator {@code null} does it. Handlers run on gRPC's own threads, and weights lie where gRPC takes them from with
- * one copy.
+ * A plain parameter server with gRPC: a pull returns a range of the weights; a push is dropped, as by the aggregator {@code
+ * null}. Handlers run on the threads of gRPC, which copies the weights once.
  */
 public final class GrpcServer implements AutoCloseable {
-    /** The most weights: they lie on the heap. */
+    /** The largest size of the weights, which are on the heap. */
     public static final long MAX_MODEL_BYTES = 256 << 20;
 
     private static final long END_SECONDS = 5;
@@ -33,28 +32,28 @@ public final class GrpcServer implements AutoCloseable {
         this.server = server;
     }
 
-    /** Answers a text with a text; it may take its time. */
+    /** Answers control messages; may block. */
     @FunctionalInterface
     public interface Handler {
         /**
-         * Answers.
+         * Answers a message.
          *
-         * @throws IOException whose message the caller gets to see
+         * @throws IOException with a message for the caller
          */
         String answer(String question) throws IOException;
     }
 
     /**
-     * Serves weights that are {@link Pattern}'s.
+     * Serves the weights of {@link Pattern}.
      *
      * @param modelBytes a multiple of 4096, at most {@link #MAX_MODEL_BYTES}
-     * @throws IOException if it cannot listen there, in words
+     * @throws IOException if it cannot listen on the address
      */
     public static GrpcServer open(InetSocketAddress listen, long modelBytes) throws IOException {
         return open(listen, modelBytes, Map.of());
     }
 
-    /** The same, and answers besides what it is told by name. */
+    /** The same with handlers of control messages, by name. */
     public static GrpcServer open(InetSocketAddress listen, long modelBytes, Map<String, Handler> handlers)
         throws IOException {
         if (modelBytes < LogicalBlock.BYTES || modelBytes > MAX_MODEL_BYTES) {
@@ -84,7 +83,7 @@ public final class GrpcServer implements AutoCloseable {
     }
 
     private static ServerServiceDefinition shard(byte[] weights) {
-        // Where gRPC has received it a gradient can be read; the aggregator null does not.
+        // The gradient could be read here, but the aggregator null does not.
         MethodDescriptor<Integer, Integer> push = Methods.push(Payload.receiving(_ -> {}));
         MethodDescriptor<Range, Payload> pull = Methods.pull(Payload.SENDING);
         return ServerServiceDefinition.builder(Methods.SERVICE)
@@ -111,7 +110,7 @@ public final class GrpcServer implements AutoCloseable {
         ServerServiceDefinition.Builder service = ServerServiceDefinition.builder(Methods.NODE_SERVICE);
         handlers.forEach((name, handler) -> service.addMethod(Methods.node(name),
             ServerCalls.asyncUnaryCall((String question, StreamObserver<String> answer) ->
-            // A thread of its own: the others go on to serve what is measured.
+            // On its own thread, so that the others serve the measured requests.
             Thread.ofPlatform().daemon().name("bench-node").start(() -> run(handler, question, answer)))));
         return service.build();
     }
@@ -124,12 +123,12 @@ public final class GrpcServer implements AutoCloseable {
         }
     }
 
-    /** Where it listens. */
+    /** The address that it listens on. */
     public InetSocketAddress localAddress() {
         return (InetSocketAddress) server.getListenSockets().getFirst();
     }
 
-    /** Serves until it is closed, or this thread is interrupted. */
+    /** Serves until it is closed or this thread is interrupted. */
     public void run() {
         try {
             server.awaitTermination();

@@ -9,11 +9,11 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
-/** The names and messages of what can be called. All are unary: a message there, a message back. */
+/** The methods of the service. All are unary. */
 final class Methods {
     static final String SERVICE = "modeldisk.bench.Shard";
     static final String NODE_SERVICE = "modeldisk.bench.Node";
-    /** Room for 8 MiB and what a message needs besides. */
+    /** 8 MiB and the overhead of a message. */
     static final int MAX_MESSAGE_BYTES = 16 << 20;
 
     private static final Marshaller<String> TEXT = new Marshaller<>() {
@@ -32,7 +32,7 @@ final class Methods {
         }
     };
 
-    /** The answer to a push: how many bytes have been taken. */
+    /** The answer to a push: the number of received bytes. */
     private static final Marshaller<Integer> COUNT = new Marshaller<>() {
         @Override
         public InputStream stream(Integer value) {
@@ -47,17 +47,17 @@ final class Methods {
 
     private Methods() {}
 
-    /** A gradient there, its length back; each side says what its end of the gradient is. */
+    /** Sends a gradient, returns its length. */
     static <T> MethodDescriptor<T, Integer> push(Marshaller<T> gradient) {
         return method(SERVICE, "Push", gradient, COUNT);
     }
 
-    /** A range there, its weights back. */
+    /** Sends a range, returns its weights. */
     static <T> MethodDescriptor<Range, T> pull(Marshaller<T> weights) {
         return method(SERVICE, "Pull", Range.MARSHALLER, weights);
     }
 
-    /** Text there, text back: what a node of a mesh is told. */
+    /** Sends a control message to a node of a mesh, returns its answer. */
     static MethodDescriptor<String, String> node(String name) {
         return method(NODE_SERVICE, name, TEXT, TEXT);
     }

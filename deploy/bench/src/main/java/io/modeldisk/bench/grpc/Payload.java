@@ -12,15 +12,15 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 
 /**
- * Bytes as a message, without an encoding of their own: gRPC copies them once into its frames, the least that it offers. What
- * arrives is read where gRPC has it.
+ * Bytes as a message without an encoding. gRPC copies them once into its frames, which is its minimum; received bytes are read in
+ * the buffers of gRPC.
  *
  * @param bytes the memory, which must not change until the message is sent
- * @param offset where the message begins
- * @param length how long it is
+ * @param offset the start of the message
+ * @param length its length
  */
 record Payload(byte[] bytes, int offset, int length) {
-    /** What a receiver does with a piece of a message: takes what remains of the buffer. */
+    /** Consumes the rest of a buffer with a part of a message. */
     @FunctionalInterface
     interface Sink {
         void take(ByteBuffer piece);
@@ -41,7 +41,7 @@ record Payload(byte[] bytes, int offset, int length) {
         }
     };
 
-    /** Receives payloads into a sink, and answers their lengths. */
+    /** Receives payloads into a sink and returns their lengths. */
     static Marshaller<Integer> receiving(Sink sink) {
         return new Marshaller<>() {
             @Override
@@ -90,7 +90,7 @@ record Payload(byte[] bytes, int offset, int length) {
         return total;
     }
 
-    /** A message on its way out: it writes itself where gRPC wants it. */
+    /** An outgoing message, which gRPC copies to its frames. */
     private static final class Outgoing extends InputStream implements Drainable, KnownLength {
         private final Payload payload;
         private int done;

@@ -9,10 +9,10 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 
 /**
- * What a pull asks for: 12 bytes.
+ * The request of a pull: 12 bytes.
  *
- * @param offset where in the weights
- * @param length how much
+ * @param offset the position in the weights
+ * @param length the number of bytes
  */
 record Range(long offset, int length) {
     private static final int BYTES = Long.BYTES + Integer.BYTES;

@@ -1,4 +1,4 @@
 /**
- * A plain gRPC service that moves the same payloads: what modeldisk is measured beside. Nothing else of modeldisk knows gRPC.
+ * The gRPC baseline of {@code bench micro}: a plain service that moves the same payloads. No other package uses gRPC.
  */
 package io.modeldisk.bench.grpc;

@@ -3,26 +3,26 @@ package io.modeldisk.bench.load;
 import io.modeldisk.platform.units.ByteSize;
 
 /**
- * A fixed amount of work.
+ * A fixed number of requests.
  *
- * @param direction which way data goes
+ * @param direction the direction of the data
  * @param requestBytes the size of a request
- * @param queueDepth how many requests are under way at most, each way
- * @param requests how many there are, each way
- * @param gradientBytes how much memory pushes come from, in turn; if it is less, as many buffers as the queue is deep
+ * @param queueDepth the maximum number of requests in flight, each direction
+ * @param requests the number of requests, each direction
+ * @param gradientBytes the memory that pushes are sent from in turn; at least one buffer for each request in flight
  */
 public record Load(Direction direction, int requestBytes, int queueDepth, long requests, long gradientBytes) {
-    /** Pushes come from as many buffers as the queue is deep. */
+    /** A load whose pushes are sent from one buffer for each request in flight. */
     public Load(Direction direction, int requestBytes, int queueDepth, long requests) {
         this(direction, requestBytes, queueDepth, requests, 0);
     }
 
-    /** How many buffers pushes come from. */
+    /** The number of buffers that pushes are sent from. */
     public int pushBuffers() {
         return Math.toIntExact(Math.max(queueDepth, gradientBytes / requestBytes));
     }
 
-    /** How many bytes are moved, both ways together. */
+    /** The number of bytes moved, sum of both directions. */
     public long bytes() {
         return requests * requestBytes * direction.ways();
     }

@@ -6,13 +6,13 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** The weights that a benchmark's model starts from: in each logical block the block's number, so that a mix-up shows. */
+/** The initial weights of a benchmark's model: each weight is the number of its logical block, so that a wrong address shows. */
 public final class Pattern {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
 
     private Pattern() {}
 
-    /** Writes the weights from {@code modelOffset} on; both offsets and the length are multiples of 4096. */
+    /** Writes the weights at {@code modelOffset}; both offsets and the length are multiples of 4096. */
     public static void fill(DataMemory memory, long memoryOffset, long modelOffset, long lengthBytes) {
         for (long at = 0; at < lengthBytes; at += LogicalBlock.BYTES) {
             MemorySegment block = memory.segment(memoryOffset + at, LogicalBlock.BYTES);
@@ -24,9 +24,9 @@ public final class Pattern {
     }
 
     /**
-     * Checks weights against the pattern, the first and the last of each logical block.
+     * Checks the first and the last weight of each logical block.
      *
-     * @throws IOException if they are others, saying which
+     * @throws IOException if a weight is wrong; the message names it
      */
     public static void check(DataMemory memory, long memoryOffset, long modelOffset, long lengthBytes)
         throws IOException {
@@ -43,8 +43,8 @@ public final class Pattern {
 
     private static void check(float found, float right, long modelOffset) throws IOException {
         if (found != right) {
-            throw new IOException("the weights pulled from offset " + modelOffset + " are " + found
-                + " where they must be " + right);
+            throw new IOException("weights pulled from offset " + modelOffset + " are " + found
+                + ", expected " + right);
         }
     }
 }

@@ -3,14 +3,14 @@ package io.modeldisk.bench.load;
 import java.io.IOException;
 import org.HdrHistogram.Histogram;
 
-/** Makes one request at a time of a shard, or of what stands beside it. Not thread-safe. */
+/** Sends one request at a time to a shard or to a baseline. Not thread-safe. */
 public interface Requester extends AutoCloseable {
     /**
-     * Moves one request at a time, and records the nanoseconds from its start to its answer. A pull's answer is its data; a
-     * push's says that the data has been taken.
+     * Sends one request at a time, and records the nanoseconds from its start to its answer. The answer to a pull is its data;
+     * the answer to a push confirms that the data was received.
      *
      * @param direction push or pull
-     * @throws IOException if any of it fails, or does not arrive whole
+     * @throws IOException if a request fails, or its data is incomplete
      */
     void pingPong(Direction direction, int requestBytes, long requests, Histogram nanoseconds) throws IOException;
 

@@ -1,13 +1,13 @@
 package io.modeldisk.bench.load;
 
-/** Goes over a model in requests of one size, and begins again at its end. Not thread-safe. */
+/** The offsets of requests of one size through a model, again and again. Not thread-safe. */
 public final class Walk {
     private final long endBytes;
     private final int requestBytes;
     private long next;
 
     /**
-     * Starts at the beginning, or in the middle.
+     * Starts at the beginning or in the middle of the model.
      *
      * @param modelBytes at least one request
      */

@@ -1,2 +1,2 @@
-/** What a benchmark moves, and who moves it: the same loads for the protocol and for the baseline beside it. Measures nothing. */
+/** The loads of benchmarks, the same for the protocol and for its baseline. Measures nothing. */
 package io.modeldisk.bench.load;

@@ -27,7 +27,7 @@ final class Clients implements AutoCloseable {
     @Override
     public void close() {
         groups.forEach(Clients::close);
-        // All at the same time: each may have to wait for its answer.
+        // All at the same time, since each may wait for its answer.
         List<Thread> closing = requesters.stream().map(requester -> Thread.startVirtualThread(requester::close))
             .toList();
         try {

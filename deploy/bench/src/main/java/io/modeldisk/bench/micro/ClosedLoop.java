@@ -10,7 +10,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** Clients that each make one request after the other, all at the same time, each on a thread of its own. */
+/** Clients that run at the same time; each sends one request after another on its own thread. */
 final class ClosedLoop {
     private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(2);
     private static final int DIGITS = 3;
@@ -18,7 +18,7 @@ final class ClosedLoop {
 
     private ClosedLoop() {}
 
-    /** Lets each client make so many requests. */
+    /** Lets each client send this many requests. */
     static Outcome run(List<? extends Requester> clients, Direction direction, int requestBytes, long requestsEach)
         throws IOException {
         List<FutureTask<Histogram>> tasks = new ArrayList<>();
@@ -39,7 +39,7 @@ final class ClosedLoop {
             all.getValueAtPercentile(99) / MICRO);
     }
 
-    /** What a task has found; its trouble is this caller's. */
+    /** Returns the result of a task, or throws its failure. */
     static <T> T await(FutureTask<T> task) throws IOException {
         try {
             return task.get();

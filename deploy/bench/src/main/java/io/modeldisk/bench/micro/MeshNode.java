@@ -26,18 +26,18 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One node of a mesh: serves a shard and the same over gRPC, and is told over gRPC to make requests of the others. Nothing that
- * is not measured has work meanwhile.
+ * One node of a mesh: serves a shard and a gRPC server, and sends requests to the other nodes when told so over gRPC. Only the
+ * measured side is active at a time.
  */
 public final class MeshNode implements AutoCloseable {
-    /** Asks where its shard is. */
+    /** Returns the address of its shard. */
     static final String WHERE = "Where";
-    /** Tells it who the others are. */
+    /** Connects it to the other nodes. */
     static final String CONNECT = "Connect";
-    /** Lets it make requests of all others. */
+    /** Lets it send requests to all other nodes. */
     static final String RUN = "Run";
 
-    /** Lets it end what Connect has begun. */
+    /** Closes the connections of Connect. */
     static final String DISCONNECT = "Disconnect";
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -52,27 +52,27 @@ public final class MeshNode implements AutoCloseable {
     /**
      * Another node.
      *
-     * @param grpc where its gRPC server is
-     * @param shard where its shard is
+     * @param grpc the address of its gRPC server
+     * @param shard the address of its shard
      */
     record Peer(String grpc, String shard) {}
 
     /**
-     * Whom to connect to.
+     * The argument of Connect.
      *
-     * @param datamovers over what, besides gRPC
+     * @param datamovers the datamovers besides gRPC
      * @param peers the other nodes
-     * @param largestRequestBytes the largest request that there will be
+     * @param largestRequestBytes the size of the largest request
      */
     record Connect(List<String> datamovers, List<Peer> peers, int largestRequestBytes) {}
 
     /**
-     * What to do.
+     * The argument of a run.
      *
      * @param over a datamover, or gRPC
      * @param direction push or pull
      * @param requestBytes the size of a request
-     * @param requestsEach how many requests of each other node
+     * @param requestsEach the number of requests to each other node
      */
     record Order(String over, Direction direction, int requestBytes, long requestsEach) {}
 
@@ -93,17 +93,17 @@ public final class MeshNode implements AutoCloseable {
     }
 
     /**
-     * Serves.
+     * Opens a node.
      *
-     * @param listen where gRPC listens; the shard takes another port of the same address
-     * @param network over which datamovers the shard is served
+     * @param listen the address of gRPC; the shard takes another port of the same host
+     * @param network the datamovers of the shard
      */
     public static MeshNode open(InetSocketAddress listen, long modelBytes, TargetContext network)
         throws IOException {
         return new MeshNode(listen, modelBytes, network);
     }
 
-    /** This machine alone, also where RDMA needs another address than loopback. */
+    /** Admits only this machine, even if RDMA needs an address other than loopback. */
     private static AccessPolicy access(InetSocketAddress listen) {
         return listen.getAddress().isLoopbackAddress()
             ? AccessPolicy.THIS_MACHINE
@@ -116,7 +116,7 @@ public final class MeshNode implements AutoCloseable {
         return ModelAddress.parse("modeldisk://" + portal + "/" + MODEL);
     }
 
-    /** Where gRPC listens. */
+    /** The address of its gRPC server. */
     public InetSocketAddress localAddress() {
         return grpc.localAddress();
     }

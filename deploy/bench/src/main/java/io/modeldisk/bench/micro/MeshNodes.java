@@ -11,10 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 
-/** The nodes of a mesh, each a process of its own, told over gRPC what to do. Not thread-safe. */
+/** The nodes of a mesh, each in its own process, controlled over gRPC. Not thread-safe. */
 final class MeshNodes implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
-    /** What it is told, and what it answers, is short. */
+    /** Control messages are short. */
     private static final int NO_PAYLOAD = 1;
 
     private final List<ChildProcess> processes = new ArrayList<>();
@@ -25,7 +25,7 @@ final class MeshNodes implements AutoCloseable {
         this.ways = ways;
     }
 
-    /** Starts the nodes; they do not know each other yet. */
+    /** Starts the nodes; they are not connected yet. */
     static MeshNodes start(String modeldisk, int count, Ways ways, long modelBytes) throws IOException {
         MeshNodes nodes = new MeshNodes(ways);
         try {
@@ -43,14 +43,14 @@ final class MeshNodes implements AutoCloseable {
         }
     }
 
-    /** Lets every node end its connections: none of them sees another one die. */
+    /** Closes the connections of every node before any node ends. */
     void disconnect() throws IOException {
         for (GrpcClient control : controls) {
             control.ask(MeshNode.DISCONNECT, "");
         }
     }
 
-    /** Lets every node connect to every other one, over everything that is measured. */
+    /** Connects every node to every other one over every measured datamover and gRPC. */
     void connect(int largestRequestBytes) throws IOException {
         List<MeshNode.Peer> all = new ArrayList<>();
         for (int i = 0; i < processes.size(); i++) {
@@ -65,7 +65,7 @@ final class MeshNodes implements AutoCloseable {
         }
     }
 
-    /** Lets all nodes make requests of all others at the same time; the latency is the mean of what each node saw. */
+    /** Lets all nodes send requests to all others at the same time; the latency is the mean over the nodes. */
     Outcome run(String over, Direction direction, int requestBytes, long requestsEach) throws IOException {
         String order = JSON.writeValueAsString(new MeshNode.Order(over, direction, requestBytes, requestsEach));
         List<FutureTask<String>> tasks = controls.stream()

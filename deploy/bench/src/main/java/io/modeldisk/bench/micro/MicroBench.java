@@ -26,7 +26,7 @@ import java.util.function.Consumer;
 import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 
-/** Measures what a plan says; shards, gRPC's servers and the nodes of a mesh are processes of their own. For one use. */
+/** Runs the micro-benchmarks of a plan. Shards, gRPC servers and mesh nodes have their own processes. For one use. */
 public final class MicroBench {
     private static final String NO_AGGREGATION = "null";
     private static final int WARM_UP_BYTES = 64 << 10;
@@ -44,25 +44,25 @@ public final class MicroBench {
     private final Turns turns;
 
     /**
-     * To measure what the plan says.
+     * Measures by this plan.
      *
-     * @param modeldisk how the command is called, for the processes that are started
-     * @param progress hears how far it is
+     * @param modeldisk the path of the {@code modeldisk} command that starts the processes
+     * @param progress the listener for progress
      */
     public MicroBench(String modeldisk, MicroPlan plan, Consumer<String> progress) {
         this.modeldisk = modeldisk;
         this.plan = plan;
         this.progress = progress;
         this.ways = Ways.of(plan.datamovers());
-        this.turns = new Turns(plan.rounds(), plan.runMillis());
+        this.turns = new Turns(plan.rounds(), plan.runMs());
         ways.present().forEach(way -> names.add(way.toString()));
         names.add(GrpcClient.NAME);
     }
 
     /**
-     * Measures.
+     * Runs all benchmarks.
      *
-     * @throws IOException if a process does not start, a request fails, or what arrives is not what was sent
+     * @throws IOException if a process does not start, a request fails, or data is corrupted
      */
     public MicroReport run() throws IOException {
         if (plan.latency() != null || plan.fanIn() != null) {
@@ -104,10 +104,10 @@ public final class MicroBench {
         void run(Direction direction, int bytes) throws IOException;
     }
 
-    /** Small and large requests, both ways, until the compilers have had their time. */
+    /** Sends small and large requests in both directions until the code is compiled. */
     private void warmUp(String name, WarmUp run) throws IOException {
         progress.accept("warming up: " + name);
-        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(plan.warmUpMillis());
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(plan.warmUpMs());
         while (System.nanoTime() - end < 0) {
             for (Direction direction : DIRECTIONS) {
                 run.run(direction, LogicalBlock.BYTES);
@@ -156,7 +156,7 @@ public final class MicroBench {
                 opened.add(clients);
                 for (int i = 0; i < count; i++) {
                     Requester client = clients.add(connect(name, shard, server, knowsWeights, bytes, i));
-                    // One after the other: that all of them log in at once is nothing to be measured here.
+                    // One after another, since simultaneous logins are not measured here.
                     client.pingPong(Direction.PUSH, bytes, 1, new Histogram(1));
                 }
             }

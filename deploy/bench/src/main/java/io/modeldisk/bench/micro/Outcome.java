@@ -1,12 +1,12 @@
 package io.modeldisk.bench.micro;
 
 /**
- * What a run found.
+ * The result of a run.
  *
- * @param requests how many requests have ended, of all clients together
- * @param nanos from the first request's start to the last one's end
- * @param p50Micros how long a request took, the median
- * @param p99Micros the same of the slowest in a hundred
+ * @param requests the number of requests that ended, sum of all clients
+ * @param nanos the time from the start of the first request to the end of the last one
+ * @param p50Micros the median latency
+ * @param p99Micros the 99th percentile of the latency
  */
 record Outcome(long requests, long nanos, double p50Micros, double p99Micros) {
     private static final double SECOND_NANOS = 1e9;

@@ -5,25 +5,25 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Measures some that do the same in turn, so that what disturbs the machine disturbs all of them. */
+/** Measures several sides in turn, so that other load of the machine affects all alike. */
 final class Turns {
     private static final double MOST_GROWTH = 50;
 
     private final int rounds;
-    private final long runNanos;
+    private final long runNs;
 
-    Turns(int rounds, long runMillis) {
+    Turns(int rounds, long runMs) {
         this.rounds = rounds;
-        this.runNanos = TimeUnit.MILLISECONDS.toNanos(runMillis);
+        this.runNs = TimeUnit.MILLISECONDS.toNanos(runMs);
     }
 
-    /** Makes so many requests with each client. */
+    /** Sends this many requests with each client. */
     @FunctionalInterface
     interface Run {
         Outcome run(long requestsEach) throws IOException;
     }
 
-    /** The outcomes of each, in their order, a list of all rounds each. */
+    /** For each side, in their order, the outcomes of all rounds. */
     List<List<Outcome>> measure(List<Run> runs) throws IOException {
         long[] requests = new long[runs.size()];
         List<List<Outcome>> outcomes = new ArrayList<>();
@@ -33,7 +33,7 @@ final class Turns {
         }
         for (int round = 0; round < rounds; round++) {
             for (int i = 0; i < requests.length; i++) {
-                // The order changes from round to round.
+                // The order is reversed in every round.
                 int turn = (i + round) % requests.length;
                 outcomes.get(turn).add(runs.get(turn).run(requests[turn]));
             }
@@ -41,15 +41,15 @@ final class Turns {
         return outcomes;
     }
 
-    /** Makes more and more requests until they take about as long as they are to; answers how many do. */
+    /** Increases the number of requests until they take about the requested time; returns that number. */
     private long warmUp(Run run) throws IOException {
         long requests = 1;
         Outcome outcome = run.run(requests);
-        while (outcome.nanos() < runNanos / 2) {
-            double growth = Math.min(MOST_GROWTH, (double) runNanos / Math.max(1, outcome.nanos()));
+        while (outcome.nanos() < runNs / 2) {
+            double growth = Math.min(MOST_GROWTH, (double) runNs / Math.max(1, outcome.nanos()));
             requests = (long) Math.ceil(requests * growth);
             outcome = run.run(requests);
         }
-        return Math.max(1, requests * runNanos / outcome.nanos());
+        return Math.max(1, requests * runNs / outcome.nanos());
     }
 }

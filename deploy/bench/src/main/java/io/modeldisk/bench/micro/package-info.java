@@ -1,5 +1,5 @@
 /**
  * The three micro-benchmarks of AR-gRPC (Biswas et al., "Accelerating TensorFlow with Adaptive RDMA-based gRPC", HiPC 2018,
- * section V.B), each beside plain gRPC: latency from point to point, one server with many clients, everybody with everybody.
+ * section V.B), each in turn with plain gRPC: point-to-point latency, one server with many clients, and a full mesh.
  */
 package io.modeldisk.bench.micro;

@@ -3,10 +3,10 @@ package io.modeldisk.bench.protocol;
 import java.util.List;
 
 /**
- * What latency is to be measured of.
+ * The plan of a measurement of latency.
  *
  * @param requestBytes the sizes of requests
- * @param pairs how often those that are measured take turns
- * @param runMillis how long a turn takes, about
+ * @param pairs the number of turns of each side
+ * @param runMs the approximate duration of a turn
  */
-public record LatencyPlan(List<Integer> requestBytes, int pairs, long runMillis) {}
+public record LatencyPlan(List<Integer> requestBytes, int pairs, long runMs) {}

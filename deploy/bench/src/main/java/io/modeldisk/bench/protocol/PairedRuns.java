@@ -11,30 +11,30 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Throughput of the protocol beside the baseline. They are measured in turn, one soon after the other, and the order changes from
- * turn to turn, so that what disturbs the machine disturbs all.
+ * Throughput of the protocol and of its baseline, measured in turn. The order is reversed in every turn, so that other load of
+ * the machine affects all sides alike.
  */
 final class PairedRuns {
     private static final double SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final double MOST_GROWTH = 100;
 
     private final int pairs;
-    private final long runNanos;
+    private final long runNs;
 
-    PairedRuns(int pairs, long runMillis) {
+    PairedRuns(int pairs, long runMs) {
         this.pairs = pairs;
-        this.runNanos = TimeUnit.MILLISECONDS.toNanos(runMillis);
+        this.runNs = TimeUnit.MILLISECONDS.toNanos(runMs);
     }
 
     /**
-     * What is measured.
+     * The sides of a comparison.
      *
-     * @param baselineWithSgd null if that is not wanted
-     * @param alone the shard's work without a protocol; null if that is not wanted
+     * @param baselineWithSgd may be null
+     * @param alone the shard's work without a protocol; may be null
      */
     record Sides(Mover baseline, Mover baselineWithSgd, Mover protocol, Mover alone) {}
 
-    /** One side's runs. */
+    /** The runs of one side. */
     private final class Runs {
         private final Mover mover;
         private final Load load;
@@ -80,16 +80,16 @@ final class PairedRuns {
         return runs;
     }
 
-    /** Moves more and more until a run is about as long as it is to be; answers the load that makes it so. */
+    /** Increases the load until a run takes about the requested time; returns that load. */
     private Load warmUp(Mover mover, Load kind) throws IOException {
         Load load = kind.withRequests(kind.queueDepth());
-        long nanos = mover.move(load);
-        while (nanos < runNanos / 2) {
-            double growth = Math.min(MOST_GROWTH, (double) runNanos / Math.max(1, nanos));
+        long ns = mover.move(load);
+        while (ns < runNs / 2) {
+            double growth = Math.min(MOST_GROWTH, (double) runNs / Math.max(1, ns));
             load = load.withRequests((long) Math.ceil(load.requests() * growth));
-            nanos = mover.move(load);
+            ns = mover.move(load);
         }
-        double fit = (double) runNanos / nanos;
+        double fit = (double) runNs / ns;
         return load.withRequests(Math.max(kind.queueDepth(), (long) (load.requests() * fit)));
     }
 }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** Latency of some that do the same, one request at a time; they take turns. */
+/** Latency of several requesters, one request at a time, in turn. */
 public final class PingPongs {
     private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final int DIGITS = 3;
@@ -16,7 +16,7 @@ public final class PingPongs {
 
     private final LatencyPlan plan;
 
-    /** To measure what the plan says. */
+    /** Measures by this plan. */
     public PingPongs(LatencyPlan plan) {
         this.plan = plan;
     }
@@ -24,7 +24,7 @@ public final class PingPongs {
     /**
      * Measures one size of requests.
      *
-     * @return the nanoseconds of each requester, in their order
+     * @return the nanoseconds of each requester, in the order of the list
      */
     public List<Histogram> measure(Direction direction, int requestBytes, List<? extends Requester> requesters)
         throws IOException {
@@ -41,14 +41,14 @@ public final class PingPongs {
         return found;
     }
 
-    /** Answers how many requests make a turn. */
+    /** Returns the number of requests of a turn. */
     private long warmUp(Requester requester, Direction direction, int requestBytes) throws IOException {
-        long limit = TimeUnit.MILLISECONDS.toNanos(plan.runMillis());
+        long limit = TimeUnit.MILLISECONDS.toNanos(plan.runMs());
         long begun = System.nanoTime();
         long requests = 0;
         long nanos = 0;
         Histogram ignored = histogram();
-        // A clock may stand still for a while: in emulation, say.
+        // In an emulated machine the clock may stand still for a while.
         while (nanos <= 0 || requests < WARM_UP_REQUESTS && nanos < limit) {
             requester.pingPong(direction, requestBytes, FEWEST_REQUESTS, ignored);
             requests += FEWEST_REQUESTS;

@@ -20,11 +20,11 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.HdrHistogram.Histogram;
 
-/** Measures the protocol against a shard, beside the baseline; shard and baseline are processes of their own. For one use. */
+/** Measures the protocol with a shard, in turn with the baseline. Shard and baseline have their own processes. For one use. */
 public final class ProtocolBench {
     private static final int WARM_UP_BYTES = 256 << 10;
     private static final int WARM_UP_DEPTH = 8;
-    private static final long WARM_UP_MILLIS = 500;
+    private static final long WARM_UP_MS = 500;
 
     private final Context context;
     private final List<ThroughputResult> throughputs = new ArrayList<>();
@@ -32,17 +32,17 @@ public final class ProtocolBench {
     private ThroughputPlan plan;
     private LatencyPlan latencyPlan;
 
-    /** To measure what the context says. */
+    /** Measures what the context describes. */
     public ProtocolBench(Context context) {
         this.context = context;
     }
 
     /**
-     * Measures the throughput of every aggregator, and latency with the first.
+     * Measures throughput with every aggregator, and latency with the first one.
      *
-     * @param throughput null if that is not wanted
-     * @param latency null if that is not wanted
-     * @throws IOException if a process does not start, a request fails, or what arrives is not what was sent
+     * @param throughput may be null
+     * @param latency may be null
+     * @throws IOException if a process does not start, a request fails, or data is corrupted
      */
     public ProtocolReport run(ThroughputPlan throughput, LatencyPlan latency) throws IOException {
         plan = throughput;
@@ -102,13 +102,13 @@ public final class ProtocolBench {
         throws IOException {
         boolean sgd = aggregator.startsWith("sgd:");
         context.progress.accept("warming up: " + aggregator);
-        PairedRuns warmUp = new PairedRuns(1, WARM_UP_MILLIS);
+        PairedRuns warmUp = new PairedRuns(1, WARM_UP_MS);
         for (Direction direction : plan.directions()) {
             warmUp.measure(aggregator, new Load(direction, WARM_UP_BYTES, WARM_UP_DEPTH, 1),
                 new PairedRuns.Sides(baseline, sgd ? baseline.withSgd() : null, protocol,
                     direction == Direction.BOTH ? null : alone));
         }
-        PairedRuns runs = new PairedRuns(plan.pairs(), plan.runMillis());
+        PairedRuns runs = new PairedRuns(plan.pairs(), plan.runMs());
         for (Load load : plan.loads()) {
             context.progress.accept(load.describe(aggregator));
             throughputs.add(runs.measure(aggregator, load,
@@ -143,15 +143,15 @@ public final class ProtocolBench {
         return most;
     }
 
-    /** All that was acknowledged must have arrived: the shard keeps count too. */
+    /** The bytes that the shard counts must be those that it acknowledged. */
     private static void checkArrived(BenchShard shard, long movedBytes, long countedBytes) throws IOException {
         if (shard.isOwn() ? countedBytes != movedBytes : countedBytes < movedBytes) {
-            throw new IOException("pushed and pulled were " + movedBytes + " bytes, and the shard counts "
+            throw new IOException("pushed and pulled " + movedBytes + " bytes, but the shard counts "
                 + countedBytes);
         }
     }
 
-    /** What to measure against. */
+    /** The configuration of a run. */
     public static final class Context {
         private String modeldisk;
         private long modelBytes;
@@ -161,38 +161,38 @@ public final class ProtocolBench {
         private InetSocketAddress runningBaseline;
         private Consumer<String> progress = step -> {};
 
-        /** Sets how the {@code modeldisk} command is called, for the processes that are started. */
+        /** Sets the path of the {@code modeldisk} command that starts the processes. */
         public Context modeldisk(String command) {
             this.modeldisk = command;
             return this;
         }
 
-        /** Sets how large the model is: it should be larger than the processor's cache. */
+        /** Sets the size of the model, which should be larger than the processor's cache. */
         public Context modelBytes(long bytes) {
             this.modelBytes = bytes;
             return this;
         }
 
-        /** Sets for which aggregators a shard is started, one after the other. */
+        /** Sets the aggregators; a shard is started for each in turn. */
         public Context aggregators(List<String> specifications) {
             this.aggregators = List.copyOf(specifications);
             return this;
         }
 
-        /** Sets over which datamovers a session moves what it moves, one after the other; TCP alone by default. */
+        /** Sets the datamovers, which are measured one after another; TCP by default. */
         public Context datamovers(List<Route.Preference> wishes) {
             this.datamovers = List.copyOf(wishes);
             return this;
         }
 
-        /** Measures a shard and a baseline that are running, of whose weights nothing is known. */
+        /** Measures a running shard and baseline; their weights are not checked. */
         public Context running(ModelAddress shard, InetSocketAddress baseline) {
             this.runningShard = shard;
             this.runningBaseline = baseline;
             return this;
         }
 
-        /** Sets who hears how far it is. */
+        /** Sets the listener for progress. */
         public Context progress(Consumer<String> listener) {
             this.progress = listener;
             return this;

@@ -15,12 +15,12 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** Requests of one kind, as many under way as the queue is deep, until the load is moved. For one thread, and one use. */
+/** Sends the requests of a load and keeps the queue full until all have ended. For one thread and one use. */
 final class RequestStream implements IoRequest.Completion {
     static final int TRAIN_LUN = 0;
     private static final int BLOCK = LogicalBlock.BYTES;
-    private static final long TIMEOUT_SECONDS = 30;
-    private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+    private static final long TIMEOUT_S = 30;
+    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(TIMEOUT_S);
 
     private final IscsiSession session;
     private final Load load;
@@ -43,17 +43,17 @@ final class RequestStream implements IoRequest.Completion {
         this.load = load;
         this.push = push;
         this.memory = memory;
-        // Addressed are whole logical blocks, however little of them is asked for.
+        // A request addresses whole logical blocks, even if it needs only a part of one.
         this.stepBytes = (load.requestBytes() + BLOCK - 1) & -BLOCK;
         this.walk = new Walk(shardBytes, stepBytes, load.direction().ways() == 2 && push);
-        // The session's own queue bounds a lone stream; two share one, and each keeps to its half.
+        // The session's queue limits a single stream; two streams share the queue, and each uses half of it.
         this.alone = load.direction().ways() == 1;
         this.room = new Semaphore(alone ? 0 : load.queueDepth());
         this.offsetOfSlot = new long[load.queueDepth() * load.direction().ways()];
         Arrays.fill(offsetOfSlot, -1);
     }
 
-    /** A request in whole logical blocks. */
+    /** The size of a request in whole logical blocks. */
     int stepBytes() {
         return stepBytes;
     }
@@ -67,7 +67,7 @@ final class RequestStream implements IoRequest.Completion {
         await(alone ? Math.toIntExact(load.requests()) : load.queueDepth());
     }
 
-    /** Moves one request at a time, and records how long each takes. */
+    /** Sends one request at a time and records its latency. */
     void pingPong(Histogram nanoseconds) throws IOException {
         for (long i = 0; i < load.requests(); i++) {
             long begun = System.nanoTime();
@@ -77,12 +77,12 @@ final class RequestStream implements IoRequest.Completion {
         }
     }
 
-    /** Begins to move the load on a thread of its own; {@link #join} waits for the end. */
+    /** Starts to move the load on another thread; {@link #join} waits for the end. */
     void start() {
         Thread.ofPlatform().daemon().name("bench-push").start(inBackground);
     }
 
-    /** Waits for what {@link #start} began. */
+    /** Waits for the end of {@link #start}. */
     void join() throws IOException {
         try {
             inBackground.get();
@@ -95,7 +95,7 @@ final class RequestStream implements IoRequest.Completion {
     }
 
     private void submitNext(boolean more) throws IOException {
-        IoRequest request = session.acquire(TIMEOUT_NANOS);
+        IoRequest request = session.acquire(TIMEOUT_NS);
         if (request == null) {
             throw overdue();
         }
@@ -124,7 +124,7 @@ final class RequestStream implements IoRequest.Completion {
         try {
             if (!room.tryAcquire(permits)) {
                 session.flush();
-                if (!room.tryAcquire(permits, TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+                if (!room.tryAcquire(permits, TIMEOUT_S, TimeUnit.SECONDS)) {
                     throw overdue();
                 }
             }
@@ -138,10 +138,10 @@ final class RequestStream implements IoRequest.Completion {
     }
 
     private static IOException overdue() {
-        return new IOException("the shard has ended no command for " + TIMEOUT_SECONDS + " s");
+        return new IOException("no command ended within " + TIMEOUT_S + " s");
     }
 
-    /** Checks what the last pull into each place of the queue has brought. */
+    /** Checks the data of the last pull into each slot of the queue. */
     void checkWeights() throws IOException {
         for (int slot = 0; slot < offsetOfSlot.length; slot++) {
             if (offsetOfSlot[slot] >= 0) {

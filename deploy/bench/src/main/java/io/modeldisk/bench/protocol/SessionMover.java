@@ -18,8 +18,8 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
- * The protocol at work: one session with one shard, on LUN 0. A pull lands in the memory of its place in the queue; pushes go
- * round as many buffers of zeros, so the weights stay what they are.
+ * One session with one shard, on LUN 0. A pull is received into the memory of its slot in the queue. Pushes are sent from buffers
+ * of zeros, so that the weights do not change.
  */
 public final class SessionMover implements Mover, Requester {
     private static final String INITIATOR = "iqn.2026-11.io.modeldisk:bench";
@@ -39,9 +39,9 @@ public final class SessionMover implements Mover, Requester {
     private long movedBytes;
 
     /**
-     * The only one of this process; see the other constructor.
+     * A session with the initiator name of this process; see the other constructor.
      *
-     * @param gradientBytes how much memory pushes come from, if that is more than the requests under way need
+     * @param gradientBytes the memory that pushes are sent from, if that is more than the requests in flight need
      */
     public SessionMover(
         InetSocketAddress portal, InitiatorPortal over, ModelFacts facts, long bufferBytes, long gradientBytes,
@@ -51,12 +51,12 @@ public final class SessionMover implements Mover, Requester {
     }
 
     /**
-     * Logs in when it is first used.
+     * Logs in at its first use.
      *
      * @param over the way to the shard
-     * @param bufferBytes for the requests under way, each way
-     * @param knowsWeights whether the weights are {@link Pattern}'s, and to be checked
-     * @param name tells its initiator from others of the same shard
+     * @param bufferBytes memory for the requests in flight, each direction
+     * @param knowsWeights whether to check pulled weights against {@link Pattern}
+     * @param name makes the initiator name unique at the shard
      */
     public SessionMover(
         InetSocketAddress portal, InitiatorPortal over, ModelFacts facts, long bufferBytes, boolean knowsWeights,
@@ -82,7 +82,7 @@ public final class SessionMover implements Mover, Requester {
         return over.needsShareableMemory() ? DataMemory.allocateShareable(bytes) : DataMemory.allocate(bytes);
     }
 
-    /** A session with this queue depth; not a part of what is measured. */
+    /** Returns a session with this queue depth; its login is not measured. */
     private IscsiSession session(int depth) throws IOException {
         if (session == null || sessionDepth != depth || !session.isOpen()) {
             if (session != null) {
@@ -128,7 +128,7 @@ public final class SessionMover implements Mover, Requester {
         return new RequestStream(used, facts.bytesOfShard(), load, push, push ? gradients : weights);
     }
 
-    /** Looks at what has come, after the clock has stopped. */
+    /** Checks the received weights, outside the measured time. */
     private void check(RequestStream pull) throws IOException {
         if (pull != null && knowsWeights) {
             pull.checkWeights();
@@ -145,7 +145,7 @@ public final class SessionMover implements Mover, Requester {
         check(direction.pulls() ? stream : null);
     }
 
-    /** How many bytes have been pushed and pulled, in whole logical blocks. */
+    /** The number of bytes pushed and pulled, in whole logical blocks. */
     public long movedBytes() {
         return movedBytes;
     }

@@ -6,19 +6,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What throughput is to be measured of.
+ * The plan of a measurement of throughput.
  *
- * @param directions which way data goes
+ * @param directions the directions of the data
  * @param requestBytes the sizes of requests
- * @param queueDepths how many are under way
- * @param gradientBytes how much memory pushes come from, in turn; 0 for as many buffers as requests are under way
- * @param pairs how often each is measured, over bare sockets and over the protocol in turn
- * @param runMillis how long a run takes, about
+ * @param queueDepths the numbers of requests in flight
+ * @param gradientBytes the memory that pushes are sent from in turn; 0 for one buffer for each request in flight
+ * @param pairs the number of runs of the baseline and of the protocol, in turn
+ * @param runMs the approximate duration of a run
  */
 public record ThroughputPlan(
     List<Direction> directions, List<Integer> requestBytes, List<Integer> queueDepths, long gradientBytes, int pairs,
-    long runMillis) {
-    /** One request of each kind. */
+    long runMs) {
+    /** A load of one request for each combination. */
     List<Load> loads() {
         List<Load> loads = new ArrayList<>();
         for (Direction direction : directions) {
@@ -31,7 +31,7 @@ public record ThroughputPlan(
         return loads;
     }
 
-    /** The memory for all the requests that are ever under way at the same time, each way. */
+    /** The memory for the largest number of requests in flight, each direction. */
     long bufferBytes() {
         long most = 0;
         for (Load load : loads()) {

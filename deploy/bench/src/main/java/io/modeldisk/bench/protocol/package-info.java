@@ -1,2 +1,2 @@
-/** A learner that pushes and pulls as fast as it can, through the initiator, and measures itself beside the baseline. */
+/** {@code bench protocol}: a learner that pushes and pulls at full speed through the initiator, in turn with the baseline. */
 package io.modeldisk.bench.protocol;

@@ -4,12 +4,12 @@ import io.modeldisk.bench.load.Direction;
 import org.HdrHistogram.Histogram;
 
 /**
- * How long a request takes when it is the only one, in nanoseconds. A pull of less than a logical block reads one and takes that
- * much of it; a push of less pushes a whole one.
+ * The latency of one request at a time, in nanoseconds. A pull of less than a logical block reads one and keeps a part; such a
+ * push moves a whole one.
  *
  * @param direction push or pull
  * @param requestBytes the size of a request
- * @param baseline over a bare socket
+ * @param baseline over a socket without protocol
  * @param protocol over the protocol
  */
 public record LatencyResult(Direction direction, int requestBytes, Histogram baseline, Histogram protocol) {}

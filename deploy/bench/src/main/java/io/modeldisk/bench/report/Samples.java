@@ -2,7 +2,7 @@ package io.modeldisk.bench.report;
 
 import java.util.Arrays;
 
-/** Figures measured again and again. Immutable. */
+/** Repeated measurements of one figure. Immutable. */
 public final class Samples {
     private final double[] values;
     private final double[] sorted;
@@ -13,19 +13,19 @@ public final class Samples {
         Arrays.sort(sorted);
     }
 
-    /** At least one figure, in the order in which they were measured. */
+    /** At least one sample, in the order of measurement. */
     public static Samples of(double... values) {
         if (values.length == 0) {
-            throw new IllegalArgumentException("no figure was measured");
+            throw new IllegalArgumentException("at least one sample is required");
         }
         return new Samples(values.clone());
     }
 
-    /** Each figure divided by the one that was measured beside it. */
+    /** Each sample divided by the sample of the same turn. */
     public Samples over(Samples others) {
         if (values.length != others.values.length) {
             throw new IllegalArgumentException(
-                values.length + " figures have no ratio to " + others.values.length);
+                values.length + " samples cannot be divided by " + others.values.length);
         }
         double[] ratios = new double[values.length];
         for (int i = 0; i < ratios.length; i++) {
@@ -34,23 +34,23 @@ public final class Samples {
         return new Samples(ratios);
     }
 
-    /** The middle one; of an even number the mean of the two in the middle. */
+    /** The median; for an even number the mean of the two middle samples. */
     public double median() {
         int middle = sorted.length / 2;
         return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
     }
 
-    /** The least. */
+    /** The minimum. */
     public double min() {
         return sorted[0];
     }
 
-    /** The greatest. */
+    /** The maximum. */
     public double max() {
         return sorted[sorted.length - 1];
     }
 
-    /** All of them, in the order in which they were measured. */
+    /** All samples in the order of measurement. */
     public double[] values() {
         return values.clone();
     }

@@ -3,14 +3,14 @@ package io.modeldisk.bench.report;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A table for a terminal: as wide as its contents, words to the left and figures to the right. Not thread-safe. */
+/** A table for a terminal. Columns are as wide as their contents; words are aligned left, figures right. Not thread-safe. */
 final class Table {
     private static final String GAP = "  ";
 
     private final int words;
     private final List<String[]> rows = new ArrayList<>();
 
-    /** With this many columns of words on the left. */
+    /** A table whose first columns, this many, hold words. */
     Table(int words, String... headings) {
         this.words = words;
         rows.add(headings);

@@ -3,16 +3,16 @@ package io.modeldisk.bench.report;
 import io.modeldisk.bench.load.Direction;
 
 /**
- * What was moved in a second: bytes, of both directions together.
+ * Throughput in bytes per second, sum of both directions.
  *
  * @param aggregator the shard's aggregator
- * @param direction which way data went
+ * @param direction the direction of the data
  * @param requestBytes the size of a request
- * @param queueDepth how many requests were under way at most, each way
- * @param baseline over bare sockets
- * @param baselineWithSgd the same with sgd on each buffer; null if the aggregator does no such work
- * @param protocol over the protocol, each run beside one over bare sockets
- * @param alone the shard's work alone, by one thread in its own memory; null if data does not go through shared memory
+ * @param queueDepth the maximum number of requests in flight, each direction
+ * @param baseline over sockets without protocol
+ * @param baselineWithSgd the same with sgd on each buffer; null if the aggregator is not sgd
+ * @param protocol over the protocol, in turn with the baseline
+ * @param alone the shard's work alone, by one thread in its own memory; null without shared memory
  */
 public record ThroughputResult(
     String aggregator,
@@ -23,12 +23,12 @@ public record ThroughputResult(
     Samples baselineWithSgd,
     Samples protocol,
     Samples alone) {
-    /** How much of the baseline's throughput the protocol reaches, pair by pair. */
+    /** The ratio of the protocol to the baseline, run by run. */
     public Samples ratio() {
         return protocol.over(baseline);
     }
 
-    /** How much of the throughput of the shard's work alone the protocol reaches, turn by turn; null if there is none. */
+    /** The ratio of the protocol to the shard's work alone, run by run; null without the latter. */
     public Samples ratioToAlone() {
         return alone == null ? null : protocol.over(alone);
     }

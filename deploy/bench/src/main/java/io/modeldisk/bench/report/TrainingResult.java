@@ -1,21 +1,21 @@
 package io.modeldisk.bench.report;
 
 /**
- * How iterations went with one exchange scheme: means over all learners and all iterations that count, in milliseconds.
+ * The iterations with one exchange scheme: means over all learners and all counted iterations, in milliseconds.
  *
  * @param exchange the scheme, as {@code overlap:adaptive}
  * @param iterationMs a whole iteration
- * @param medianMs the same, the median
- * @param slowMs the same, of which one in twenty takes longer
- * @param computeMs of it, computing
- * @param fileMs of it, reading the weights and writing the gradient
- * @param fsyncMs of it, in fsync
- * @param pushMs how long a push takes, whatever else goes on
- * @param bubbleMs how long a pull is put off after the push; 0 where it begins before the push has ended
- * @param pullMs how long a pull takes, beginning to end
- * @param ageMs how old weights are when computing on them begins
- * @param staleness how many rounds they lag behind the other learners then
- * @param learners how many learners there were
+ * @param medianMs the median of iterations
+ * @param slowMs the 95th percentile of iterations
+ * @param computeMs the part for computation
+ * @param fileMs the part for reading the weights and writing the gradient
+ * @param fsyncMs the part in fsync
+ * @param pushMs the duration of a push
+ * @param bubbleMs the delay of a pull after the push; 0 if the pull starts before the push ends
+ * @param pullMs the duration of a pull
+ * @param ageMs the age of the weights at the start of the computation
+ * @param staleness the number of rounds that they lag behind the other learners
+ * @param learners the number of learners
  */
 public record TrainingResult(
     String exchange,
@@ -32,17 +32,17 @@ public record TrainingResult(
     double staleness,
     int learners) {
 
-    /** How much longer an iteration takes than computing alone. */
+    /** The ratio of an iteration to its computation. */
     public double overComputation() {
         return iterationMs / computeMs;
     }
 
-    /** How much longer it takes than the longest of computing, and pushing and pulling with {@code direct}. */
+    /** The ratio of an iteration to the longest of its computation, and of push and pull with {@code direct}. */
     public double over(TrainingResult direct) {
         return iterationMs / Math.max(computeMs, Math.max(direct.pushMs, direct.pullMs));
     }
 
-    /** How many learners' computing is done in the time, of all. */
+    /** The number of learners that would compute as much without communication. */
     public double speedUp() {
         return learners * computeMs / iterationMs;
     }

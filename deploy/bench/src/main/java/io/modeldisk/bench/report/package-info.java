@@ -1,2 +1,2 @@
-/** What a benchmark found: figures and their spread, as a table, as JSON and as a plot. Measures nothing. */
+/** Reports of benchmarks as tables, JSON and charts. Measures nothing. */
 package io.modeldisk.bench.report;

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 
-/** A session that pushes and pulls by turns, as fast as it can. */
+/** A session that pushes and pulls in turn at full speed. */
 final class BusySession implements IoRequest.Completion {
     static final int TRAIN_LUN = 0;
 
@@ -32,7 +32,7 @@ final class BusySession implements IoRequest.Completion {
     private final long[] begunNanos;
     private volatile String failure;
 
-    /** The memory, {@link #memoryBytes} of it, may be shared by sessions: its first request's worth is pushed, never written. */
+    /** Sessions may share the memory of {@link #memoryBytes}: the first request is pushed from it and never written. */
     BusySession(IscsiSession session, DataMemory memory, long modelBytes, int requestBytes, int queueDepth) {
         this.session = session;
         this.memory = memory;
@@ -43,12 +43,12 @@ final class BusySession implements IoRequest.Completion {
         this.begunNanos = new long[queueDepth];
     }
 
-    /** Room for a gradient, and for the weights of every request under way. */
+    /** The memory for one gradient and for the weights of every request in flight. */
     static long memoryBytes(int requestBytes, int queueDepth) {
         return (long) requestBytes * (queueDepth + 1);
     }
 
-    /** Makes so many requests, or as many as it can while it is told to go on, and waits until all have ended. */
+    /** Sends this many requests, or fewer if it is told to stop, and waits until all have ended. */
     void run(long requests, BooleanSupplier goOn) {
         try {
             boolean push = true;
@@ -128,7 +128,7 @@ final class BusySession implements IoRequest.Completion {
         return full.get();
     }
 
-    /** Why it could not go on; null if it could. */
+    /** The reason of its failure; null if it has not failed. */
     String failure() {
         return failure;
     }

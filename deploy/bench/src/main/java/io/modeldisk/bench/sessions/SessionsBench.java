@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
-/** Lets many sessions push and pull on one shard, and looks how each fares. */
+/** Lets many sessions push and pull on one shard, and records the throughput of each. */
 public final class SessionsBench {
     private static final String INITIATOR = "iqn.2026-11.io.modeldisk:bench-";
     private static final long ISID = 0x800000020000L;
@@ -29,13 +29,13 @@ public final class SessionsBench {
     private SessionsBench() {}
 
     /**
-     * What is to be done.
+     * The plan of a run.
      *
-     * @param sessions how many push and pull
-     * @param stoppedReaders how many more ask for weights and do not read them
+     * @param sessions the number of sessions that push and pull
+     * @param stoppedReaders the number of further sessions, which request weights and never read them
      * @param requestBytes the size of a request
-     * @param queueDepth how many requests a session has under way
-     * @param seconds for how long
+     * @param queueDepth the number of requests of a session in flight
+     * @param seconds the duration
      * @param requests how many each session makes, if the time is enough
      */
     public record Plan(

@@ -130,27 +130,27 @@ public final class BenchShard implements AutoCloseable {
         return model.facts();
     }
 
-    /** Whether it was started for the measurement: nobody else pushes to it. */
+    /** Whether the benchmark started it, so that no other learner pushes to it. */
     public boolean isOwn() {
         return process != null;
     }
 
-    /** How many bytes it says were pushed and pulled, together. */
+    /** The number of bytes pushed and pulled, by its own count. */
     public long movedBytes() throws IOException {
         JsonNode status = model.status().path(0);
         return status.path("pushedBytes").asLong() + status.path("pulledBytes").asLong();
     }
 
     /**
-     * Checks that a push does there what the aggregator does here, if the weights are known.
+     * Checks that a push changes the weights as the aggregator does, if the weights are known.
      *
-     * @return whether the weights are {@link Pattern}'s and stay that when zeros are pushed
+     * @return whether the weights are those of {@link Pattern} and a push of zeros keeps them
      */
     public boolean checkAggregator() throws IOException {
         return isOwn() && AggregatorCheck.run(model);
     }
 
-    /** The process's memory and threads; null if it was not started for the measurement. */
+    /** The memory and threads of its process; null if the benchmark did not start it. */
     public ProcessUsage usage() throws IOException {
         return process == null ? null : ProcessUsage.of(process.pid());
     }

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A {@code modeldisk} command in a process of its own, which ends with this one. */
+/** A child process that runs the {@code modeldisk} command; it ends with this process. */
 public final class ChildProcess implements AutoCloseable {
     private static final long END_SECONDS = 10;
     private static final Pattern READY = Pattern.compile("ready: .* on (\\S+:\\d+), .*");
@@ -26,9 +26,9 @@ public final class ChildProcess implements AutoCloseable {
     }
 
     /**
-     * Starts it and waits for the line that says it is ready; its complaints go to this process's.
+     * Starts it and waits for its ready line; its standard error is that of this process.
      *
-     * @param modeldisk how the command is called
+     * @param modeldisk the path of the command
      * @throws IOException if it ends before it is ready
      */
     public static ChildProcess start(String modeldisk, String... arguments) throws IOException {
@@ -52,17 +52,17 @@ public final class ChildProcess implements AutoCloseable {
         return new ChildProcess(process, ready.group(1), ender);
     }
 
-    /** Where it listens, as its ready line says: {@code HOST:PORT}. */
+    /** Its address from the ready line, {@code HOST:PORT}. */
     public String address() {
         return address;
     }
 
-    /** The process's number. */
+    /** Its process id. */
     public long pid() {
         return process.pid();
     }
 
-    /** Ends it, and waits until it has. */
+    /** Ends it and waits for its end. */
     @Override
     public void close() {
         process.destroy();
@@ -75,7 +75,7 @@ public final class ChildProcess implements AutoCloseable {
             Thread.currentThread().interrupt();
             process.destroyForcibly();
         } catch (IllegalStateException e) {
-            // This process is ending: the hook is at work.
+            // This process is ending, so the shutdown hook does this.
             process.destroy();
         }
     }

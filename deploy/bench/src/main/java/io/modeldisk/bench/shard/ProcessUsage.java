@@ -5,11 +5,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What a process takes, as Linux tells it.
+ * The resources of a process, from /proc.
  *
- * @param residentBytes the memory that it has touched
- * @param threads how many threads it has
- * @param descriptors how many files and sockets it has open
+ * @param residentBytes its resident memory
+ * @param threads its number of threads
+ * @param descriptors its number of open files and sockets
  */
 public record ProcessUsage(long residentBytes, int threads, int descriptors) {
     private static final int KIB = 1024;

@@ -12,13 +12,13 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The datamovers that this machine has, of those that were asked for.
+ * The requested datamovers that are available on this machine.
  *
- * @param present these
- * @param missing why not, for each that is not
+ * @param present the available ones
+ * @param missing the reason for each unavailable one
  */
 public record Ways(List<Route.Preference> present, Map<Route.Preference, String> missing) {
-    /** Looks which of them there are. */
+    /** Finds the available ones. */
     public static Ways of(List<Route.Preference> wanted) {
         List<Route.Preference> present = new ArrayList<>();
         Map<Route.Preference, String> missing = new EnumMap<>(Route.Preference.class);
@@ -38,13 +38,13 @@ public record Ways(List<Route.Preference> present, Map<Route.Preference, String>
         return new Ways(List.copyOf(present), missing);
     }
 
-    /** A sentence for each that is missing: it is not measured, say. */
+    /** A sentence for each unavailable one, such as that it is not measured. */
     public List<String> notes(String done) {
         return missing.entrySet().stream()
             .map(entry -> entry.getKey() + " is not " + done + ": " + entry.getValue()).toList();
     }
 
-    /** As {@code serve --datamover} takes them; tcp is always there, to fill the shard with. */
+    /** The value for {@code serve --datamover}; it always has tcp, over which the shard is filled. */
     public String serveOption() {
         List<Route.Preference> all = new ArrayList<>(present);
         all.remove(Route.Preference.TCP);
@@ -52,7 +52,7 @@ public record Ways(List<Route.Preference> present, Map<Route.Preference, String>
         return all.stream().map(Route.Preference::toString).collect(Collectors.joining(","));
     }
 
-    /** Loopback, or where RDMA needs one the address of a device. */
+    /** The loopback address, or the address of an RDMA device if RDMA is used. */
     public String address() throws IOException {
         if (!present.contains(Route.Preference.ISER)) {
             return BenchShard.LOOPBACK;

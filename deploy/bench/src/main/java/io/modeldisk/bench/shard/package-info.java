@@ -1,2 +1,2 @@
-/** The shard that is measured: a process of its own, filled with weights that are known, and asked what it has counted. */
+/** The shard under measurement: a child process with known weights, and its counters. */
 package io.modeldisk.bench.shard;

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** Closes what was opened, the last first. Not thread-safe. */
+/** Closes resources in reverse order. Not thread-safe. */
 final class Closing implements AutoCloseable {
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 

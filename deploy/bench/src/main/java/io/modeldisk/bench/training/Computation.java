@@ -3,9 +3,9 @@ package io.modeldisk.bench.training;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** How a learner computes that does not. */
+/** How an emulated learner spends its computation time. */
 public enum Computation {
-    /** Leaves the processor to others, as a learner does whose accelerator computes. */
+    /** Sleeps, like a learner whose accelerator computes. */
     SLEEP {
         @Override
         void until(long endNs) {
@@ -15,7 +15,7 @@ public enum Computation {
             SPIN.until(endNs);
         }
     },
-    /** Keeps one processor busy, as a learner does that computes on it. */
+    /** Keeps one processor busy, like a learner that computes on it. */
     SPIN {
         @Override
         void until(long endNs) {
@@ -25,7 +25,7 @@ public enum Computation {
         }
     };
 
-    // A sleep ends late by about this much: the rest is spun, to be precise.
+    // A sleep ends late by about this much, so the rest is spun.
     private static final long WAKE_UP_NS = TimeUnit.MICROSECONDS.toNanos(120);
 
     /** Returns at this time of {@link System#nanoTime}. */

@@ -3,7 +3,7 @@ package io.modeldisk.bench.training;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
-/** A learner that gets weights, computes for a given time, gives a gradient and ends the iteration, again and again. */
+/** A learner that repeats: read weights, compute for a given time, write a gradient, end the iteration. */
 final class EmulatedLearner {
     private final LearnerPath path;
     private final Computation computation;
@@ -22,7 +22,7 @@ final class EmulatedLearner {
         this.iterationNs = new long[iterations];
     }
 
-    /** Trains; the first iterations do not count. */
+    /** Trains; the warm-up iterations do not count. */
     void train() throws IOException {
         long beganNs = System.nanoTime();
         for (int i = -warmUp; i < iterationNs.length; i++) {
@@ -52,17 +52,17 @@ final class EmulatedLearner {
         return iterationNs;
     }
 
-    /** How long all iterations that count computed. */
+    /** The computation time of all counted iterations. */
     long computeNs() {
         return computeNs;
     }
 
-    /** How long they read weights and wrote gradients. */
+    /** Their time for reading weights and writing gradients. */
     long fileNs() {
         return fileNs;
     }
 
-    /** How long they were in fsync. */
+    /** Their time in fsync. */
     long fsyncNs() {
         return fsyncNs;
     }

@@ -11,7 +11,7 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 
-/** Straight through the initiator: a learner that has the buffers of the exchange for its own, with no copy. */
+/** Directly through the initiator: the learner uses the buffers of the exchange without a copy. */
 final class InitiatorPath {
     private InitiatorPath() {}
 
@@ -32,7 +32,7 @@ final class InitiatorPath {
     private record Local(RemoteModel model, LocalExchange exchange, IterationTrace trace) implements LearnerPath {
         @Override
         public void readWeights() {
-            // They are where the learner computes.
+            // The learner computes in these buffers.
         }
 
         @Override
@@ -53,7 +53,7 @@ final class InitiatorPath {
         }
     }
 
-    /** With buffers of the learner's own. */
+    /** With the learner's own buffers. */
     private static final class Direct implements LearnerPath {
         private final RemoteModel model;
         private final IterationTrace trace;

@@ -5,13 +5,12 @@ import java.util.OptionalDouble;
 import java.util.stream.Collectors;
 
 /**
- * A neural network that people know, as far as a parameter server sees it. Sizes and computation times of the first six are
- * those of Xue et al., "RPC Considered Harmful" (2018), table 1; its MB are taken for 10<sup>6</sup> bytes, as the numbers of
- * parameters have it.
+ * The size and computation time of a well-known neural network. Those of the first six are from Xue et al., "RPC Considered
+ * Harmful" (2018), table 1; its MB are 10<sup>6</sup> bytes, in accordance with the numbers of parameters.
  *
- * @param name as the paper writes it
+ * @param name its name in the paper
  * @param megabytes the size of all parameters, in 10<sup>6</sup> bytes
- * @param computeMs how long a mini-batch computes, in the paper; empty where it does not say
+ * @param computeMs the computation time of a mini-batch in the paper; empty if unknown
  */
 public record KnownModel(String name, double megabytes, OptionalDouble computeMs) {
     private static final List<KnownModel> ALL = List.of(
@@ -27,9 +26,9 @@ public record KnownModel(String name, double megabytes, OptionalDouble computeMs
     private static final double MEGA = 1e6;
 
     /**
-     * The model with this name, in any case.
+     * Finds a model by its name, in upper or lower case.
      *
-     * @throws IllegalArgumentException with the names there are
+     * @throws IllegalArgumentException if there is none; the message lists the names
      */
     public static KnownModel named(String name) {
         return ALL.stream().filter(model -> model.name.equalsIgnoreCase(name)).findFirst()
@@ -42,7 +41,7 @@ public record KnownModel(String name, double megabytes, OptionalDouble computeMs
         return ALL.stream().map(KnownModel::name).collect(Collectors.joining(", "));
     }
 
-    /** The size in bytes: whole weights of 4 bytes. */
+    /** The size in bytes, a multiple of 4. */
     public long bytes() {
         return Math.round(megabytes * MEGA / Float.BYTES) * Float.BYTES;
     }

@@ -3,18 +3,18 @@ package io.modeldisk.bench.training;
 import io.modeldisk.mount.trace.IterationTrace;
 import java.io.IOException;
 
-/** How an emulated learner gets at the model. For one thread. */
+/** The access of an emulated learner to the model. For one thread. */
 interface LearnerPath extends AutoCloseable {
-    /** Gets the weights to compute on. */
+    /** Reads the weights for the computation. */
     void readWeights() throws IOException;
 
-    /** Gives the gradient. */
+    /** Writes the gradient. */
     void writeGradient() throws IOException;
 
     /** Ends the iteration. */
     void synchronize() throws IOException;
 
-    /** What happened when. */
+    /** The phases so far. */
     IterationTrace trace();
 
     @Override

@@ -14,14 +14,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A learner's emulated network link: what goes to the shards passes with so many bytes a second, and what comes from them with
- * as many, independently. It forwards connections on loopback, and holds data back. Thread-safe.
+ * An emulated full-duplex network link of a learner with a given throughput each way. It forwards connections on loopback and
+ * delays their data. Thread-safe.
  */
 final class Link implements AutoCloseable {
     private static final int BUFFER_BYTES = 128 << 10;
-    // What waits to pass, as in a switch: what is sent beyond that waits with its sender.
+    // The size of the buffer of the link; a sender of more data waits.
     private static final int QUEUE_BYTES = 128 << 10;
-    // What a link may do in one go, so that a late wake-up is made up for.
+    // The largest burst, which makes up for a late wake-up.
     private static final long BURST_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final List<ServerSocketChannel> listeners = new ArrayList<>();
@@ -34,7 +34,7 @@ final class Link implements AutoCloseable {
         this.down = new Way(bytesPerSecond);
     }
 
-    /** Opens a link to these shards. */
+    /** Opens a link to shards. */
     static Link open(List<InetSocketAddress> shards, long bytesPerSecond) throws IOException {
         Link link = new Link(bytesPerSecond);
         try {
@@ -52,7 +52,7 @@ final class Link implements AutoCloseable {
         }
     }
 
-    /** Where the shards are found behind the link, in their order. */
+    /** The addresses of the shards behind the link, in their order. */
     List<InetSocketAddress> portals() throws IOException {
         List<InetSocketAddress> portals = new ArrayList<>();
         for (ServerSocketChannel listener : listeners) {
@@ -95,7 +95,7 @@ final class Link implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            // One end is gone, and now the other.
+            // One end has closed the connection, so the other one is closed too.
             return;
         }
     }
@@ -121,7 +121,7 @@ final class Link implements AutoCloseable {
             this.nsPerByte = (double) TimeUnit.SECONDS.toNanos(1) / bytesPerSecond;
         }
 
-        /** Returns when so many more bytes have passed. */
+        /** Waits until this many more bytes may pass. */
         void pass(int bytes) {
             long passedNs = take(bytes);
             for (long leftNs = passedNs - System.nanoTime(); leftNs > 0; leftNs = passedNs - System.nanoTime()) {

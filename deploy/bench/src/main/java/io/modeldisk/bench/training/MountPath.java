@@ -14,7 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** Through the file of a mount, as any program: a learner with memory of its own, which read and write copy from and to. */
+/** Through the file of a mount: read and write copy between the mount and the memory of the learner. */
 final class MountPath implements LearnerPath {
     private final Path directory;
     private final ModelMount mount;
@@ -97,7 +97,7 @@ final class MountPath implements LearnerPath {
         note(Phase.STALL, startNs, trace.nowNs());
     }
 
-    /** Where reads and writes go to the shards, they are what moves; otherwise the exchange itself notes it. */
+    /** With direct, reads and writes are the pulls and pushes; the other schemes record those themselves. */
     private void note(Phase phase, long startNs, long endNs) {
         if (direct) {
             trace.add(phase, iteration, startNs, endNs);

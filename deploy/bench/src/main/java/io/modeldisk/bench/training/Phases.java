@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
-/** The phases of a learner's iterations, from its trace, by iteration. */
+/** The phases of a learner's iterations, from its trace. */
 final class Phases {
     private final Map<Phase, NavigableMap<Long, long[]>> spans = new EnumMap<>(Phase.class);
     private final long firstIteration;
@@ -17,11 +17,11 @@ final class Phases {
     /**
      * Takes a trace.
      *
-     * @param firstIteration the first that counts
+     * @param firstIteration the first iteration that counts
      */
     Phases(IterationTrace trace, ExchangeScheme exchange, long firstIteration) {
         this.firstIteration = firstIteration;
-        // An iteration computes on what was pulled in itself, at the end of the one before, or of the one before that.
+        // An iteration uses weights that were pulled within it, or at the end of one of the two iterations before it.
         this.pullLag = switch (exchange) {
             case DIRECT -> 0;
             case SYNC -> 1;
@@ -34,26 +34,26 @@ final class Phases {
             .forEach((phase, iteration, startNs, endNs) -> spans.get(phase).put(iteration, new long[]{startNs, endNs}));
     }
 
-    /** How long a phase took on average; 0 if there was none. */
+    /** The mean duration of a phase; 0 if it did not occur. */
     double meanNs(Phase phase) {
         return spans.get(phase).tailMap(firstIteration, true).values().stream().mapToLong(span -> span[1] - span[0])
             .average().orElse(0);
     }
 
-    /** The same over all iterations that count, also those in which it took no time. */
+    /** The mean duration over all counted iterations, including those without this phase. */
     double meanNsOfAll(Phase phase) {
         return meanNs(phase) * spans.get(phase).tailMap(firstIteration, true).size()
             / Math.max(1, spans.get(Phase.COMPUTE).tailMap(firstIteration, true).size());
     }
 
-    /** How old weights are when computing on them begins, on average. */
+    /** The mean age of the weights at the start of the computation. */
     double meanAgeNs() {
         return spans.get(Phase.COMPUTE).tailMap(firstIteration, true).entrySet().stream()
             .filter(compute -> pull(compute.getKey()) != null)
             .mapToLong(compute -> compute.getValue()[0] - pull(compute.getKey())[0]).average().orElse(0);
     }
 
-    /** How many pushes of another learner weights lack when computing on them begins, on average. */
+    /** The mean number of pushes of another learner that the weights lack at the start of the computation. */
     double meanLackedPushes(Phases other) {
         return spans.get(Phase.COMPUTE).tailMap(firstIteration, true).entrySet().stream()
             .filter(compute -> pull(compute.getKey()) != null)

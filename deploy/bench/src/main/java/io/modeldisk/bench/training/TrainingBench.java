@@ -22,7 +22,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** Measures iterations of emulated learners, one exchange scheme after the other; the shards are processes of their own. */
+/** Measures iterations of emulated learners with one exchange scheme after another. The shards have their own processes. */
 public final class TrainingBench {
     private static final String MODEL = "bench";
     private static final double MS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -32,10 +32,10 @@ public final class TrainingBench {
     private final Consumer<String> progress;
 
     /**
-     * To measure this.
+     * Measures by this plan.
      *
-     * @param modeldisk how the {@code modeldisk} command is called, for the shards
-     * @param progress hears how far it is
+     * @param modeldisk the path of the {@code modeldisk} command that starts the shards
+     * @param progress the listener for progress
      */
     public TrainingBench(TrainingPlan plan, String modeldisk, Consumer<String> progress) {
         this.plan = plan;
@@ -43,7 +43,7 @@ public final class TrainingBench {
         this.progress = progress;
     }
 
-    /** Measures; a result for each variant, in their order. */
+    /** Returns a result for each variant, in their order. */
     public List<TrainingResult> run() throws IOException {
         if (plan.traces() != null) {
             Files.createDirectories(plan.traces());
@@ -156,7 +156,7 @@ public final class TrainingBench {
             phases.stream().mapToDouble(phase -> phase.meanNsOfAll(Phase.BUBBLE)).sum() / count / MS,
             phases.stream().mapToDouble(phase -> phase.meanNs(Phase.PULL)).sum() / count / MS,
             phases.stream().mapToDouble(Phases::meanAgeNs).sum() / count / MS,
-            // A round is a push of each learner; of these, weights lack what each learner lacks of the others.
+            // A round has one push of each learner, so the mean over all pairs is divided by the number of learners.
             lacked / count / count,
             plan.learners());
     }

@@ -4,22 +4,22 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What to measure.
+ * The plan of {@code bench training}.
  *
- * @param model what the model is called in the report
+ * @param model the name of the model in the report
  * @param modelBytes its size, a multiple of 4
- * @param computeMs how long an iteration computes
- * @param computation how
- * @param learners how many learners there are
- * @param shards how many shards
+ * @param computeMs the computation time of an iteration
+ * @param computation how that time is spent
+ * @param learners the number of learners
+ * @param shards the number of shards
  * @param variants the exchange schemes, in the order in which they are measured
- * @param iterations how many iterations count
- * @param warmUp how many go before them
- * @param throughMount whether learners use the file of a mount, or the initiator
- * @param consistency the shards' mode
+ * @param iterations the number of iterations that count
+ * @param warmUp the number of iterations before them
+ * @param throughMount whether learners use the file of a mount instead of the initiator
+ * @param consistency the consistency mode of the shards
  * @param aggregator the shards' aggregator
- * @param linkBytesPerSecond how fast each learner's emulated link is, each way; 0: no link is emulated
- * @param traces where each learner's trace is left; null: nowhere
+ * @param linkBytesPerSecond the throughput of each learner's emulated link, each way; 0 for no emulation
+ * @param traces the directory for the learners' traces; may be null
  */
 public record TrainingPlan(
     String model,
@@ -40,7 +40,7 @@ public record TrainingPlan(
     /**
      * Checks every value.
      *
-     * @throws IllegalArgumentException that names the value, and what would be right
+     * @throws IllegalArgumentException if a value is wrong; the message names it and its range
      */
     public TrainingPlan {
         require(modelBytes > 0 && modelBytes % Float.BYTES == 0, "size=" + modelBytes + " must be a multiple of 4");

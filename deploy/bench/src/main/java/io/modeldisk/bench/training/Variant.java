@@ -4,16 +4,16 @@ import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.mount.scheduling.PullPolicy;
 
 /**
- * An exchange scheme, and when it pulls.
+ * An exchange scheme with its pull policy.
  *
  * @param exchange the scheme
- * @param pull when overlap pulls
+ * @param pull the pull policy of overlap
  */
 public record Variant(ExchangeScheme exchange, PullPolicy pull) {
     /**
-     * Reads {@code sync}, {@code overlap} or {@code overlap:after-push}.
+     * Parses {@code sync}, {@code overlap} or {@code overlap:after-push}.
      *
-     * @throws IllegalArgumentException with what there is
+     * @throws IllegalArgumentException if it is unknown; the message lists the schemes
      */
     public static Variant parse(String text) {
         int colon = text.indexOf(':');
@@ -24,7 +24,7 @@ public record Variant(ExchangeScheme exchange, PullPolicy pull) {
         return new Variant(exchange, colon < 0 ? PullPolicy.ADAPTIVE : PullPolicy.named(text.substring(colon + 1)));
     }
 
-    /** As {@link #parse} reads it. */
+    /** The text that {@link #parse} takes. */
     public String variantName() {
         return exchange == ExchangeScheme.OVERLAP
             ? exchange.schemeName() + ":" + pull.policyName()

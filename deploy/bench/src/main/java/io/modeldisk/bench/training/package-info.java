@@ -1,2 +1,2 @@
-/** The learner emulator: learners that exchange a model's weights and gradients with real shards, and only wait to compute. */
+/** The learner emulator: learners that exchange weights and gradients with real shards, and only emulate the computation. */
 package io.modeldisk.bench.training;

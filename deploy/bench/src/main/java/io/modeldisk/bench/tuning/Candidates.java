@@ -4,22 +4,22 @@ import io.modeldisk.bench.report.Samples;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
-/** Chooses among measured values. */
+/** Chooses among measured sizes. */
 final class Candidates {
-    /** What another value must gain over the built-in one to take its place: less may be noise. */
+    /** The gain over the built-in size that a candidate needs; less may be noise. */
     static final double LEAST_GAIN = 1.05;
 
     private Candidates() {}
 
     /**
-     * A value and its figures.
+     * A candidate and its throughput.
      *
-     * @param value what was set
-     * @param figures in each round, more is better
+     * @param value the size
+     * @param figures the throughput in each round
      */
     record Measured(int value, Samples figures) {}
 
-    /** The value with the greatest median; the built-in one unless another gains enough in the median of paired ratios. */
+    /** The candidate with the greatest median, if the median of its paired gains is large enough; else the built-in size. */
     static int best(List<Measured> measured, int builtIn) {
         ToDoubleFunction<Measured> median = one -> one.figures().median();
         Measured best = measured.getFirst();
@@ -36,8 +36,8 @@ final class Candidates {
      * One size of a push.
      *
      * @param bytes its size
-     * @param eager how long it takes when all of it travels with the command, in each round
-     * @param rendezvous how long it takes when the target fetches it
+     * @param eager the latency in each round if all data travels with the command
+     * @param rendezvous the latency in each round if the target fetches the data
      */
     record Push(int bytes, Samples eager, Samples rendezvous) {
         boolean isFasterEager() {
@@ -45,7 +45,7 @@ final class Candidates {
         }
     }
 
-    /** Up to which size a push is faster eagerly: the last before the first that is not; 0 if that is the first. */
+    /** The largest size before the first one whose eager push is slower; 0 if that is the smallest size. */
     static int threshold(List<Push> ascending) {
         int threshold = 0;
         for (Push push : ascending) {

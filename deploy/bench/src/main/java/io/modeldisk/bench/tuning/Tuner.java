@@ -21,9 +21,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Finds the sizes that fit a datamover on this machine, by what a mount does: it pushes and pulls a whole model. The candidates
- * take turns. Larger requests are measured with the built-in queue, queues with the requests that were best; which pushes go
- * eagerly is measured one push at a time, since it is their latency that it changes.
+ * Finds the best transfer sizes of a datamover on this machine: it pushes and pulls a whole model, like a mount, with each
+ * candidate in turn. Request sizes are measured with the built-in queue depth, queue depths with the best request size. The eager
+ * threshold is measured with one push at a time, since it affects the latency.
  */
 public final class Tuner {
     private static final List<Integer> REQUESTS = List.of(256 << 10, 512 << 10, 1 << 20, 2 << 20, 4 << 20);
@@ -40,10 +40,10 @@ public final class Tuner {
     private final Consumer<String> progress;
 
     /**
-     * To measure against a shard that drops what is pushed.
+     * Measures with a shard whose aggregator is null.
      *
-     * @param rounds how often each candidate is measured
-     * @param progress hears how far it is
+     * @param rounds the number of runs of each candidate
+     * @param progress the listener for progress
      */
     public Tuner(BenchShard shard, int rounds, Consumer<String> progress) {
         this.shard = shard;
@@ -51,7 +51,7 @@ public final class Tuner {
         this.progress = progress;
     }
 
-    /** What was measured so far, as tables. */
+    /** The measurements so far, as text. */
     public String report() {
         return report.toString();
     }
@@ -98,7 +98,7 @@ public final class Tuner {
             }
         }
 
-        /** Bytes a second of a push and a pull of the whole model. */
+        /** Bytes per second of a push and a pull of the whole model. */
         double exchange() throws IOException {
             long begun = System.nanoTime();
             model.push(0, memory, 0, bytes, Cancellation.NONE);
@@ -151,7 +151,7 @@ public final class Tuner {
             }
             for (int round = 0; round < rounds; round++) {
                 for (int i = 0; i < values.size(); i++) {
-                    // The order changes from round to round.
+                    // The first candidate differs in every round.
                     int turn = (i + round) % values.size();
                     figures[turn][round] = connections.all.get(turn).exchange();
                 }

@@ -1,2 +1,2 @@
-/** Finds the transfer sizes that fit this machine, by measuring. */
+/** {@code modeldisk tune}: finds the best transfer sizes for this machine. */
 package io.modeldisk.bench.tuning;

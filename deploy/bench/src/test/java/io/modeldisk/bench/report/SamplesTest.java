@@ -35,13 +35,13 @@ final class SamplesTest {
     void ratioOfUnequalNumbersOfSamplesIsRefused() {
         assertThatThrownBy(() -> Samples.of(1, 2).over(Samples.of(1)))
             .isInstanceOf(IllegalArgumentException.class)
-            .hasMessage("2 figures have no ratio to 1");
+            .hasMessage("2 samples cannot be divided by 1");
     }
 
     @Test
     void emptySamplesAreRefused() {
         assertThatThrownBy(Samples::of).isInstanceOf(IllegalArgumentException.class)
-            .hasMessage("no figure was measured");
+            .hasMessage("at least one sample is required");
     }
 
     @Test
