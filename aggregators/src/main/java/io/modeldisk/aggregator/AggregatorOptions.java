@@ -45,7 +45,7 @@ public final class AggregatorOptions {
     /**
      * Takes a required option.
      *
-     * @throws IllegalArgumentException if it is missing or no finite number
+     * @throws IllegalArgumentException if it is missing or not a finite number
      */
     public float floatOption(String key) {
         String value = take(key);
@@ -58,8 +58,8 @@ public final class AggregatorOptions {
     /**
      * Takes an option.
      *
-     * @return its value, or the default if it is not there
-     * @throws IllegalArgumentException if it is no finite number
+     * @return its value, or the default without it
+     * @throws IllegalArgumentException if it is not a finite number
      */
     public float floatOption(String key, float defaultValue) {
         String value = take(key);

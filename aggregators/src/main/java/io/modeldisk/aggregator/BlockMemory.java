@@ -3,7 +3,7 @@ package io.modeldisk.aggregator;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The memory of one block as an aggregator sees it. The caller holds the block's lock for as long as the aggregator runs,
+ * The memory of one block as an aggregator sees it. The caller holds the block's lock while the aggregator runs,
  * so an aggregator needs no synchronisation.
  */
 public interface BlockMemory {

@@ -27,7 +27,7 @@ final class LeaseTimer implements AutoCloseable {
     private final Lock lock = new ReentrantLock();
     private final Condition stop = lock.newCondition();
     private boolean stopped;
-    // Of the timer's thread alone.
+    // Used only by the timer's thread.
     private long lastTickNs;
     private boolean failed;
 

@@ -24,8 +24,8 @@ public final class ParameterServer implements AutoCloseable {
     /**
      * Reads the weights and serves them.
      *
-     * @throws IllegalArgumentException if a setting is wrong, naming it, its value and what would be right
-     * @throws IOException if the weights cannot be read, or the address cannot be listened at
+     * @throws IllegalArgumentException for a wrong setting, with its name, its value and a remedy
+     * @throws IOException if the weights cannot be read, or the address is not available
      */
     public static ParameterServer launch(ServerContext context) throws IOException {
         ShardModel shard = ShardModel.open(context);

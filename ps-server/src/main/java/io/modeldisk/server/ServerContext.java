@@ -188,10 +188,10 @@ public final class ServerContext {
     }
 
     /**
-     * Checks everything, and reads the header and the digest of the model's file. Does nothing the second time.
+     * Checks all settings, and reads the header of the model's file and its identity. A second call has no effect.
      *
-     * @throws IllegalArgumentException if a setting is wrong, naming it, its value and what would be right
-     * @throws IOException if the model's file is not sound
+     * @throws IllegalArgumentException for a wrong setting, with its name, its value and a remedy
+     * @throws IOException if the model's file is invalid
      */
     public ServerContext conclude() throws IOException {
         if (settings == null) {

@@ -58,8 +58,8 @@ public final class ShardModel implements AutoCloseable {
     /**
      * Allocates a shard's memory and reads its weights.
      *
-     * @param context what to serve; concluded here. The shard closes its aggregator.
-     * @throws IllegalArgumentException if a setting is wrong, naming it, its value and what would be right
+     * @param context the configuration, which is concluded here; the shard closes its aggregator
+     * @throws IllegalArgumentException for a wrong setting, with its name, its value and a remedy
      * @throws IOException if the weights cannot be read
      */
     public static ShardModel open(ServerContext context) throws IOException {

@@ -18,7 +18,7 @@ import java.util.List;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** LUN 0: a read pulls weights, a write pushes a gradient, as the model's consistency says. */
+/** LUN 0: a read pulls weights, and a write pushes a gradient, by the rules of the model's consistency. */
 final class TrainUnit extends ShardUnit {
     static final int LUN = 0;
 

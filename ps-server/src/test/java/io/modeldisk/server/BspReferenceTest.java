@@ -66,7 +66,7 @@ class BspReferenceTest {
         }
     }
 
-    /** Trains; answers the weights that each round has ended with, as this learner saw them. */
+    /** Trains; returns the weights after each round as this learner has pulled them. */
     private static List<float[]> learn(List<InetSocketAddress> shards, int learner) throws IOException {
         List<float[]> seen = new ArrayList<>();
         Data data = new Data(learner);

@@ -24,7 +24,7 @@ public class Member<K> {
         joinRound = firstRound;
     }
 
-    /** What identifies it. */
+    /** The key that identifies it. */
     public final K key() {
         return key;
     }
@@ -40,9 +40,9 @@ public class Member<K> {
     }
 
     /**
-     * Lets it take part from {@code round} on, if that is later than now: to join at the same round elsewhere.
+     * Raises its first round to {@code round}, to join at the same round on all shards.
      *
-     * @return whether that changed its round: earlier rounds need not wait for it any more
+     * @return whether its first round has changed, so that earlier rounds need not wait for it any more
      */
     public final synchronized boolean postpone(long round) {
         if (round <= joinRound) {

@@ -202,9 +202,9 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /**
-     * Extends the leases that run by a time in which this process did not run, so that learners could not come back in it.
+     * Extends the leases that run now, by a time in which this process did not run and learners could not reconnect.
      *
-     * @param durationNs how long the process did not run
+     * @param durationNs that time
      */
     public void extendLeases(long durationNs) {
         synchronized (lock) {

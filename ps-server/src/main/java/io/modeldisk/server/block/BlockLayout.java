@@ -44,7 +44,7 @@ public record BlockLayout(long sizeBytes, int blockSizeBytes) {
         return (int) (Math.max(0, offset - offsetOf(block)) / LogicalBlock.BYTES);
     }
 
-    /** The first logical block of a block behind a range, counted from the block's start; at most the block's end. */
+    /** The first logical block of a block after a range, counted from the block's start; at most the block's end. */
     public int endLogicalBlock(long offset, int lengthBytes, int block) {
         return (int) Math.min(logicalBlocks(block), (offset + lengthBytes - offsetOf(block)) / LogicalBlock.BYTES);
     }

@@ -270,7 +270,7 @@ public final class Bsp implements Consistency {
         }
     }
 
-    /** Tasks that wait at a block; a synchronization waits for one of them. */
+    /** The tasks that wait at a block; a synchronization waits for one of them and does not count. */
     @Override
     public int waiting() {
         return parking.waiting();

@@ -71,7 +71,7 @@ final class ImmediatePushes {
                 int end = marks.nextMarked(index, round, from, last);
                 int start = from * LogicalBlock.BYTES;
                 apply(block, start, data, dataOffset + start - offset, (end - from) * LogicalBlock.BYTES);
-                // Before the learner's clock moves: a newcomer joins at a later round, and nobody waits for it in this one.
+                // Before the learner's clock moves: a newcomer joins at a later round, so that no pull waits for it in this one.
                 learners.opened(round);
                 learner.mark(index, round, from, end, block.lengthBytes() / LogicalBlock.BYTES);
                 applied = true;

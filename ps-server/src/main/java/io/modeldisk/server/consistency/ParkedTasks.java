@@ -2,7 +2,7 @@ package io.modeldisk.server.consistency;
 
 import io.modeldisk.protocol.engine.IoTask;
 
-/** The tasks that wait at one block, in the order they came. Guarded by the block's lock. */
+/** The tasks that wait at one block, in order of arrival. Guarded by the block's lock. */
 final class ParkedTasks {
     private ParkedTask head;
     private ParkedTask tail;

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A learner's writes that wait, from the first time they were turned away until they are taken or forgotten, and the
- * synchronizations that wait for them. Thread-safe. Both are bounded by what the learner's session may have in flight.
+ * A learner's writes that wait, until they are taken or forgotten, and the synchronizations that wait for them. Both are bounded
+ * by the commands that the learner's session may have in flight. Thread-safe.
  */
 final class PendingWrites {
     private final List<IoTask> writes = new ArrayList<>();

@@ -34,7 +34,7 @@ public final class Ssp implements Consistency {
     private final StaleBlock[] blocks;
     private final ParkedTaskFreeList parking = new ParkedTaskFreeList();
 
-    /** Serves the blocks of this store; {@code staleness} is how many rounds others may lag behind, from 0. */
+    /** Serves the blocks of this store; {@code staleness} is the rounds that other learners may lag behind, from 0. */
     public Ssp(int staleness, BlockStore store, Aggregator aggregator, Learners membership) {
         if (staleness < 0) {
             throw new IllegalArgumentException("staleness=" + staleness + " must not be negative");

@@ -3,7 +3,7 @@ package io.modeldisk.server.model;
 import java.io.IOException;
 import java.io.Serial;
 
-/** A file is not a sound safetensors file, or not one this version can serve; the message says where and why. */
+/** A file is not a valid safetensors file, or this version cannot serve it. The message has the place and the reason. */
 public final class InvalidSafetensorsException extends IOException {
     @Serial
     private static final long serialVersionUID = 1;

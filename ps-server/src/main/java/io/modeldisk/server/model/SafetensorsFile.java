@@ -86,7 +86,7 @@ final class SafetensorsFile implements ModelSource {
         return header;
     }
 
-    /** Of a large file only samples are read: each shard computes this at each start, and shards read their own blocks alone. */
+    /** Only samples of a large file are read, because each shard computes this at each start. */
     private static String identity(FileChannel channel, long dataStart) throws IOException {
         MessageDigest digest = sha256();
         long fileBytes = channel.size();

@@ -1,2 +1,2 @@
-/** Where a model's first weights come from. Knows nothing of SCSI or rounds. */
+/** The sources of a model's initial weights. Knows nothing of SCSI or rounds. */
 package io.modeldisk.server.model;

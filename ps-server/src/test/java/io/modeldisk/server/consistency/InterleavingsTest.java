@@ -14,8 +14,8 @@ import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Threads that interleave at every access to shared memory and at every lock, by Lincheck's model checker: whatever the
- * interleaving, each learner gets answers as if all had been done one after the other, in an order that is each thread's own too.
+ * Threads that interleave at every access to shared memory and at every lock, by Lincheck's model checker. In each interleaving,
+ * the answers are those of some sequential order, which keeps the order of each thread.
  * So no update is lost or applied twice, and no read is torn; no thread is stuck; and at the end, every task that waits and could
  * go on has been resumed.
  *

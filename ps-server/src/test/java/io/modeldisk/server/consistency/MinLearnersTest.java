@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A job that must have two learners. */
+/** A job with a minimum of two learners. */
 class MinLearnersTest {
     enum Mode {
         ASP(Asp::new), SSP((store, aggregator, membership) -> new Ssp(0, store, aggregator, membership)), BSP(Bsp::new);

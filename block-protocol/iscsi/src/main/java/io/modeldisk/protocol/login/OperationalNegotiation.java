@@ -33,7 +33,7 @@ public final class OperationalNegotiation {
         this(own, false);
     }
 
-    /** The same; {@code overRdma} it is a session with the extensions of RFC 7145. */
+    /** The same; with {@code overRdma} for a session with the extensions of RFC 7145. */
     public OperationalNegotiation(OperationalParameters own, boolean overRdma) {
         this.own = own;
         this.rdma = overRdma ? new RdmaKeys(own.ownDataSegmentBytes()) : null;

@@ -33,7 +33,7 @@ public final class LogoutRequestPdu extends RequestPdu {
         return flags() & 0x7F;
     }
 
-    /** Which connection. */
+    /** The connection that is to be closed. */
     public int cid() {
         return header.getShort(CID) & 0xFFFF;
     }

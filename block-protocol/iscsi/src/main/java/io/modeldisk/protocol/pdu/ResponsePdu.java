@@ -23,7 +23,7 @@ public class ResponsePdu extends Pdu {
         return header.getInt(EXP_CMD_SN);
     }
 
-    /** The highest command number that the target takes. */
+    /** The highest command number that the target accepts. */
     public final int maxCmdSn() {
         return header.getInt(MAX_CMD_SN);
     }

@@ -10,7 +10,7 @@ public final class TaskManagementRequestPdu extends RequestPdu {
     /** Aborts all tasks of this nexus on a unit. */
     public static final int ABORT_TASK_SET = 2;
 
-    /** Ends an auto-contingent allegiance; there is none here. */
+    /** CLEAR ACA, which this target does not support. */
     public static final int CLEAR_ACA = 3;
 
     /** Aborts all tasks of every nexus on a unit. */

@@ -12,7 +12,7 @@ public final class TextRequestPdu extends RequestPdu {
         super(header);
     }
 
-    /** Begins a request that is whole in one PDU. */
+    /** Begins a request whose text fits into one PDU. */
     public TextRequestPdu begin(int initiatorTaskTag, int targetTransferTag) {
         clear(Opcode.TEXT_REQUEST, FLAG_FINAL);
         initiatorTaskTag(initiatorTaskTag);

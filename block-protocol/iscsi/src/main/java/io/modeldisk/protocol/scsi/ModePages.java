@@ -12,7 +12,7 @@ public final class ModePages {
 
     private ModePages() {}
 
-    /** MODE SENSE (6) or (10), as the opcode says. */
+    /** MODE SENSE (6) or (10), by its opcode. */
     public static byte[] sense(Cdb cdb, long capacityBlocks, int blockBytes) throws ScsiException {
         boolean six = cdb.opcode() == ScsiCommand.MODE_SENSE_6.opcode();
         boolean withoutDescriptor = (cdb.u8(1) & 0x08) != 0;

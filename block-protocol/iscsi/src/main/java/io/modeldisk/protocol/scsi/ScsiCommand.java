@@ -66,7 +66,7 @@ public enum ScsiCommand {
     /** VERIFY (12). */
     VERIFY_12(Scope.DISK, "AF 16 FF FF FF FF FF FF FF FF 00 00");
 
-    /** What a command is about. */
+    /** The part of the target that a command concerns. */
     private enum Scope {
         /** The unit itself. */
         DEVICE,
@@ -184,7 +184,7 @@ public enum ScsiCommand {
     }
 
     /**
-     * Refuses a CDB that asks for what is not supported, or has a reserved bit set.
+     * Refuses a CDB with an unsupported or reserved bit set.
      *
      * @throws ScsiException INVALID FIELD IN CDB, pointing at the first such bit
      */

@@ -9,13 +9,13 @@ public final class ScsiException extends Exception {
 
     private final transient Sense sense;
 
-    /** A failure with its reason in words, for the log. */
+    /** A failure with a message for the log. */
     public ScsiException(Sense sense, String message) {
         super(message + " (" + sense + ")");
         this.sense = sense;
     }
 
-    /** What to tell the initiator. */
+    /** The sense data for the initiator. */
     public Sense sense() {
         return sense;
     }

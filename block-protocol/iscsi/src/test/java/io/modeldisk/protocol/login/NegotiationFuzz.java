@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * Text keys that the fuzzer makes up, for a target to answer and for an initiator to accept. What is agreed on is within what
- * both sides can; every key is answered once, by text that can be read again.
+ * Text keys that the fuzzer makes up, for a target to answer and for an initiator to accept. The result is within the limits
+ * of both sides; every key is answered once, by text that can be read again.
  *
  * <p>The first byte of an input selects the side that reads the rest.
  */

@@ -1,8 +1,8 @@
 package io.modeldisk.platform.metrics;
 
 /**
- * Every number that a shard or a mount reports, declared once: where it stands in the status JSON, its unit, and what it
- * counts. The reference in docs/ is generated from these.
+ * Every number that a shard or a mount reports, declared once: its place in the status JSON, its unit, and its description. The
+ * reference in docs/ is generated from these.
  */
 public enum Metric {
     // A shard.
@@ -118,7 +118,7 @@ public enum Metric {
     MEAN_STALENESS_ROUNDS(Scope.ITERATION, "meanStalenessRounds", Unit.ROUNDS, Kind.GAUGE,
         "the same, mean of all iterations where it is known; overlap"),
 
-    // What the pull scheduler of a mount expects of the next iteration.
+    // The forecast of a mount's pull scheduler for the next iteration.
     /** {@code computationMs}. */
     EXPECTED_COMPUTATION_MS(Scope.FORECAST, "computationMs", Unit.MILLISECONDS, Kind.GAUGE, "expected computation"),
     /** {@code pushMs}. */
@@ -154,7 +154,7 @@ public enum Metric {
         }
     }
 
-    /** What a metric is measured in. */
+    /** The unit of a metric. */
     public enum Unit {
         /** Applications of an aggregator to a block. */
         UPDATES("updates"),
@@ -220,7 +220,7 @@ public enum Metric {
         return scope;
     }
 
-    /** The member of {@link #scope()} that holds it as one of several, such as {@code version}; empty if there is none. */
+    /** The member of {@link #scope()} that groups it with others, such as {@code version}; empty without a group. */
     public String group() {
         return group;
     }
@@ -240,7 +240,7 @@ public enum Metric {
         return kind;
     }
 
-    /** What it counts, as a noun phrase. */
+    /** Its description, a noun phrase. */
     public String description() {
         return description;
     }

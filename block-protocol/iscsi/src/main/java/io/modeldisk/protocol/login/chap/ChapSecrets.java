@@ -113,7 +113,7 @@ public final class ChapSecrets {
         }
     }
 
-    /** Whether this side has a name and secret of its own. */
+    /** Whether this side has a name and a secret. */
     public boolean hasSelf() {
         return self != null;
     }

@@ -35,7 +35,7 @@ public final class InitiatorChap {
         this.random = random;
     }
 
-    /** What {@code AuthMethod} offers. */
+    /** The value of {@code AuthMethod}. */
     public String methods() {
         return secrets.hasPeers() ? Key.CHAP : Key.CHAP + "," + Key.NONE;
     }
