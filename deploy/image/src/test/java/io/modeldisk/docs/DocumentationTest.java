@@ -143,6 +143,19 @@ final class DocumentationTest {
     }
 
     @Test
+    void architecturePageHasTheDiagramOfTaskState() throws IOException {
+        Path source = Pages.ROOT
+            .resolve("block-protocol/engine/src/main/java/io/modeldisk/protocol/engine/TaskState.java");
+        Matcher diagram = Pattern.compile("<pre>\\n(.*?)\\n \\* </pre>", Pattern.DOTALL)
+            .matcher(Files.readString(source));
+        assertThat(diagram.find()).isTrue();
+        String expected = diagram.group(1).lines().map(line -> line.replaceFirst("^ \\* ?", ""))
+            .collect(Collectors.joining("\n"));
+
+        assertThat(Pages.ROOT.resolve("docs/architecture.md")).content().contains(expected);
+    }
+
+    @Test
     void readmeIsShort() throws IOException {
         assertThat(Files.readAllLines(Pages.ROOT.resolve("README.md"))).hasSizeLessThan(MAX_README_LINES);
     }
