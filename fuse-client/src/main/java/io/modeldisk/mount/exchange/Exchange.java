@@ -7,8 +7,8 @@ import java.io.IOException;
 import java.util.Optional;
 
 /**
- * Moves weights and gradients between a learner and the shards. Offsets are in bytes of the model; the caller has cut ranges to
- * its size. Thread-safe: requests run concurrently.
+ * Moves weights and gradients between a learner and the shards. Offsets are in bytes of the model; ranges lie
+ * within its size. Thread-safe: requests run concurrently.
  */
 public interface Exchange extends AutoCloseable {
     /**
@@ -40,7 +40,10 @@ public interface Exchange extends AutoCloseable {
      */
     void synchronize(Cancellation cancellation) throws IOException;
 
-    /** Pulls the weights again, unless there is a learner, whose own fsync does: fsync of a file that is open for reading. */
+    /**
+     * fsync of a file that is open for reading: pulls the weights again. Does nothing while there is a learner: its own fsync
+     * does.
+     */
     void refresh(Cancellation cancellation) throws IOException;
 
     /**

@@ -67,7 +67,7 @@ final class OverlapExchange extends BufferedExchange {
             other.lend();
             ExchangeJob job = ExchangeJob.exchange(other, iteration, active.version());
             iterationEnded(startedNs, pushes);
-            // Before the exchange starts: the time of its pull is computed from the begin of the computation.
+            // Before the exchange starts: the scheduler predicts the end of this computation from its start.
             computationBegins();
             background.start(job);
         } catch (IOException e) {

@@ -67,7 +67,7 @@ final class CancellableLockTest {
     }
 
     @Test
-    void threadThatWantsItAloneGoesBeforeLaterSharers() throws Exception {
+    void exclusiveWaiterGoesBeforeLaterSharers() throws Exception {
         long shared = lock.lockShared(Cancellation.NONE);
         CompletableFuture<Long> alone = start(true, Cancellation.NONE);
         awaitAllWaiting();
@@ -81,7 +81,7 @@ final class CancellableLockTest {
     }
 
     @Test
-    void sharersBehindACancelledThreadGoOn() throws Exception {
+    void sharersContinueWhenTheExclusiveWaiterAheadIsCancelled() throws Exception {
         long shared = lock.lockShared(Cancellation.NONE);
         Cancellation cancellation = new Cancellation();
         start(true, cancellation);
@@ -94,7 +94,7 @@ final class CancellableLockTest {
     }
 
     @Test
-    void noThreadSeesAnotherThatHasItAlone() {
+    void exclusiveHolderIsAlone() {
         AtomicInteger inside = new AtomicInteger();
         List<CompletableFuture<Void>> ends = new ArrayList<>();
         for (int thread = 0; thread < 4; thread++) {

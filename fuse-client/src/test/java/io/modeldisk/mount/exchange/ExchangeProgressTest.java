@@ -81,7 +81,7 @@ final class ExchangeProgressTest {
     }
 
     @Test
-    void pushIsSynchronizedAfterItsLastPieceAndEndsThen() {
+    void pushEndsAfterItsSynchronization() {
         begin(Cut.FINE);
         pushAll();
         assertThat(progress.push()).isEqualTo(Push.SYNCHRONIZING);
@@ -137,7 +137,7 @@ final class ExchangeProgressTest {
     }
 
     @Test
-    void pushThatFailsEndsWhenNoPieceIsUnderWayAndIsNotSynchronized() {
+    void failedPushEndsWithItsLastPieceUnderWayAndIsNotSynchronized() {
         begin(Cut.FINE);
         Step[] two = takeTwoPieces();
         observe();
@@ -151,7 +151,7 @@ final class ExchangeProgressTest {
     }
 
     @Test
-    void pullThatFailsLeavesThePushRunning() {
+    void pushContinuesWhenThePullFails() {
         begin(Cut.FINE);
         Step[] two = takeTwoPieces();
         observe();

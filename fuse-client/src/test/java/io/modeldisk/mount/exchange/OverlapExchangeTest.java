@@ -152,7 +152,7 @@ final class OverlapExchangeTest {
         write(BLOCK);
         assertThatThrownBy(this::fsync).hasMessageContaining("the last iteration").hasMessageContaining("shard 0");
         assertThat(exchange.counters().lastError()).contains("shard 0");
-        // No switch: the gradient that was being written is still there, and the weights are the same.
+        // The sets were not switched: the gradient written since is kept, and the weights are the same.
         assertThat(read(0)).isEqualTo(FIRST);
         fsync();
         exchange.flush(Cancellation.NONE);

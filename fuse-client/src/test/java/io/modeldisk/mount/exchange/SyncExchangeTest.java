@@ -173,7 +173,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void openDoesNotWaitForThePullAndTheFirstReadDoes() throws Exception {
+    void openStartsThePullAndTheFirstReadWaitsForIt() throws Exception {
         exchange.abandon();
         model.pullsWait(true);
         exchange.prepare(true, Cancellation.NONE);
@@ -195,7 +195,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void fsyncInterruptedEvery20MsEndsWithAPullOf100Ms() throws Exception {
+    void fsyncInterruptedEvery20MsEndsAlthoughAPullTakes100Ms() throws Exception {
         awaitPulls(1);
         ManualClock clock = new ManualClock();
         model.pullsTake(Duration.ofMillis(100), clock);
@@ -214,7 +214,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void readInterruptedEvery20MsEndsWithAPullOf100Ms() throws Exception {
+    void readInterruptedEvery20MsEndsAlthoughAPullTakes100Ms() throws Exception {
         exchange.abandon();
         ManualClock clock = new ManualClock();
         model.pullsTake(Duration.ofMillis(100), clock);
@@ -270,7 +270,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void fsyncAfterAReadPullsAgainAlsoIfTheLastWasInterrupted() throws IOException {
+    void fsyncAfterAnInterruptedFsyncAndAReadPullsAgain() throws IOException {
         awaitPulls(1);
         model.pullsWait(true);
         interruptedFsync();

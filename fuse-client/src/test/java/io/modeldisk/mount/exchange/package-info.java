@@ -1,2 +1,2 @@
-/** The laws of the exchange schemes, without a mount. */
+/** Tests of the exchange schemes, without a mount. */
 package io.modeldisk.mount.exchange;
