@@ -12,9 +12,9 @@ import java.util.List;
 
 /**
  * The connections that have not logged in. They are few, and at most half of them come from one address, so that a peer that
- * cannot log in delays nobody else. When there is no room, a new connection takes the place of one of its own address that sends
- * nothing; otherwise it waits, unserved. Of those that wait, the newest is served first: the peer of an old one has most likely
- * given up. Thread-safe; waits for nothing.
+ * cannot log in does not delay others. When there is no room, a new connection takes the place of one of its own address that
+ * sends nothing; otherwise it waits, unserved. Of those that wait, the newest is served first: the peer of an old one has most
+ * likely given up. Thread-safe; waits for nothing.
  */
 final class PendingLogins {
     /** An initiator sends its login request at once: after this time a connection without one may have to make room. */
@@ -29,7 +29,7 @@ final class PendingLogins {
     private final int limit;
     private final int limitOfAddress;
     private final NanoClock clock;
-    /** Oldest first, as the next one. */
+    /** Both lists: oldest first. */
     private final List<Login> pending = new ArrayList<>();
     private final Deque<Waiting> waiting = new ArrayDeque<>();
 
@@ -77,7 +77,7 @@ final class PendingLogins {
         return login;
     }
 
-    /** Says how to refuse a connection whose place another one takes. */
+    /** Sets how to close a connection when another one takes its place. */
     synchronized void served(Login login, Runnable refuse) {
         login.refuse = refuse;
     }

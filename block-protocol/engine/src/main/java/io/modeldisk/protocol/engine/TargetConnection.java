@@ -152,8 +152,8 @@ final class TargetConnection implements Runnable {
 
     /** Delays the answer to a failed login. Only this connection waits. */
     void delayRefusal() {
-        long untilNs = clock.nanoTime()
-            + TimeUnit.MILLISECONDS.toNanos(server.failureDelays().failedMs(peerAddress));
+        long delayNs = TimeUnit.MILLISECONDS.toNanos(server.failureDelays().failedMs(peerAddress));
+        long untilNs = clock.nanoTime() + Math.min(delayNs, context.maxFailureDelay().toNanos());
         endLock.lock();
         try {
             while (!closed && clock.nanoTime() - untilNs < 0) {

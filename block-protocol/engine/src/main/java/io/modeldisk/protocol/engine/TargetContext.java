@@ -3,6 +3,7 @@ package io.modeldisk.protocol.engine;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.DurationText;
 import io.modeldisk.protocol.access.AccessPolicy;
+import io.modeldisk.protocol.access.FailureDelays;
 import io.modeldisk.protocol.datamover.TargetPortal;
 import io.modeldisk.protocol.datamover.tcp.TcpPortal;
 import io.modeldisk.protocol.login.Digest;
@@ -50,6 +51,9 @@ public final class TargetContext {
     /** How long an initiator is silent before it is pinged; it is disconnected after twice this time. */
     public static final Duration DEFAULT_PING_INTERVAL = Duration.ofSeconds(15);
 
+    /** The longest delay of the answer to a failed login. */
+    public static final Duration DEFAULT_MAX_FAILURE_DELAY = Duration.ofMillis(FailureDelays.LONGEST_MS);
+
     private static final int DATA_SEGMENT_BYTES = 1 << 20;
     private static final int MIN_FIRST_BURST_BYTES = 512;
     private static final int MAX_BURST_BYTES = 4 << 20;
@@ -70,6 +74,7 @@ public final class TargetContext {
     private Duration loginTimeout = DEFAULT_LOGIN_TIMEOUT;
     private Duration transferTimeout = DEFAULT_TRANSFER_TIMEOUT;
     private Duration pingInterval = DEFAULT_PING_INTERVAL;
+    private Duration maxFailureDelay = DEFAULT_MAX_FAILURE_DELAY;
     private ThreadFactory threadFactory = Thread.ofPlatform().daemon().factory();
     private NanoClock clock = NanoClock.SYSTEM;
 
@@ -109,13 +114,13 @@ public final class TargetContext {
         return this;
     }
 
-    /** Sets who may use the target; by default everybody on this machine and nobody else. */
+    /** Sets the access policy; by default all users of this machine, and no other machine. */
     public TargetContext access(AccessPolicy policy) {
         this.access = policy;
         return this;
     }
 
-    /** Returns who may use the target. */
+    /** Returns the access policy. */
     public AccessPolicy access() {
         return access;
     }
@@ -165,6 +170,12 @@ public final class TargetContext {
     /** Sets how long an initiator is silent before it is pinged; it is disconnected after twice this time. */
     public TargetContext pingInterval(Duration duration) {
         this.pingInterval = duration;
+        return this;
+    }
+
+    /** Sets the longest delay of the answer to a failed login; zero for none. */
+    public TargetContext maxFailureDelay(Duration duration) {
+        this.maxFailureDelay = duration;
         return this;
     }
 
@@ -278,6 +289,10 @@ public final class TargetContext {
         return pingInterval;
     }
 
+    Duration maxFailureDelay() {
+        return maxFailureDelay;
+    }
+
     ThreadFactory threadFactory() {
         return threadFactory;
     }
@@ -309,6 +324,7 @@ public final class TargetContext {
             + " waitBound=" + DurationText.format(waitBound)
             + " loginTimeout=" + DurationText.format(loginTimeout)
             + " transferTimeout=" + DurationText.format(transferTimeout)
-            + " pingInterval=" + DurationText.format(pingInterval);
+            + " pingInterval=" + DurationText.format(pingInterval)
+            + " maxFailureDelay=" + DurationText.format(maxFailureDelay);
     }
 }

@@ -67,7 +67,7 @@ final class TargetSecurity {
         }
     }
 
-    /** The rights of the user that has authenticated; all if nobody has to. */
+    /** The rights of the user that has authenticated; all rights without CHAP. */
     Set<Right> rights() {
         return chap == null ? Right.ALL : chap.rights();
     }

@@ -21,7 +21,7 @@ final class TaskPutter {
         this.end = end;
     }
 
-    /** Puts all data of a read and its status, and ends the task: now, or when the put has ended. The caller gives it up. */
+    /** Puts all data of a read and its status, and ends the task, now or when the put has ended. The caller gives it up. */
     void put(TaskSlot task) throws IOException {
         boolean over;
         try {
@@ -82,7 +82,7 @@ final class TaskPutter {
         return true;
     }
 
-    /** Puts parameter data and the status, and ends the task. The caller gives it up. */
+    /** Puts parameter data and the status, and ends the task. The task is not the caller's any more. */
     void putParameters(TaskSlot task, byte[] data, int length) throws IOException {
         MemorySegment scratch = task.memory().slab(task.scratchOffset());
         MemorySegment.copy(data, 0, scratch, ValueLayout.JAVA_BYTE,
@@ -101,7 +101,7 @@ final class TaskPutter {
         }
     }
 
-    /** Ends a put for the caller, who has taken it with {@link TaskSlot#takePut}, and its task. */
+    /** Ends a put that the caller has taken with {@link TaskSlot#takePut}, and its task. */
     void endPut(TaskSlot task) {
         window.endsPut();
         datamover.forget(task.transfer);

@@ -54,7 +54,8 @@ final class TaskSlot implements IoTask {
         command.begin(pdu);
         remainingData = null;
         failure = null;
-        endReason.set(EndReason.NONE);
+        // The change of state publishes it.
+        endReason.setRelease(EndReason.NONE);
         waitingSinceNs = 0;
         become(TaskState.RECEIVING);
     }

@@ -4,8 +4,8 @@ import io.modeldisk.protocol.scsi.Sense;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * The unit attention conditions of one session (SAM-5 section 5.14): events of a logical unit that its initiator has not been
- * told. Each condition is pending at most once for each unit. Thread-safe.
+ * The unit attention conditions of one session (SAM-5 section 5.14): events of a logical unit that were not
+ * reported to its initiator. Each condition is pending at most once for each unit. Thread-safe.
  */
 final class UnitAttentions {
     /** The conditions; earlier ones are reported first. */
@@ -43,7 +43,7 @@ final class UnitAttentions {
         }
     }
 
-    /** Returns the sense that the initiator has to be told of a unit, or null; it counts as told. */
+    /** Takes the next condition of a unit, to be reported to the initiator. Returns its sense, or null. */
     Sense take(LogicalUnit unit) {
         for (int i = 0; i < pending.length(); i++) {
             if (pending.get(i) != 0 && unit == target.units().get(i)) {

@@ -12,6 +12,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -40,7 +41,7 @@ public final class ConnectionFuzz {
 
     private ConnectionFuzz() {
         try {
-            serving = new Serving(context -> context.maxConnections(4).maxCommands(8)
+            serving = new Serving(context -> context.maxConnections(4).maxCommands(8).maxFailureDelay(Duration.ZERO)
                 .bufferBytes(80L * BufferPool.CHUNK_BYTES));
             innocent = serving.loginAs("iqn.test:innocent", "InitialR2T=No", "ImmediateData=Yes");
             for (int i = 0; i < 20; i++) {

@@ -3,7 +3,7 @@ package io.modeldisk.protocol.datamover;
 import java.io.IOException;
 import java.io.Serial;
 
-/** The other side broke the protocol, in words; the connection cannot go on. */
+/** The peer has broken the protocol. The connection cannot go on. */
 public final class ProtocolException extends IOException {
     @Serial
     private static final long serialVersionUID = 1;
