@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-/** A model that is mounted over a directory, served by threads of this process. Thread-safe. */
+/** A model mounted on a directory, and served by threads of this process. Thread-safe. */
 public final class ModelMount implements AutoCloseable {
     private final MountPoint mountPoint;
     private final ModelFiles files;
@@ -30,9 +30,8 @@ public final class ModelMount implements AutoCloseable {
     /**
      * Mounts; returns when the file system answers.
      *
-     * @throws IllegalArgumentException if the context is not complete, with the value that is wrong
-     * @throws IOException if it cannot be mounted, or this machine has not the memory for its buffers, with the reason; nothing
-     *     is left behind
+     * @throws IllegalArgumentException if a value of the context is missing or wrong; the message names it
+     * @throws IOException if the directory cannot be mounted, or the memory for the buffers is missing; nothing is left behind
      */
     public static ModelMount launch(MountContext context) throws IOException {
         context.conclude();
@@ -59,9 +58,9 @@ public final class ModelMount implements AutoCloseable {
     }
 
     /**
-     * Unmounts what another process has mounted here; returns when the mount is gone.
+     * Unmounts a directory that another process has mounted; returns when the mount is gone.
      *
-     * @throws IOException if this is no modeldisk mount, if it is in use, or if it is not gone in time
+     * @throws IOException if it is not a modeldisk mount, if it is in use, or if it is not gone in time
      */
     public static void unmount(Path directory) throws IOException {
         MountPoint mountPoint = MountPoint.of(directory);
@@ -75,17 +74,17 @@ public final class ModelMount implements AutoCloseable {
         return mountPoint.path();
     }
 
-    /** The phases of the last iterations, as trace events in JSON: what {@code trace.json} in the directory shows. */
+    /** The phases of the last iterations as trace events in JSON: the contents of {@code trace.json}. */
     public byte[] traceJson() {
         return files.traceJson();
     }
 
-    /** The same, as it is noted. */
+    /** The phases of the last iterations. */
     public IterationTrace trace() {
         return files.trace();
     }
 
-    /** Completes when the model is unmounted, by this process or another; the mount is still to be closed. */
+    /** Completes when the model is unmounted, by this process or another. The mount must still be closed. */
     public CompletableFuture<Void> unmounted() {
         return session.ended();
     }
@@ -96,8 +95,8 @@ public final class ModelMount implements AutoCloseable {
     }
 
     /**
-     * Unmounts, also when files are open, stops being a learner, and gives all memory back; not the remote model, which is its
-     * owner's. Bounded by the context's close timeout. Does nothing the second time.
+     * Unmounts even if files are open, leaves the rounds, and frees all memory, within the context's close timeout. The remote
+     * model stays open for its owner. A second call does nothing.
      */
     @Override
     public synchronized void close() {

@@ -90,9 +90,8 @@ public final class MountContext {
     }
 
     /**
-     * The number of requests for data that are served at once, each with a thread and 1 MiB of memory; above workerThreads, at
-     * most
-     * {@value #DATA_REQUESTS_LIMIT}. Default: {@value FuseOptions#DEFAULT_DATA_REQUESTS}.
+     * The number of requests for data that are served at once, each with a thread and 1 MiB of memory; more than
+     * workerThreads, at most {@value #DATA_REQUESTS_LIMIT}. Default: {@value FuseOptions#DEFAULT_DATA_REQUESTS}.
      */
     public MountContext dataRequests(int value) {
         this.dataRequests = value;

@@ -2,13 +2,13 @@ package io.modeldisk.mount;
 
 import io.modeldisk.mount.exchange.Memories;
 import io.modeldisk.mount.fuse.DataRequest;
-import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.protocol.memory.DataMemory;
 import java.lang.foreign.ValueLayout;
 
 /** A request without a kernel. */
 public final class FakeRequest implements DataRequest, AutoCloseable {
-    /** What was answered. */
+    /** The bytes of the reply. */
     public byte[] answer = {};
 
     private final DataMemory memory = DataMemory.allocate(MEMORY_BYTES);
@@ -27,7 +27,7 @@ public final class FakeRequest implements DataRequest, AutoCloseable {
     /** Fills the start of the memory. */
     public FakeRequest with(int value, int lengthBytes) {
         memory.segment(0, lengthBytes).fill((byte) value);
-        // What lies behind the data is whatever the request before left.
+        // A real slot holds bytes of the previous request behind the data.
         memory.segment(lengthBytes, MEMORY_BYTES - lengthBytes).fill((byte) 99);
         return this;
     }

@@ -1,7 +1,7 @@
 package io.modeldisk.mount.exchange;
 
-import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.mount.fuse.DataRequest;
+import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;

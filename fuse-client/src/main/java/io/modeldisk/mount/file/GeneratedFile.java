@@ -1,10 +1,10 @@
 package io.modeldisk.mount.file;
 
 import io.modeldisk.mount.exchange.Memories;
+import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
-import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package io.modeldisk.mount.fuse;
 
-import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.time.Duration;
 

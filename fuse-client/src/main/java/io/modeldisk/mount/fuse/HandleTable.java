@@ -32,7 +32,7 @@ final class HandleTable {
         return handle;
     }
 
-    /** Removes a handle; null if there is none. */
+    /** Removes a handle; null if the number is not in use. */
     synchronized FileHandle remove(long number) {
         if (number < 0 || number >= handles.length) {
             return null;

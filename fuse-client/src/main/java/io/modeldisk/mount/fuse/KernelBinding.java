@@ -68,7 +68,7 @@ public final class KernelBinding implements FuseBinding {
             Mounts.MS_NOSUID | Mounts.MS_NODEV, data);
         if (mounted < 0) {
             Descriptors.close(fd);
-            throw new IOException("cannot mount " + directory + ": mount(2) answered " + Errno.nameOf(-mounted)
+            throw new IOException("cannot mount " + directory + ": mount(2) failed with " + Errno.nameOf(-mounted)
                 + (mounted == -Errno.EPERM.number() ? ": this container lacks CAP_SYS_ADMIN" : ""));
         }
         return serve(directory, fd, fileSystem, options, new RootUnmounter());
@@ -92,8 +92,9 @@ public final class KernelBinding implements FuseBinding {
         public void unmount(Path directory) throws IOException {
             int unmounted = Mounts.unmount(directory.toString(), Mounts.UMOUNT_NOFOLLOW);
             if (unmounted == -Errno.EBUSY.number()) {
-                throw new IOException(directory + " is in use: a process has a file open in it or works there"
-                    + " (fuser -vm " + directory + " names it)");
+                throw new IOException(
+                    directory + " is in use: a process has an open file or its working directory there"
+                        + " (fuser -vm " + directory + " names it)");
             }
             if (unmounted < 0) {
                 throw new IOException("cannot unmount " + directory + ": " + Errno.nameOf(-unmounted));

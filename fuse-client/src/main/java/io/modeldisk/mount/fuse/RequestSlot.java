@@ -189,7 +189,7 @@ final class RequestSlot implements DataRequest {
         // ENOENT: the request was aborted meanwhile; ENODEV: unmounted. In both cases no process waits for the answer.
         if (written < 0 && written != -Errno.ENOENT.number() && written != -Errno.ENODEV.number()) {
             throw new IOException(
-                "the kernel did not take a reply of " + totalBytes + " bytes: " + Errno.nameOf(-written));
+                "the kernel did not accept a reply of " + totalBytes + " bytes: " + Errno.nameOf(-written));
         }
     }
 
