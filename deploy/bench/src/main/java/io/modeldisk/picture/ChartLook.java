@@ -5,7 +5,7 @@ import java.awt.Color;
 import java.awt.Font;
 import org.knowm.xchart.style.AxesChartStyler;
 
-/** How all charts look. */
+/** The look of all charts. */
 public final class ChartLook {
     private static final int MARGIN = 16;
     private static final int LEGEND_LINE = 18;
@@ -19,14 +19,14 @@ public final class ChartLook {
         return COLOURS[index % COLOURS.length];
     }
 
-    /** How a line is drawn. */
+    /** The stroke of a line. */
     public static BasicStroke stroke(boolean dashed) {
         return dashed
             ? new BasicStroke(2, BasicStroke.CAP_ROUND, BasicStroke.JOIN_ROUND, 10, new float[]{5, 5}, 0)
             : new BasicStroke(2, BasicStroke.CAP_ROUND, BasicStroke.JOIN_ROUND);
     }
 
-    /** Fonts, colours and margins. */
+    /** Sets fonts, colours and margins. */
     public static void dress(AxesChartStyler styler) {
         Font font = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
         styler.setLegendBorderColor(Color.WHITE);

@@ -15,7 +15,7 @@ import java.util.Locale;
 import java.util.function.Consumer;
 import javax.imageio.ImageIO;
 
-/** A picture on white, as SVG or PNG. */
+/** Files of pictures with a white background, as SVG or PNG. */
 public final class PictureFile {
     private static final int PNG_PIXELS_A_UNIT = 2;
 
@@ -24,7 +24,7 @@ public final class PictureFile {
     /**
      * Draws a picture into a file: SVG if its name ends in .svg, PNG otherwise.
      *
-     * @param width in units, of which a PNG has two pixels each
+     * @param width in units; a PNG has two pixels for each
      * @param height in the same units
      */
     public static void write(Path file, int width, int height, Consumer<Graphics2D> drawing) throws IOException {

@@ -1,2 +1,2 @@
-/** How charts look, and how what is drawn becomes a file. Needs no display. */
+/** The look of charts, and drawings as SVG and PNG files. Needs no display. */
 package io.modeldisk.picture;

@@ -19,7 +19,7 @@ import org.knowm.xchart.style.XYStyler;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
 /**
- * How accurate learners have become over time.
+ * The accuracy of learners over time.
  *
  * @param learners at least one
  */
@@ -29,19 +29,19 @@ public record LearningCurve(List<Learner> learners) {
     private static final int HEIGHT = 400;
 
     /**
-     * What one learner has reported.
+     * The report of one learner.
      *
-     * @param name the name of its file, without the extension
-     * @param seconds since it began, ascending
-     * @param accuracy of each of these, from 0 to 1
+     * @param name the name of its file without the extension
+     * @param seconds since its start, ascending
+     * @param accuracy at each of these times, from 0 to 1
      */
     public record Learner(String name, List<Double> seconds, List<Double> accuracy) {}
 
     /**
-     * Reads what learners have reported: files of lines of JSON, each an object with the numbers {@code seconds} and
-     * {@code accuracy}; what else is in them does not matter.
+     * Reads the reports of learners. Each line of a file is a JSON object with the numbers {@code seconds} and {@code accuracy};
+     * other fields are ignored.
      *
-     * @throws IOException if a file cannot be read, or a line is no such object, saying which
+     * @throws IOException if a file cannot be read or a line is malformed; the message names it
      */
     public static LearningCurve read(List<Path> files) throws IOException {
         List<Learner> learners = new ArrayList<>();
@@ -56,7 +56,7 @@ public record LearningCurve(List<Learner> learners) {
         try {
             lines = Files.readAllLines(file);
         } catch (NoSuchFileException e) {
-            throw new IOException(file + ": there is no such file", e);
+            throw new IOException(file + ": no such file", e);
         }
         List<Double> seconds = new ArrayList<>();
         List<Double> accuracy = new ArrayList<>();
@@ -66,7 +66,7 @@ public record LearningCurve(List<Learner> learners) {
             accuracy.add(line.path("accuracy").doubleValue());
         }
         if (seconds.isEmpty()) {
-            throw new IOException(file + " is empty: no learner has reported anything there");
+            throw new IOException(file + " is empty, expected lines of JSON");
         }
         String name = file.getFileName().toString().replaceFirst("\\.[^.]+$", "");
         return new Learner(name, List.copyOf(seconds), List.copyOf(accuracy));
@@ -77,15 +77,15 @@ public record LearningCurve(List<Learner> learners) {
         try {
             line = JSON.readTree(text);
         } catch (JsonProcessingException e) {
-            throw new IOException(file + ", line " + number + ": is no JSON", e);
+            throw new IOException(file + ", line " + number + ": not JSON", e);
         }
         if (!line.path("seconds").isNumber() || !line.path("accuracy").isNumber()) {
-            throw new IOException(file + ", line " + number + ": has no numbers seconds and accuracy");
+            throw new IOException(file + ", line " + number + ": the numbers seconds and accuracy are missing");
         }
         return line;
     }
 
-    /** Draws it: SVG if the file's name ends in .svg, PNG otherwise. */
+    /** Draws it into a file: as SVG if the name ends in .svg, as PNG otherwise. */
     public void write(Path file) throws IOException {
         XYChart chart = chart();
         PictureFile.write(file, WIDTH, HEIGHT, graphics -> chart.paint(graphics, WIDTH, HEIGHT));

@@ -22,12 +22,12 @@ public record Timeline(List<Learner> learners, ArrayNode events) {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /**
-     * What one learner did.
+     * The phases of one learner.
      *
      * @param name the learner's name
      * @param model the model's name
      * @param exchange the exchange scheme
-     * @param spans in the order of their ends
+     * @param spans ordered by their end
      */
     public record Learner(String name, String model, String exchange, List<Span> spans) {}
 
@@ -35,9 +35,9 @@ public record Timeline(List<Learner> learners, ArrayNode events) {
      * A phase of an iteration.
      *
      * @param phase {@code compute}, {@code stall}, {@code push}, {@code bubble} or {@code pull}
-     * @param iteration the iteration, from 1; of push and pull the one whose gradient it is
-     * @param startMs when it began, in milliseconds since 1970
-     * @param endMs when it ended
+     * @param iteration the iteration, from 1; for push and pull that of the gradient
+     * @param startMs its start, in milliseconds since 1970
+     * @param endMs its end, in milliseconds since 1970
      */
     public record Span(String phase, long iteration, double startMs, double endMs) {}
 
@@ -52,7 +52,7 @@ public record Timeline(List<Learner> learners, ArrayNode events) {
     /**
      * Reads the traces of mounts.
      *
-     * @throws IOException if a file cannot be read, is no trace, or has no iteration in it
+     * @throws IOException if a file cannot be read, is not a trace, or has no iteration
      */
     public static Timeline read(List<Path> files) throws IOException {
         List<Learner> learners = new ArrayList<>();
@@ -62,20 +62,20 @@ public record Timeline(List<Learner> learners, ArrayNode events) {
             try {
                 trace = JSON.readTree(Files.readAllBytes(file));
             } catch (NoSuchFileException e) {
-                throw new IOException(file + ": there is no such file", e);
+                throw new IOException(file + ": no such file", e);
             } catch (JsonProcessingException e) {
-                throw new IOException(file + " is no trace of a mount: it is no JSON", e);
+                throw new IOException(file + " is not a trace of a mount: not JSON", e);
             }
             if (!trace.path("traceEvents").isArray()) {
-                throw new IOException(file + " is no trace of a mount: it has no traceEvents");
+                throw new IOException(file + " is not a trace of a mount: traceEvents are missing");
             }
             Learner learner = learner(trace);
             if (learner.spans().stream().noneMatch(span -> span.phase().equals("compute"))) {
-                throw new IOException(file + " has no iteration in it: the exchange is "
+                throw new IOException(file + " has no iterations: the exchange is "
                     + (learner.exchange().equals("direct")
-                        ? "direct, which has none"
+                        ? "direct, which records none"
                         : learner.exchange()
-                            + ", and no learner has fsynced yet"));
+                            + ", and no learner has called fsync yet"));
             }
             learners.add(learner);
             addEvents(events, trace.path("traceEvents"), learners.size());
@@ -97,7 +97,7 @@ public record Timeline(List<Learner> learners, ArrayNode events) {
             facts.path("exchange").asText(), spans);
     }
 
-    /** Each learner is a process of its own in the events of all. */
+    /** Gives each learner its own process number in the merged events. */
     private static void addEvents(ArrayNode all, JsonNode events, int process) {
         for (JsonNode event : events) {
             all.add(((ObjectNode) event.deepCopy()).put("pid", process));
@@ -113,9 +113,9 @@ public record Timeline(List<Learner> learners, ArrayNode events) {
     }
 
     /**
-     * Iterations of the first learner from this one on.
+     * Iterations of the first learner from a given one on.
      *
-     * @throws IllegalArgumentException if the trace does not have it, with those it has
+     * @throws IllegalArgumentException if the trace does not have it; the message names its range
      */
     public Window from(long iteration, int iterations) {
         List<Span> computations = computations();

@@ -1,2 +1,2 @@
-/** Timelines of iterations: read from traces, drawn as pictures. Nothing is measured here. */
+/** Timelines of iterations, read from traces and drawn as pictures. Measures nothing. */
 package io.modeldisk.timeline;

@@ -54,13 +54,13 @@ final class LearningCurveTest {
     void malformedReportIsRefusedWithItsLine() throws IOException {
         Files.writeString(report, "{\"seconds\": 0, \"accuracy\": 0}\n{\"seconds\": 1}\n");
         assertThatThrownBy(() -> LearningCurve.read(List.of(report))).isInstanceOf(IOException.class)
-            .hasMessageEndingWith("learner-1.jsonl, line 2: has no numbers seconds and accuracy");
+            .hasMessageEndingWith("learner-1.jsonl, line 2: the numbers seconds and accuracy are missing");
         Files.writeString(report, "hello\n");
-        assertThatThrownBy(() -> LearningCurve.read(List.of(report))).hasMessageEndingWith("line 1: is no JSON");
+        assertThatThrownBy(() -> LearningCurve.read(List.of(report))).hasMessageEndingWith("line 1: not JSON");
         Files.writeString(report, "");
         assertThatThrownBy(() -> LearningCurve.read(List.of(report)))
-            .hasMessageEndingWith("is empty: no learner has reported anything there");
+            .hasMessageEndingWith("is empty, expected lines of JSON");
         assertThatThrownBy(() -> LearningCurve.read(List.of(directory.resolve("none"))))
-            .hasMessageEndingWith("there is no such file");
+            .hasMessageEndingWith("no such file");
     }
 }

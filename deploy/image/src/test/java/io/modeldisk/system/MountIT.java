@@ -118,21 +118,15 @@ final class MountIT {
         assertWeights(directory, -3);
     }
 
+    /** The memory of Perl is not aligned to pages. */
     @ParameterizedTest
     @ValueSource(strings = {"direct", "sync"})
     void learnerInPerlTrains(String exchange) throws Exception {
         Programs.require("perl", "perl-base");
         Path directory = mount(exchange);
         Path script = sandbox.file("learner.pl", PERL_LEARNER);
-        Result result = sandbox.run("perl", script.toString(), directory.resolve("model").toString());
-        if (exchange.equals("direct")) {
-            // Perl's memory is not page-aligned: the kernel would cut its gradient inside logical blocks.
-            assertThat(result.status()).isNotZero();
-            assertThat(result.output()).contains("write: Invalid argument");
-        } else {
-            result.succeeded();
-            assertWeights(directory, -3);
-        }
+        sandbox.run("perl", script.toString(), directory.resolve("model").toString()).succeeded();
+        assertWeights(directory, -3);
     }
 
     @ParameterizedTest

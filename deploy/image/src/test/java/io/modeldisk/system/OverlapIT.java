@@ -151,6 +151,6 @@ final class OverlapIT {
     void malformedTraceIsRefusedByName() throws Exception {
         Result result = sandbox.run(Sandbox.modeldisk("trace", "timeline", sandbox.file("x.json", "{}")));
         assertThat(result.status()).isEqualTo(1);
-        assertThat(result.output()).contains("x.json is no trace of a mount");
+        assertThat(result.output()).contains("x.json is not a trace of a mount");
     }
 }
