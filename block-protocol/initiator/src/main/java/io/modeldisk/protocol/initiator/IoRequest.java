@@ -206,7 +206,7 @@ public final class IoRequest implements InitiatorTask {
         return failure;
     }
 
-    /** How the command ended, as text: its status and sense data, or the reason why there is none. */
+    /** How the command ended, as text: its status and sense data, or the reason why it has none. */
     public String describeEnd() {
         return failure == null ? ShardException.describe(status, sense) : failure.getMessage();
     }

@@ -144,7 +144,7 @@ public final class IscsiSession implements AutoCloseable {
     }
 
     /**
-     * Takes a request for a command that the target accepts now; null if there is none.
+     * Takes a request for a command if the target accepts one now; null otherwise.
      *
      * @throws ShardException if the session has ended
      */

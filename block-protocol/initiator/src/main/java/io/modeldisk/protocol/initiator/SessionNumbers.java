@@ -47,7 +47,7 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
         return requests;
     }
 
-    /** A request for a command that the target accepts now; null if there is none. */
+    /** A request for a command, if the target accepts one now; null otherwise. */
     IoRequest tryTake() {
         lock.lock();
         try {

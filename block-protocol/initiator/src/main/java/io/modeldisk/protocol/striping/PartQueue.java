@@ -41,7 +41,7 @@ final class PartQueue {
     /**
      * An empty queue.
      *
-     * @param rounds is told the end of each part
+     * @param rounds receives the end of each part
      * @param partBytes the length of the part that begins at an offset of the call's range
      */
     PartQueue(int shards, int queueDepth, NanoClock clock, PartRounds rounds, LongToIntFunction partBytes) {
@@ -69,7 +69,7 @@ final class PartQueue {
         }
     }
 
-    /** The next part to send; null if there is none now. */
+    /** The next part to send; null if no part can be sent now. */
     Part next() {
         lock.lock();
         try {
@@ -140,7 +140,7 @@ final class PartQueue {
         }
     }
 
-    /** The shard has the part's data, or the memory has it. */
+    /** The part has been moved. */
     void moved(int shard, IoRequest request) {
         lock.lock();
         try {
@@ -287,10 +287,10 @@ final class PartQueue {
         return inFlight.capacity();
     }
 
-    /** What carries a part in flight. */
+    /** The command that carries a part in flight, with its session and tag. */
     record Carrier(IscsiSession session, IoRequest request, int tag) {}
 
-    /** What carries the part in flight at a place from 0 to {@link #capacity} - 1; null if there is none. For a failed call. */
+    /** The command in flight at a place from 0 to {@link #capacity} - 1; null if the place is free. For a failed call. */
     Carrier carrier(int index) {
         lock.lock();
         try {

@@ -16,8 +16,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * One shard: a session that observes, and a {@link ShardMembership} with a session of its own. A lost session is replaced by a
- * new one of the same nexus. Every login checks that the shard is the expected one. Thread-safe.
+ * One shard: a session that observes, and a {@link ShardMembership} with a second session. A lost session is replaced by a new
+ * one of the same nexus. Every login checks that the expected shard answers. Thread-safe.
  */
 final class ShardClient implements AutoCloseable {
     private static final int PAGE_BYTES = 65536;
@@ -171,7 +171,7 @@ final class ShardClient implements AutoCloseable {
                 observer = null;
             }
         }
-        // A thread that still asks for a page ends with its session, and then gives the page back.
+        // A thread that still reads a page fails, because its session is closed, and releases the page.
         synchronized (page) {
             scratch.close();
         }

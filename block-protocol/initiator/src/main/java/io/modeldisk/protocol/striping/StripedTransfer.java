@@ -20,12 +20,12 @@ import java.util.function.BooleanSupplier;
  * receiving threads report to it.
  *
  * <p>A part of a push that is sent again keeps its round, so that the shard recognizes it. That holds as long as the shard knows
- * the learner: if it has forgotten the learner, nobody can find out what became of the parts in flight, and the call fails.
+ * the learner: if it has forgotten the learner, it is unknown whether the parts in flight were applied, and the call fails.
  */
 final class StripedTransfer {
     /** Where the sessions come from. */
     interface Sessions {
-        /** The open session with a shard that serves this direction; connects once if there is none. */
+        /** The session with a shard that serves this direction; connects once if it is not open. */
         IscsiSession session(int shard, Direction direction) throws IOException;
 
         /** The name of a shard in messages. */
@@ -182,7 +182,7 @@ final class StripedTransfer {
         }
     }
 
-    /** The call was cancelled, or has failed: wakes the running thread wherever it waits. */
+    /** The call was cancelled or has failed: wakes the running thread, in this class or in a session. */
     private void wake() {
         parts.wake();
         IscsiSession session = acquiring;
@@ -236,7 +236,7 @@ final class StripedTransfer {
         return outcome;
     }
 
-    /** Sends what was kept back for more: before this waits for anything. */
+    /** Sends the commands that sessions have kept back, before the running thread waits. */
     private void flush() {
         if (unflushed) {
             unflushed = false;

@@ -8,6 +8,7 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.initiator.ShardId;
+import io.modeldisk.protocol.initiator.UnitReadiness;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
@@ -52,9 +53,11 @@ class StripedTransferTest {
                 new SessionContext().portal(shards.address().shards().getFirst())
                     .targetName(shards.shards.getFirst().name())
                     .initiator("iqn.test:initiator", 1).shard(0))) {
+            // The unit attention after the login must not end the part.
+            UnitReadiness.await(session, Direction.READ.lun());
             shards.shards.getFirst().parking = true;
             StripedTransfer transfer = new StripedTransfer(new Striping(BLOCK, 1, BLOCK), 32,
-                new FailingSessions(session, BLOCKS / 2),
+                new FailingSessions(session, 1),
                 new StripedTransfer.Timeouts(MINUTE_NS, MINUTE_NS, MINUTE_NS), NanoClock.SYSTEM);
             assertThatThrownBy(
                 () -> transfer.run(Direction.READ, 0, memory, 0, BLOCKS * BLOCK, Cancellation.NONE, null))
