@@ -63,9 +63,16 @@ class TargetWatchdogTest {
 
     @Test
     void silentInitiatorIsPingedThenReportedAndDisconnected() throws IOException {
+        for (Duration silent = Duration.ZERO; silent.compareTo(SILENCE_BOUND.dividedBy(2)) <= 0; silent = silent
+            .plus(STEP)) {
+            await("the watchdog waits for its next run", () -> clock.waitingThreads() > 0);
+            int checks = serving.target.silenceChecks.get();
+            clock.advance(STEP);
+            await("the watchdog runs", () -> serving.target.silenceChecks.get() > checks);
+        }
+        assertThat(raw.receive().opcode()).as("the ping").isEqualTo(NOP_IN);
         advanceInStepsUntil("the target reports silence",
             () -> serving.target.nexusEvents.contains("silent iqn.test:raw"));
-        assertThat(raw.receive().opcode()).as("the ping").isEqualTo(NOP_IN);
         assertThat(raw.isClosedByTarget()).isTrue();
         await("the session ends", () -> serving.target.nexusEvents.contains("lost iqn.test:raw"));
         assertThat(serving.target.nexusEvents).containsExactly("established iqn.test:raw", "silent iqn.test:raw",
