@@ -1,6 +1,7 @@
 package io.modeldisk.system;
 
 import static io.modeldisk.system.Sandbox.modeldisk;
+import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.tuning.Tuning;
@@ -21,6 +22,8 @@ final class TuneIT {
             Stream.of(options)).toArray();
         Running shard = sandbox.start("serve", Map.of("MODELDISK_LOG_LEVEL", "info"), modeldisk(command));
         shard.awaitLine("ready: ");
+        // Standard error passes through a filter, so it may arrive later.
+        await("the shard logs its tuning", () -> shard.output().contains(" tuning "));
         return shard.output();
     }
 
