@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 abstract class IserFixture {
     static final int MIB = 1 << 20;
     static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
-    static final long LOGIN_TIMEOUT_SECONDS = 5;
+    static final long LOGIN_TIMEOUT_SECONDS = 15;
 
     private final BlockingQueue<String> ends = new LinkedBlockingQueue<>();
     final IserConnector connector = new IserConnector();
