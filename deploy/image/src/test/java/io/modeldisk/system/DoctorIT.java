@@ -38,7 +38,7 @@ final class DoctorIT {
                 shards.address())).output();
 
             assertThat(output).containsPattern("ok +tcp +shard 127.0.0.1:" + shards.ports().getFirst()
-                + " over tcp +it takes connections");
+                + " over tcp +accepts connections");
             assertThat(output).contains("in use by process " + ProcessHandle.current().pid() + " (");
         }
     }
