@@ -40,7 +40,7 @@ final class ManySessionsIT {
     void benchStartsAShardWithRoomForItsSessions() throws Exception {
         assertThat(sandbox.run(Sandbox.modeldisk("bench", "sessions", "--sessions", "4", "--stopped-readers", "300",
             "--duration", "1", "--model-size", "8m")).succeeded()).contains("beside 300 that read nothing",
-                "refused: 0 BUSY, 0 TASK SET FULL; sessions that failed: none");
+                "refused: 0 BUSY, 0 TASK SET FULL; failed sessions: none");
     }
 
     private static void assertAllFinished(SessionsReport report, int sessions) {

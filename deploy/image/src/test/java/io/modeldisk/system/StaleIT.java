@@ -234,7 +234,7 @@ final class StaleIT {
         Result result = sandbox.run(modeldisk("serve", "--model", "m", "--size", "1MiB", "--consistency", "ssp:-1"));
         assertThat(result.status()).isNotZero();
         assertThat(result.output()).contains(
-            "consistency=ssp:-1 must say how many rounds others may lag behind, from 0 to 1000000, as ssp:3")
+            "consistency=ssp:-1 must name the rounds that other learners may lag behind, from 0 to 1000000, as ssp:3")
             .doesNotContain("\tat ");
     }
 }
