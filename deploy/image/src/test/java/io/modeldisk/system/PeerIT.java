@@ -156,7 +156,7 @@ final class PeerIT {
         return Files.write(sandbox.path(name), bytes.array());
     }
 
-    /** All of libiscsi's tests. What it skips it counts as passed: the README has the real counts, which this checks. */
+    /** All of libiscsi's tests. What it skips it counts as passed: docs/measurements.md has the real counts, which this checks. */
     @Test
     void rawUnitPassesTheConformanceTestsOfADiskAndTheDocsHaveTheCounts() throws Exception {
         Programs.require("iscsi-test-cu", "libiscsi-bin");
@@ -165,7 +165,7 @@ final class PeerIT {
             sandbox.run("iscsi-test-cu", "-d", "-v", "-V", "-t", "ALL", launch().unit(1)).succeeded());
         String counts = sandbox.run(root.resolve("deploy/count-iscsi-tests").toString(), output.toString()).succeeded();
         assertThat(counts).contains("tests: ", " 0 failed");
-        assertThat(Files.readString(root.resolve("README.md"))).contains(counts.indent(0));
+        assertThat(Files.readString(root.resolve("docs/measurements.md"))).contains(counts.indent(0));
     }
 
     /** libiscsi finds every feature that LUN 0 reports, and no feature of a disk that a gradient cannot have. */
