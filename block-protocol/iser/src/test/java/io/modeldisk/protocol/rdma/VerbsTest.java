@@ -249,7 +249,7 @@ class VerbsTest {
             connect();
             disconnect();
         }
-        assertThat(descriptors()).isEqualTo(before);
+        assertThat(descriptors()).isLessThanOrEqualTo(before);
     }
 
     private void drain() throws IOException {
