@@ -238,7 +238,7 @@ public final class ServerContext {
 
     private void validateSessions() {
         check((long) learners * SESSIONS_OF_A_MOUNT <= network.maxConnections(),
-            "learners=%s need %s sessions, for a mount has %s with each shard, and --max-sessions is %s; set --max-sessions=%s"
+            "learners=%s need %s sessions: a mount has %s with each shard, and --max-sessions is %s; set --max-sessions=%s"
                 + " or more",
             learners, learners * SESSIONS_OF_A_MOUNT, SESSIONS_OF_A_MOUNT, network.maxConnections(),
             learners * SESSIONS_OF_A_MOUNT);

@@ -63,7 +63,7 @@ class ContextTest {
 
     @Test
     void learnersBeyondTheSessionsOfTheirMountsAreRefused() throws IOException {
-        assertRefused(c -> c.learners(200), "learners=200 need 400 sessions, for a mount has 2 with each shard, and"
+        assertRefused(c -> c.learners(200), "learners=200 need 400 sessions: a mount has 2 with each shard, and"
             + " --max-sessions is 288; set --max-sessions=400 or more");
         assertThat(sound().learners(144).conclude()).isNotNull();
     }
