@@ -117,24 +117,29 @@ public final class FloatKernels {
     /** Whether no value is a NaN or an infinity. */
     public static boolean isFinite(MemorySegment values, long offset, long lengthBytes) {
         checkRange(values, offset, lengthBytes);
-        return allFinite(ofKnownClass(values), offset, lengthBytes);
+        // Where the compiler has no vector instructions, each vector is an object: one value at a time is faster.
+        long vectorBytes = FUSED ? lengthBytes - lengthBytes % (2L * VECTOR_BYTES) : 0;
+        return areVectorsFinite(ofKnownClass(values), offset, vectorBytes)
+            && areValuesFinite(ofKnownClass(values), offset + vectorBytes, lengthBytes - vectorBytes);
     }
 
     // As integers without their sign, values that are not finite are above all others. Two maxima, because a chain of one would
     // wait for the step before.
-    private static boolean allFinite(MemorySegment values, long offset, long lengthBytes) {
-        long pairsEnd = lengthBytes - lengthBytes % (2L * VECTOR_BYTES);
+    private static boolean areVectorsFinite(MemorySegment values, long offset, long lengthBytes) {
         IntVector even = IntVector.zero(INT_SPECIES);
         IntVector odd = IntVector.zero(INT_SPECIES);
-        long i = 0;
-        for (; i < pairsEnd; i += 2L * VECTOR_BYTES) {
+        for (long i = 0; i < lengthBytes; i += 2L * VECTOR_BYTES) {
             IntVector first = IntVector.fromMemorySegment(INT_SPECIES, values, offset + i, ORDER);
             IntVector second = IntVector.fromMemorySegment(INT_SPECIES, values, offset + i + VECTOR_BYTES, ORDER);
             even = even.max(first.and(WITHOUT_SIGN));
             odd = odd.max(second.and(WITHOUT_SIGN));
         }
-        int greatest = even.max(odd).reduceLanes(VectorOperators.MAX);
-        for (; i < lengthBytes; i += Float.BYTES) {
+        return even.max(odd).reduceLanes(VectorOperators.MAX) < INFINITY_BITS;
+    }
+
+    static boolean areValuesFinite(MemorySegment values, long offset, long lengthBytes) {
+        int greatest = 0;
+        for (long i = 0; i < lengthBytes; i += Float.BYTES) {
             greatest = Math.max(greatest, values.get(INT, offset + i) & WITHOUT_SIGN);
         }
         return greatest < INFINITY_BITS;

@@ -165,6 +165,7 @@ class FloatKernelsTest {
                 Float.intBitsToFloat(0xFFC0_0001), Float.intBitsToFloat(0x7F80_0001)}) {
                 src.set(FLOAT, at, odd);
                 assertThat(FloatKernels.isFinite(src, range.srcOffset, range.lengthBytes)).isEqualTo(outside);
+                assertThat(FloatKernels.areValuesFinite(src, range.srcOffset, range.lengthBytes)).isEqualTo(outside);
             }
             for (float even : new float[]{Float.MAX_VALUE, -Float.MAX_VALUE, Float.MIN_VALUE, -0f}) {
                 src.set(FLOAT, at, even);
