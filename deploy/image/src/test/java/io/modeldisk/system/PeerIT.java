@@ -156,7 +156,7 @@ final class PeerIT {
         return Files.write(sandbox.path(name), bytes.array());
     }
 
-    /** All of libiscsi's tests. What it skips it counts as passed: docs/measurements.md has the real counts, which this checks. */
+    /** All of libiscsi's tests. It counts skipped tests as passed: docs/measurements.md has the real counts. */
     @Test
     void rawUnitPassesTheConformanceTestsOfADiskAndTheDocsHaveTheCounts() throws Exception {
         Programs.require("iscsi-test-cu", "libiscsi-bin");
