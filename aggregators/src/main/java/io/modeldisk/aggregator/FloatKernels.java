@@ -7,8 +7,6 @@ import java.lang.management.ManagementFactory;
 import java.nio.ByteOrder;
 import java.util.Objects;
 import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.IntVector;
-import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
@@ -29,11 +27,6 @@ public final class FloatKernels {
     private static final boolean FUSED = processorFuses();
     private static final ByteOrder ORDER = ByteOrder.nativeOrder();
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
-
-    private static final VectorSpecies<Integer> INT_SPECIES = SPECIES.withLanes(int.class);
-    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
-    private static final int WITHOUT_SIGN = 0x7FFF_FFFF;
-    private static final int INFINITY_BITS = 0x7F80_0000;
 
     private FloatKernels() {}
 
@@ -112,37 +105,6 @@ public final class FloatKernels {
         for (; i < lengthBytes; i += Float.BYTES) {
             to.set(FLOAT, dstOffset + i, from.get(FLOAT, srcOffset + i) * factor);
         }
-    }
-
-    /** Whether no value is a NaN or an infinity. */
-    public static boolean isFinite(MemorySegment values, long offset, long lengthBytes) {
-        checkRange(values, offset, lengthBytes);
-        // Where the compiler has no vector instructions, each vector is an object: one value at a time is faster.
-        long vectorBytes = FUSED ? lengthBytes - lengthBytes % (2L * VECTOR_BYTES) : 0;
-        return areVectorsFinite(ofKnownClass(values), offset, vectorBytes)
-            && areValuesFinite(ofKnownClass(values), offset + vectorBytes, lengthBytes - vectorBytes);
-    }
-
-    // As integers without their sign, values that are not finite are above all others. Two maxima, because a chain of one would
-    // wait for the step before.
-    private static boolean areVectorsFinite(MemorySegment values, long offset, long lengthBytes) {
-        IntVector even = IntVector.zero(INT_SPECIES);
-        IntVector odd = IntVector.zero(INT_SPECIES);
-        for (long i = 0; i < lengthBytes; i += 2L * VECTOR_BYTES) {
-            IntVector first = IntVector.fromMemorySegment(INT_SPECIES, values, offset + i, ORDER);
-            IntVector second = IntVector.fromMemorySegment(INT_SPECIES, values, offset + i + VECTOR_BYTES, ORDER);
-            even = even.max(first.and(WITHOUT_SIGN));
-            odd = odd.max(second.and(WITHOUT_SIGN));
-        }
-        return even.max(odd).reduceLanes(VectorOperators.MAX) < INFINITY_BITS;
-    }
-
-    static boolean areValuesFinite(MemorySegment values, long offset, long lengthBytes) {
-        int greatest = 0;
-        for (long i = 0; i < lengthBytes; i += Float.BYTES) {
-            greatest = Math.max(greatest, values.get(INT, offset + i) & WITHOUT_SIGN);
-        }
-        return greatest < INFINITY_BITS;
     }
 
     private static void checkRange(MemorySegment segment, long offset, long lengthBytes) {

@@ -149,29 +149,4 @@ class FloatKernelsTest {
         }
         return segment;
     }
-
-    @ParameterizedTest
-    @MethodSource("ranges")
-    void nonFiniteValueIsFoundAtEveryPosition(Range range) {
-        src.fill((byte) 1);
-        assertThat(FloatKernels.isFinite(src, range.srcOffset, range.lengthBytes)).isTrue();
-        for (long at = range.srcOffset - 4; at <= range.srcOffset + range.lengthBytes; at += 4) {
-            if (at < 0) {
-                continue;
-            }
-            float value = src.get(FLOAT, at);
-            boolean outside = at < range.srcOffset || at == range.srcOffset + range.lengthBytes;
-            for (float odd : new float[]{Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY,
-                Float.intBitsToFloat(0xFFC0_0001), Float.intBitsToFloat(0x7F80_0001)}) {
-                src.set(FLOAT, at, odd);
-                assertThat(FloatKernels.isFinite(src, range.srcOffset, range.lengthBytes)).isEqualTo(outside);
-                assertThat(FloatKernels.areValuesFinite(src, range.srcOffset, range.lengthBytes)).isEqualTo(outside);
-            }
-            for (float even : new float[]{Float.MAX_VALUE, -Float.MAX_VALUE, Float.MIN_VALUE, -0f}) {
-                src.set(FLOAT, at, even);
-                assertThat(FloatKernels.isFinite(src, range.srcOffset, range.lengthBytes)).isTrue();
-            }
-            src.set(FLOAT, at, value);
-        }
-    }
 }

@@ -212,7 +212,8 @@ public final class ServerContext {
                 ? ModelSource.ofSize(sizeBytes)
                 : ModelSource.fromSafetensors(safetensors);
             network.clock(clock).listen(listen).access(access).portals(new Portals(shard + 1, portals));
-            settings = new ServerSettings(facts(source), source, aggregator, mode, nonFinite, lease, spareBlocks,
+            settings = new ServerSettings(facts(source), source, aggregator, mode, effectiveNonFinite(), lease,
+                spareBlocks,
                 clock);
         }
         return this;
@@ -263,7 +264,7 @@ public final class ServerContext {
     private ModelFacts facts(ModelSource source) {
         ModelFacts facts = new ModelFacts(model, source.sizeBytes(), blockSizeBytes, shard, shards,
             aggregatorSpecification,
-            consistency, learners, minLearners, source.source(), ModelFacts.PROTOCOL);
+            consistency, learners, minLearners, effectiveNonFinite().toString(), source.source(), ModelFacts.PROTOCOL);
         check(facts.blocksOfShard() > 0,
             "shard=%s would get no block: a model of %s bytes has %s blocks of %s; use shards=%s at most, or a smaller"
                 + " blockSize",
@@ -275,6 +276,11 @@ public final class ServerContext {
             "shard=%s would get %s blocks, more than 2^31; use more shards, or larger blocks (--block-size)", shard,
             facts.blocksOfShard());
         return facts;
+    }
+
+    /** An aggregator that overwrites the weights loses a bad value at the next push, so any bytes may be pushed. */
+    private NonFinite effectiveNonFinite() {
+        return aggregator.accumulates() ? nonFinite : NonFinite.PASS;
     }
 
     private static void check(boolean sound, String message, Object... values) {

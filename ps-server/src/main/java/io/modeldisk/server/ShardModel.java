@@ -12,7 +12,6 @@ import io.modeldisk.server.block.BlockVersions;
 import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.Learners;
-import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.model.ModelSource;
 import java.io.IOException;
 import java.time.Duration;
@@ -50,9 +49,7 @@ public final class ShardModel implements AutoCloseable {
             store.layout(), settings.clock());
         this.consistency = Consistency.of(settings.consistency(), store, aggregator, learners);
         this.status = new ShardStatus(this, settings.clock());
-        this.target = new ModelTarget(this,
-            // An aggregator that overwrites the weights loses a bad value at the next push, so any bytes may be pushed.
-            aggregator.accumulates() ? settings.nonFinite() : NonFinite.PASS);
+        this.target = new ModelTarget(this, settings.nonFinite());
     }
 
     /**

@@ -63,7 +63,7 @@ final class TrainUnit extends ShardUnit {
 
     @Override
     public boolean write(IoTask task) throws ScsiException {
-        boolean usable = nonFinite == NonFinite.PASS || Gradients.areFinite(task);
+        boolean usable = nonFinite == NonFinite.PASS || task.declaredFinite() || Gradients.areFinite(task);
         if (!usable && nonFinite == NonFinite.REFUSE) {
             consistency.forget(task);
             throw refusal(task);

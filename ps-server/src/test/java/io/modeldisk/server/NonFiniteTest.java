@@ -96,6 +96,22 @@ class NonFiniteTest {
         }
     }
 
+    @Test
+    void gradientThatItsLearnerDeclaresFiniteIsNotChecked() throws Exception {
+        try (ShardModel shard = open("sum", "asp", 1, NonFinite.REFUSE)) {
+            assertThat(train(shard).write(push(A, 1, Float.NaN).declareFinite())).isTrue();
+        }
+    }
+
+    @Test
+    void factsNameTheEffectivePolicy() throws Exception {
+        try (ShardModel summing = open("sum", "asp", 1, NonFinite.REFUSE);
+            ShardModel assigning = open("assign", "asp", 1, NonFinite.REFUSE)) {
+            assertThat(summing.facts().checksGradients()).isTrue();
+            assertThat(assigning.facts().checksGradients()).isFalse();
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"assign", "null"})
     void aggregatorThatDoesNotAccumulateTakesAnyBytes(String aggregator) throws Exception {

@@ -71,6 +71,11 @@ public abstract class InterleavedShard {
         }
 
         @Override
+        public boolean declaredFinite() {
+            return false;
+        }
+
+        @Override
         public DataMemory memory() {
             return MEMORY[learner];
         }

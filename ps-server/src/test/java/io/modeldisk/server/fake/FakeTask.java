@@ -21,6 +21,7 @@ public final class FakeTask implements IoTask {
     private final int lengthBytes;
     private final DataMemory memory;
     private long round = IMPLIED_ROUND;
+    private boolean declaredFinite;
     private final Semaphore resumed = new Semaphore(0);
 
     /** A task in pieces of the given lengths. */
@@ -62,6 +63,12 @@ public final class FakeTask implements IoTask {
         return this;
     }
 
+    /** Sets the bit FINITE of a PUSH. */
+    public FakeTask declareFinite() {
+        declaredFinite = true;
+        return this;
+    }
+
     /** The data, in order. */
     public MemorySegment data() {
         return memory.segment(0, lengthBytes);
@@ -81,6 +88,11 @@ public final class FakeTask implements IoTask {
     /** How often it was resumed since the last time that was waited for. */
     public int resumes() {
         return resumed.availablePermits();
+    }
+
+    @Override
+    public boolean declaredFinite() {
+        return declaredFinite;
     }
 
     @Override

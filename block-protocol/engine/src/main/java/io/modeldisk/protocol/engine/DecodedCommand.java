@@ -17,6 +17,8 @@ final class DecodedCommand {
     long offset;
     /** The round of a PUSH or PULL. */
     long round;
+    /** Whether the initiator has found the gradient of a PUSH finite. */
+    boolean finite;
     /** How much data it moves. */
     int moveBytes;
     /** How much more (positive) or less it moves than the initiator expects. */
@@ -38,6 +40,7 @@ final class DecodedCommand {
         access = MediumAccess.NONE;
         offset = 0;
         round = IoTask.IMPLIED_ROUND;
+        finite = false;
         moveBytes = 0;
         residual = 0;
         expectedBytes = command.expectedDataTransferBytes();

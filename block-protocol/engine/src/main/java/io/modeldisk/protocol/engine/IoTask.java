@@ -25,6 +25,9 @@ public interface IoTask {
      */
     long round();
 
+    /** Whether the initiator has found no NaN and no infinity in the gradient of a PUSH; false if it has not looked. */
+    boolean declaredFinite();
+
     /** The memory that holds a write's data, and a read's scratch. */
     DataMemory memory();
 

@@ -19,11 +19,9 @@ final class RoundCommands {
         if (!push && usage != RoundCdb.PULL_USAGE) {
             return false;
         }
-        command.round = RoundCdb.round(command.cdb);
-        if (push && command.round == 0) {
-            throw new ScsiException(Sense.invalidFieldInCdb(RoundCdb.ROUND_FIELD),
-                "PUSH of round 0, must be at least 1");
-        }
+        long round = RoundCdb.round(command.cdb);
+        command.round = push && round == 0 ? IoTask.IMPLIED_ROUND : round;
+        command.finite = push && RoundCdb.isFinite(command.cdb);
         long bytes = rangeBytes(command);
         if (push) {
             command.access = MediumAccess.WRITE;

@@ -255,6 +255,11 @@ final class TaskSlot implements IoTask {
     }
 
     @Override
+    public boolean declaredFinite() {
+        return command.finite;
+    }
+
+    @Override
     public DataMemory memory() {
         return command.access.takesData() ? transfer.memory() : memory;
     }

@@ -84,6 +84,7 @@ public final class MemoryTarget implements Target, AutoCloseable {
         /** Whether the unit has PUSH and PULL, and the round of the last command. */
         public volatile boolean keepsRounds;
         public volatile long round;
+        public volatile boolean declaredFinite;
         /** The longest pinned piece of a read, and the most pieces that were pinned at a time. */
         public volatile int longestPinBytes = Integer.MAX_VALUE;
         public final AtomicInteger mostPinned = new AtomicInteger();
@@ -118,6 +119,7 @@ public final class MemoryTarget implements Target, AutoCloseable {
 
         private boolean admit(IoTask task) {
             round = task.round();
+            declaredFinite = task.declaredFinite();
             if (parking) {
                 parked.add(task);
                 return false;

@@ -96,10 +96,19 @@ class RoundCommandsTest {
     }
 
     @Test
-    void pushOfRoundZeroIsRefused() throws IOException {
-        End end = raw.run(WRITE, cdb(PUSH, 0, 1, 0), BLOCK, new byte[BLOCK]);
-        assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
-        assertThat(fieldPointer(end)).isEqualTo(8);
+    void pushOfRoundZeroHasNoRound() throws IOException {
+        assertThat(raw.run(WRITE, cdb(PUSH, 0, 1, 0), BLOCK, new byte[BLOCK]).status()).isZero();
+        assertThat(serving.target.unit.round).isEqualTo(IoTask.IMPLIED_ROUND);
+    }
+
+    @Test
+    void unitSeesThatAPushIsDeclaredFinite() throws IOException {
+        byte[] cdb = cdb(PUSH, 0, 1, 7);
+        cdb[1] = 1;
+        assertThat(raw.run(WRITE, cdb, BLOCK, new byte[BLOCK]).status()).isZero();
+        assertThat(serving.target.unit.declaredFinite).isTrue();
+        raw.run(WRITE, cdb(PUSH, 0, 1, 7), BLOCK, new byte[BLOCK]);
+        assertThat(serving.target.unit.declaredFinite).isFalse();
     }
 
     @Test

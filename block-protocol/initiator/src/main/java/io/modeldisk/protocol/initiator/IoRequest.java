@@ -3,6 +3,7 @@ package io.modeldisk.protocol.initiator;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.dialect.RoundCdb;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.protocol.memory.FiniteValues;
 import io.modeldisk.protocol.pdu.Pdu;
 import io.modeldisk.protocol.pdu.ScsiCommandPdu;
 import io.modeldisk.protocol.scsi.ScsiCommand;
@@ -82,10 +83,21 @@ public final class IoRequest implements InitiatorTask {
         return medium(ScsiCommand.WRITE_16.opcode(), lun, lba, blocks, from, offset, bytes, true);
     }
 
-    /** Pushes a gradient of a round (the vendor-specific command PUSH). */
-    public IoRequest push(int lun, long lba, int blocks, long round, DataMemory from, long offset, int bytes) {
+    /**
+     * Pushes a gradient (the vendor-specific command PUSH).
+     *
+     * @param round the round, or 0 for none
+     * @param check whether to look for a NaN or an infinity here, so that the shard need not; only if the shard
+     *     {@linkplain io.modeldisk.protocol.dialect.ModelFacts#checksGradients() checks gradients}
+     */
+    public IoRequest push(
+        int lun, long lba, int blocks, long round, DataMemory from, long offset, int bytes, boolean check) {
         command.beginWrite(bytes);
-        return ofRound(RoundCdb.PUSH, lun, lba, blocks, round, from, offset, bytes, true);
+        ofRound(RoundCdb.PUSH, lun, lba, blocks, round, from, offset, bytes, true);
+        if (check && FiniteValues.areIn(from, offset, bytes)) {
+            command.cdb(RoundCdb.FLAGS_FIELD, RoundCdb.FINITE);
+        }
+        return this;
     }
 
     /** Pulls weights with at least a round applied (the vendor-specific command PULL). */

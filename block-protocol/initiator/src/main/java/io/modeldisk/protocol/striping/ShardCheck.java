@@ -56,6 +56,7 @@ final class ShardCheck {
         same(shard, "block size", facts.blockSizeBytes(), first.blockSizeBytes());
         same(shard, "source", facts.source(), first.source());
         same(shard, "aggregator", facts.aggregator(), first.aggregator());
+        same(shard, "policy for NaN and infinity", facts.nonFinite(), first.nonFinite());
         same(shard, "consistency", facts.consistency(), first.consistency());
         same(shard, "number of learners", facts.learners(), first.learners());
         same(shard, "least number of learners", facts.minLearners(), first.minLearners());

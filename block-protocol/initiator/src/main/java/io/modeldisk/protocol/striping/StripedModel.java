@@ -43,7 +43,8 @@ public final class StripedModel implements RemoteModel {
         this.learner = new LearnerSessions(shards, striping, paddedBytes, this::reconnection);
         this.transfers = new TransferPool(context.concurrentCalls(), context.waitTimeoutNs(), context.clock(),
             shards.getFirst().id(),
-            () -> new StripedTransfer(striping, queueDepth, learner, timeouts, context.clock()));
+            () -> new StripedTransfer(striping, queueDepth, learner, timeouts, facts.checksGradients(),
+                context.clock()));
     }
 
     /**

@@ -46,6 +46,7 @@ final class StripedTransfer {
     private final Striping striping;
     private final Sessions source;
     private final Timeouts timeouts;
+    private final boolean checksGradients;
     private final NanoClock clock;
     private final Reconnection reconnection;
     private final PartRounds rounds = new PartRounds();
@@ -70,7 +71,10 @@ final class StripedTransfer {
     /** Whether sessions may hold commands back, to send them with the next. For the running thread. */
     private boolean unflushed;
 
-    StripedTransfer(Striping striping, int queueDepth, Sessions source, Timeouts timeouts, NanoClock clock) {
+    StripedTransfer(
+        Striping striping, int queueDepth, Sessions source, Timeouts timeouts, boolean checksGradients,
+        NanoClock clock) {
+        this.checksGradients = checksGradients;
         this.striping = striping;
         this.source = source;
         this.timeouts = timeouts;
@@ -255,7 +259,7 @@ final class StripedTransfer {
         long round = rounds.of(part);
         switch (direction) {
             case PULL -> request.pull(direction.lun(), lba, blocks, round, memory, at, part.bytes);
-            case PUSH -> request.push(direction.lun(), lba, blocks, round, memory, at, part.bytes);
+            case PUSH -> request.push(direction.lun(), lba, blocks, round, memory, at, part.bytes, checksGradients);
             case READ -> request.read(direction.lun(), lba, blocks, memory, at, part.bytes);
             case WRITE -> request.write(direction.lun(), lba, blocks, memory, at, part.bytes);
         }

@@ -107,6 +107,8 @@ final class FakeShards implements AutoCloseable {
         /** The round at which a learner joins, the earliest at first. */
         volatile long joinRound = 1;
         volatile long membership = 1;
+        /** Whether the initiator declared the last push finite. */
+        volatile boolean declaredFinite;
         volatile byte[] page;
         /** If set, an answer to JOIN waits here for those of other shards. */
         volatile CyclicBarrier joins;
@@ -182,6 +184,7 @@ final class FakeShards implements AutoCloseable {
 
             @Override
             public boolean write(IoTask task) {
+                declaredFinite = task.declaredFinite();
                 if (!admit(task)) {
                     return false;
                 }

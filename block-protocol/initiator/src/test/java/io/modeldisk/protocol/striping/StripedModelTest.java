@@ -429,6 +429,19 @@ class StripedModelTest {
             FakeShards.facts(2 * MIB, BLOCK, 1, 2));
     }
 
+    @ParameterizedTest
+    @CsvSource({"refuse, 1, true", "refuse, NaN, false", "skip, -Infinity, false", "pass, 1, false"})
+    void pushIsDeclaredFiniteOnlyIfItsValuesAreAndTheShardAsks(String nonFinite, float value, boolean declared)
+        throws IOException {
+        shards = new FakeShards(context -> context,
+            new ModelFacts(FakeShards.MODEL, BLOCK, BLOCK, 0, 1, "sum", "asp", 1, 0, nonFinite, "zeros",
+                ModelFacts.PROTOCOL));
+        model = StripedModel.connect(context(shards.address()));
+        memory.slab(0).set(ValueLayout.JAVA_FLOAT, BLOCK - 4, value);
+        model.push(0, memory, 0, BLOCK, Cancellation.NONE);
+        assertThat(shards.shards.getFirst().declaredFinite).isEqualTo(declared);
+    }
+
     @Test
     void connectFailsWhenShardsDifferInBlockSize() throws IOException {
         assertRefused("different model: its block size", FakeShards.facts(MIB, BLOCK, 0, 2),

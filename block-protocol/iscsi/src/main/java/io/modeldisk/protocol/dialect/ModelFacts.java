@@ -21,6 +21,8 @@ import java.util.regex.Pattern;
  * @param consistency the consistency mode, as {@link ConsistencyMode} writes it
  * @param learners how many learners the first round waits for
  * @param minLearners with fewer learners than this the job stops; 0 if it never does
+ * @param nonFinite the policy for gradients with a NaN or an infinity: {@code refuse}, {@code skip} or {@code pass}; an older
+ *     shard has null, which means {@code pass}
  * @param source the identity of the weights at the start, the same text on every shard: {@code zeros}, or {@code sha256:} or
  *     {@code sampled-sha256:} and a digest
  * @param protocol which of the commands of PROTOCOL.md the shard knows: 1 has JOIN, PUSH and PULL
@@ -36,6 +38,7 @@ public record ModelFacts(
     String consistency,
     int learners,
     int minLearners,
+    String nonFinite,
     String source,
     int protocol) {
 
@@ -56,9 +59,11 @@ public record ModelFacts(
     /** The names that a model may have: they are part of an iSCSI name. */
     public static final Pattern MODEL_NAME = Pattern.compile("[a-z0-9][a-z0-9.-]{0,63}");
 
+    private static final String PASS = "pass";
+
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    /** Facts of a shard that speaks {@link #PROTOCOL}, of a job that never stops for want of learners. */
+    /** Facts of a shard that speaks {@link #PROTOCOL} and checks no gradients. Its job never stops for want of learners. */
     public ModelFacts(
         String model,
         long sizeBytes,
@@ -69,7 +74,8 @@ public record ModelFacts(
         String consistency,
         int learners,
         String source) {
-        this(model, sizeBytes, blockSizeBytes, shard, shards, aggregator, consistency, learners, 0, source, PROTOCOL);
+        this(model, sizeBytes, blockSizeBytes, shard, shards, aggregator, consistency, learners, 0, PASS, source,
+            PROTOCOL);
     }
 
     /** How many blocks the whole model has; the last may be partly filled. */
@@ -94,6 +100,12 @@ public record ModelFacts(
         long lastBlockBytes = sizeBytes - (blocks() - 1) * blockSizeBytes;
         long rounded = (lastBlockBytes + LogicalBlock.BYTES - 1) / LogicalBlock.BYTES * LogicalBlock.BYTES;
         return (own - 1) * blockSizeBytes + rounded;
+    }
+
+    /** Whether the shard wants to know if a gradient has a NaN or an infinity. */
+    @JsonIgnore
+    public boolean checksGradients() {
+        return nonFinite != null && !nonFinite.equals(PASS);
     }
 
     /**

@@ -3,6 +3,7 @@ package io.modeldisk.bench.protocol;
 import io.modeldisk.bench.load.Load;
 import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.bench.load.Walk;
+import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -19,10 +20,12 @@ import org.HdrHistogram.Histogram;
 final class RequestStream implements IoRequest.Completion {
     static final int TRAIN_LUN = 0;
     private static final int BLOCK = LogicalBlock.BYTES;
+    private static final long WITHOUT_ROUND = 0;
     private static final long TIMEOUT_S = 30;
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(TIMEOUT_S);
 
     private final IscsiSession session;
+    private final boolean checksGradients;
     private final Load load;
     private final boolean push;
     private final DataMemory memory;
@@ -38,14 +41,15 @@ final class RequestStream implements IoRequest.Completion {
     private long nextBuffer;
     private volatile String failure;
 
-    RequestStream(IscsiSession session, long shardBytes, Load load, boolean push, DataMemory memory) {
+    RequestStream(IscsiSession session, ModelFacts facts, Load load, boolean push, DataMemory memory) {
         this.session = session;
+        this.checksGradients = facts.checksGradients();
         this.load = load;
         this.push = push;
         this.memory = memory;
         // A request addresses whole logical blocks, even if it needs only a part of one.
         this.stepBytes = (load.requestBytes() + BLOCK - 1) & -BLOCK;
-        this.walk = new Walk(shardBytes, stepBytes, load.direction().ways() == 2 && push);
+        this.walk = new Walk(facts.bytesOfShard(), stepBytes, load.direction().ways() == 2 && push);
         // The session's queue limits a single stream; two streams share the queue, and each uses half of it.
         this.alone = load.direction().ways() == 1;
         this.room = new Semaphore(alone ? 0 : load.queueDepth());
@@ -101,7 +105,8 @@ final class RequestStream implements IoRequest.Completion {
         }
         long offset = walk.next();
         if (push) {
-            request.write(TRAIN_LUN, offset / BLOCK, stepBytes / BLOCK, memory, nextBuffer * stepBytes, stepBytes);
+            request.push(TRAIN_LUN, offset / BLOCK, stepBytes / BLOCK, WITHOUT_ROUND, memory, nextBuffer * stepBytes,
+                stepBytes, checksGradients);
             nextBuffer = nextBuffer + 1 == load.pushBuffers() ? 0 : nextBuffer + 1;
         } else {
             int slot = request.slot();

@@ -125,7 +125,7 @@ public final class SessionMover implements Mover, Requester {
     }
 
     private RequestStream stream(IscsiSession used, Load load, boolean push) {
-        return new RequestStream(used, facts.bytesOfShard(), load, push, push ? gradients : weights);
+        return new RequestStream(used, facts, load, push, push ? gradients : weights);
     }
 
     /** Checks the received weights, outside the measured time. */
