@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* DiSNI's classes write these structures byte by byte: their layout is part of its interface. */
+/* DiSNI's classes write these structures byte by byte, so the layout is part of the interface of DiSNI. */
 _Static_assert(sizeof(struct ibv_wc) == 48, "IbvWC");
 _Static_assert(offsetof(struct ibv_wc, wc_flags) == 36, "IbvWC.wc_flags");
 _Static_assert(offsetof(struct ibv_wc, pkey_index) == 40, "IbvWC.pkey_index");
@@ -52,7 +52,7 @@ int disni_check(JNIEnv *env, int result, const char *what) {
 
 /*
  * A library with global symbols and a function of this name counts as linked into the Java launcher (JEP 178). So
- * System.loadLibrary("disni"), which DiSNI calls, finds the library, whatever its path.
+ * System.loadLibrary("disni"), which DiSNI calls, finds the library at any path.
  */
 JNIEXPORT jint JNICALL JNI_OnLoad_disni(JavaVM *vm, void *reserved) {
     (void) vm;
@@ -108,7 +108,7 @@ DISPATCHER(jint, getRKeyOffset)(JNIEnv *env, jobject self) {
     return offsetof(struct ibv_send_wr, wr.rdma.rkey);
 }
 
-/* The processors, of the first 64, on which the calling thread may run: one bit each. */
+/* The processors on which the calling thread may run, one bit for each of the first 64 processors. */
 JNIEXPORT void JNICALL Java_com_ibm_disni_util_NativeAffinity__1setAffinity(JNIEnv *env, jclass type, jlong mask) {
     (void) type;
     cpu_set_t set;

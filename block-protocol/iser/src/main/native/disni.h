@@ -1,8 +1,8 @@
 /*
- * Common to the parts of libdisni: an error of the verbs becomes a Java exception with the text of its errno.
+ * Declarations for all parts of libdisni. An error of the verbs becomes a Java exception with the text of its errno.
  *
- * libdisni implements the native methods that the classes of DiSNI 2.1 declare. DiSNI hands out the numbers that these methods
- * return as opaque handles; here they are addresses of the objects of the verbs.
+ * libdisni implements the native methods that the classes of DiSNI 2.1 declare. DiSNI treats the numbers that these methods
+ * return as opaque handles. In libdisni, each number is the address of a verbs object.
  */
 #ifndef MODELDISK_DISNI_H
 #define MODELDISK_DISNI_H
@@ -12,19 +12,19 @@
 #include <rdma/rdma_cma.h>
 #include <stdint.h>
 
-/* The interface version that DiSNI 2.1's classes ask for. */
+/* The interface version that the classes of DiSNI 2.1 require. */
 #define DISNI_VERSION 32
 
-/* The most private data that the connection manager of any transport carries. */
+/* The maximum number of bytes of private data over any transport of the connection manager. */
 #define MAX_PRIVATE_DATA 255
 
-/* The most memory ranges of one work request; a device may support fewer. */
+/* The maximum number of memory ranges of one work request. A device may support fewer. */
 #define MAX_SGE 8
 
-/* A method of com.ibm.disni.verbs.impl.NativeDispatcher. */
+/* Declares a native method of com.ibm.disni.verbs.impl.NativeDispatcher. */
 #define DISPATCHER(type, name) JNIEXPORT type JNICALL Java_com_ibm_disni_verbs_impl_NativeDispatcher__1##name
 
-/* An event channel, and the details of its last event that DiSNI lacks. One thread reads a channel. */
+/* An event channel with details of its last event, which DiSNI lacks. Only one thread reads a channel. */
 struct event_channel {
     struct rdma_event_channel *cm;
     int status;
@@ -32,7 +32,7 @@ struct event_channel {
     uint8_t private_data[MAX_PRIVATE_DATA];
 };
 
-/* Throws an IOException: what was tried, and if error is not 0 its text and number. */
+/* Throws an IOException that names the failed action, and the text and number of error if error is not 0. */
 void disni_throw(JNIEnv *env, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 static inline void *disni_pointer(jlong handle) {
@@ -43,7 +43,7 @@ static inline jlong disni_handle(const void *pointer) {
     return (jlong) (uintptr_t) pointer;
 }
 
-/* The answer of a call that returns -1 and sets errno: 0, or an exception. */
+/* Checks a call that returns -1 and sets errno if it fails. Throws an exception after a failure, and returns 0 otherwise. */
 int disni_check(JNIEnv *env, int result, const char *what);
 
 #endif

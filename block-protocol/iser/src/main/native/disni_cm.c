@@ -22,7 +22,7 @@ DISPATCHER(jlong, createEventChannel)(JNIEnv *env, jobject self) {
         disni_throw(env, error, "rdma_create_event_channel");
         return -1;
     }
-    /* The reader waits in poll, with a timeout; if the event has gone by then, the read must not block. */
+    /* The reader waits in poll with a timeout. The read after poll must not block if the event has gone. */
     int flags = fcntl(channel->cm->fd, F_GETFL);
     if (flags < 0 || fcntl(channel->cm->fd, F_SETFL, flags | O_NONBLOCK) != 0) {
         int error = errno;
@@ -65,7 +65,7 @@ DISPATCHER(jint, destroyEp)(JNIEnv *env, jobject self, jlong id) {
     return 0;
 }
 
-/* DiSNI sets family, port and address, and does not clear the rest of the structure. */
+/* DiSNI sets the family, the port and the address, but does not clear the rest of the structure. */
 static struct sockaddr_in clean(jlong address) {
     const struct sockaddr_in *given = disni_pointer(address);
     struct sockaddr_in result = {
@@ -103,8 +103,9 @@ DISPATCHER(void, resolveRoute)(JNIEnv *env, jobject self, jlong id, jint timeout
 }
 
 /*
- * Waits for an event; without limit if timeout_millis is negative. Returns its type, or -1 if none came. The event is
- * acknowledged at once, because DiSNI's acknowledgement does not name an event; the fields in use are copied before.
+ * Waits for an event. The wait has no limit if timeout_millis is negative. Returns the type of the event, or -1 if no
+ * event arrived. The event is acknowledged at once, because DiSNI's acknowledgement does not name an event. The fields
+ * in use are copied before the acknowledgement.
  */
 DISPATCHER(jint, getCmEvent)
 (JNIEnv *env, jobject self, jlong channel_handle, jlong listen_id, jlong client_id, jint timeout_millis) {
@@ -140,7 +141,7 @@ DISPATCHER(jint, getCmEvent)
     return type;
 }
 
-/* Does nothing: getCmEvent has acknowledged the event. */
+/* Does nothing, because getCmEvent has acknowledged the event. */
 DISPATCHER(jint, ackCmEvent)(JNIEnv *env, jobject self, jint event) {
     (void) env;
     (void) self;
@@ -186,7 +187,7 @@ DISPATCHER(jint, destroyQP)(JNIEnv *env, jobject self, jlong id) {
     return 0;
 }
 
-/* As many RDMA READs in flight as the device and the peer support. */
+/* The maximum number of RDMA READs in flight that the device and the peer support. */
 static struct rdma_conn_param parameters(const void *data, uint8_t bytes, int retry_count, int rnr_retry_count) {
     struct rdma_conn_param result = {
         .private_data = bytes == 0 ? NULL : data,
@@ -217,7 +218,7 @@ DISPATCHER(jint, disconnect)(JNIEnv *env, jobject self, jlong id) {
     return disni_check(env, rdma_disconnect(disni_pointer(id)), "rdma_disconnect");
 }
 
-/* Copies an IPv4 address; returns -1 for any other family, which DiSNI does not support. */
+/* Copies an IPv4 address. Returns -1 for any other address family, because DiSNI supports only IPv4. */
 static jint copy_address(const struct sockaddr *from, jlong to) {
     if (from == NULL || from->sa_family != AF_INET) {
         return -1;
@@ -250,10 +251,10 @@ DISPATCHER(jlong, getContext)(JNIEnv *env, jobject self, jlong id) {
 }
 
 /*
- * Functions that DiSNI lacks. They are no native methods; the foreign-function API calls them.
+ * Functions that DiSNI lacks. The foreign-function API of Java calls these functions. They are not native methods.
  */
 
-/* Copies status and private data of a channel's last event; returns the length of the private data. */
+/* Copies the status and the private data of the last event of a channel. Returns the length of the private data. */
 __attribute__((visibility("default"))) int modeldisk_rdma_last_event(int64_t handle, int32_t *status, uint8_t *data) {
     const struct event_channel *channel = disni_pointer(handle);
     *status = channel->status;
@@ -261,14 +262,14 @@ __attribute__((visibility("default"))) int modeldisk_rdma_last_event(int64_t han
     return channel->private_data_bytes;
 }
 
-/* Accepts with private data; returns 0 or an errno. */
+/* Accepts a connection with private data. Returns 0 or an errno. */
 __attribute__((visibility("default"))) int modeldisk_rdma_accept(
     int64_t id, const uint8_t *data, int bytes, int retry_count, int rnr_retry_count) {
     struct rdma_conn_param wanted = parameters(data, (uint8_t) bytes, retry_count, rnr_retry_count);
     return rdma_accept(disni_pointer(id), &wanted) == 0 ? 0 : errno;
 }
 
-/* Whether an identifier's device can send a message that invalidates a key of the peer. */
+/* Returns whether the device of an identifier can send a message that invalidates a key of the peer. */
 __attribute__((visibility("default"))) int modeldisk_rdma_can_invalidate(int64_t handle) {
     const struct rdma_cm_id *id = disni_pointer(handle);
     struct ibv_device_attr attributes;
@@ -276,7 +277,7 @@ __attribute__((visibility("default"))) int modeldisk_rdma_can_invalidate(int64_t
         && (attributes.device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS) != 0;
 }
 
-/* Writes the name of an identifier's device: at most this many bytes, the final zero included. */
+/* Writes the name of the device of an identifier, with at most this number of bytes including the final zero. */
 __attribute__((visibility("default"))) void modeldisk_rdma_device_name(int64_t handle, char *name, int bytes) {
     const struct rdma_cm_id *id = disni_pointer(handle);
     strncpy(name, id->verbs == NULL ? "" : ibv_get_device_name(id->verbs->device), (size_t) bytes - 1);

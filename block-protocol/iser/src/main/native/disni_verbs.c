@@ -16,7 +16,7 @@ DISPATCHER(jlong, allocPd)(JNIEnv *env, jobject self, jlong context) {
     return disni_handle(pd);
 }
 
-/* Throws if a call returned an errno; returns it. */
+/* Throws an exception if a call returned an errno. Returns the errno. */
 static jint check_errno(JNIEnv *env, int error, const char *what) {
     if (error != 0) {
         disni_throw(env, error, "%s", what);
@@ -84,7 +84,7 @@ DISPATCHER(jint, destroyCQ)(JNIEnv *env, jobject self, jlong cq) {
     return check_errno(env, ibv_destroy_cq(disni_pointer(cq)), "ibv_destroy_cq");
 }
 
-/* Waits for a completion event; without limit if timeout_millis is negative. Returns 0, or -1 if none came. */
+/* Waits for a completion event, without limit if timeout_millis is negative. Returns 0, or -1 if no event arrived. */
 DISPATCHER(jint, getCqEvent)(JNIEnv *env, jobject self, jlong channel_handle, jint timeout_millis) {
     (void) self;
     struct ibv_comp_channel *channel = disni_pointer(channel_handle);
@@ -157,7 +157,7 @@ DISPATCHER(void, deregMr)(JNIEnv *env, jobject self, jlong mr) {
     check_errno(env, ibv_dereg_mr(disni_pointer(mr)), "ibv_dereg_mr");
 }
 
-/* The device's on-demand paging for reliable connections: DiSNI's bits are those of the verbs. */
+/* Returns the on-demand paging of the device for reliable connections. DiSNI and the verbs use the same bits. */
 DISPATCHER(jint, queryOdpSupport)(JNIEnv *env, jobject self, jlong context) {
     (void) env;
     (void) self;
@@ -176,7 +176,7 @@ DISPATCHER(jint, expPrefetchMr)(JNIEnv *env, jobject self, jlong handle, jlong a
         env, ibv_advise_mr(mr->pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, 0, &range, 1), "ibv_advise_mr");
 }
 
-/* The number of requests of a chain before the one that was refused. */
+/* The number of requests of a chain that were accepted before a request was refused. */
 #define ACCEPTED(first, bad) \
     ({ \
         int before = 0; \
@@ -191,7 +191,7 @@ DISPATCHER(void, postSend)(JNIEnv *env, jobject self, jlong qp, jlong requests) 
     struct ibv_send_wr *first = disni_pointer(requests);
     struct ibv_send_wr *bad = NULL;
     for (struct ibv_send_wr *request = first; request != NULL; request = request->next) {
-        /* DiSNI has no field for the key that a SEND invalidates: the field for the key of an RDMA request holds it. */
+        /* DiSNI has no field for the key that a SEND invalidates. The field for the key of an RDMA request contains it. */
         if (request->opcode == IBV_WR_SEND_WITH_INV) {
             request->invalidate_rkey = request->wr.rdma.rkey;
         }
@@ -218,11 +218,11 @@ DISPATCHER(jint, getQpNum)(JNIEnv *env, jobject self, jlong qp) {
     return (jint) ((struct ibv_qp *) disni_pointer(qp))->qp_num;
 }
 
-/* DiSNI's classes call this with no attributes at all, so that there is nothing to set; the connection manager sets them. */
+/* Throws an exception. DiSNI calls this function without attributes, so that there is no state to set. */
 DISPATCHER(jint, modifyQP)(JNIEnv *env, jobject self, jlong qp, jlong attributes) {
     (void) self;
     (void) qp;
     (void) attributes;
-    disni_throw(env, ENOTSUP, "modifyQP: the connection manager brings a queue pair from state to state");
+    disni_throw(env, ENOTSUP, "modifyQP is not supported, because the connection manager changes the state of a queue pair");
     return -1;
 }

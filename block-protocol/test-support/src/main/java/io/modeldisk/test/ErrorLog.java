@@ -8,11 +8,14 @@ import org.apache.logging.log4j.core.Logger;
 import org.apache.logging.log4j.core.appender.AbstractAppender;
 import org.apache.logging.log4j.core.config.Property;
 
-/** Keeps the first error that is logged. An error that a server thread survives is still a bug. Thread-safe. */
+/**
+ * Records the first error that is logged, so that a test can fail. An error is a bug even if the server thread continues.
+ * Thread-safe.
+ */
 public final class ErrorLog {
     private final AtomicReference<AssertionError> first = new AtomicReference<>();
 
-    /** Listens to all loggers until the JVM ends. */
+    /** Starts to listen to all loggers, until the JVM exits. */
     public ErrorLog() {
         AbstractAppender appender = new AbstractAppender("error-log", null, null, true, Property.EMPTY_ARRAY) {
             @Override
@@ -27,7 +30,7 @@ public final class ErrorLog {
         ((Logger) LogManager.getRootLogger()).addAppender(appender);
     }
 
-    /** Fails if an error was logged. */
+    /** Throws an {@link AssertionError} if an error was logged since the last call. */
     public void check() {
         AssertionError error = first.getAndSet(null);
         if (error != null) {

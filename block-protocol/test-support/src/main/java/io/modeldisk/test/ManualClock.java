@@ -9,7 +9,7 @@ import java.util.concurrent.locks.Condition;
 
 /** A clock that stands still until the test advances it. Thread-safe. */
 public final class ManualClock implements NanoClock {
-    /** How often a waiting thread checks this clock, in real time. */
+    /** The interval in real time at which a waiting thread checks this clock. */
     private static final long POLL_NS = 1_000_000;
 
     private final AtomicLong nowNs = new AtomicLong(1);
@@ -20,12 +20,12 @@ public final class ManualClock implements NanoClock {
         return nowNs.get();
     }
 
-    /** Moves the time forward. Threads whose deadline has passed wake up soon after. */
+    /** Advances the clock. Threads whose deadline has passed wake up soon after. */
     public void advance(Duration duration) {
         nowNs.addAndGet(duration.toNanos());
     }
 
-    /** The number of threads that wait for a deadline now. */
+    /** Returns the number of threads that currently wait for a deadline. */
     public int waitingThreads() {
         return waiting.get();
     }
@@ -35,7 +35,7 @@ public final class ManualClock implements NanoClock {
         waiting.incrementAndGet();
         try {
             if (nowNs.get() - deadlineNs < 0) {
-                // It returns early, whether signalled or not: a signal that comes with the end of the wait must not be lost.
+                // The wait returns early even without a signal, because a signal at the moment of the timeout must not be lost.
                 condition.awaitNanos(POLL_NS);
             }
             return nowNs.get() - deadlineNs < 0;

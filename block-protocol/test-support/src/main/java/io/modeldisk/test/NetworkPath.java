@@ -16,11 +16,12 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A TCP path to a server of this machine, with faults that a test injects. A path is {@link State#UP} at first. Thread-safe.
+ * A TCP path to a server on this machine, with faults that a test injects. The initial state is {@link State#UP}. Thread-safe.
  */
 public final class NetworkPath implements Closeable {
     private static final int BUFFER_BYTES = 16 << 10;
-    // From a few PDU headers to several bursts of data, evenly on a logarithmic scale.
+    // A connection breaks after a random number of bytes from 2^7 to 2^20, uniform on a logarithmic scale. This range reaches
+    // from a few PDU headers to several bursts of data.
     private static final int MIN_LOG2_BYTES = 7;
     private static final int MAX_LOG2_BYTES = 20;
 
@@ -32,31 +33,35 @@ public final class NetworkPath implements Closeable {
     private final AtomicInteger connections = new AtomicInteger();
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    // Guarded by the lock.
+    // Guarded by lock.
     private State state = State.UP;
     private boolean closed;
 
-    /** What a path does with connections and data. */
+    /** The behaviour of a path for connections and data. */
     public enum State {
-        /** It delivers. */
+        /** The path delivers data. */
         UP,
-        /** It delivers nothing and reports nothing, like a cable that was pulled. What was sent arrives once the path is up. */
+        /**
+         * The path delivers nothing and reports no error, like an unplugged cable. Data sent meanwhile arrives when the path is
+         * up again.
+         */
         SILENT,
-        /** Its connections are closed, and new ones are closed at once. */
+        /** The path closes its connections, and closes new connections at once. */
         DOWN
     }
 
-    /** A path to a port of this machine that breaks no connection by itself. */
+    /** Creates a path to a port of this machine. The path breaks no connection by itself. */
     public NetworkPath(int port) throws IOException {
         this(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0, new AtomicInteger());
     }
 
     /**
-     * A path that breaks each connection after a random number of bytes in either direction: within a PDU, within a login, or
-     * between a command's execution and its response. It delivers everything once no breaks are left.
+     * Creates a path that breaks each connection after a random number of bytes in either direction. The break may be within a
+     * PDU, within a login, or between the execution of a command and its response. After {@code breaksLeft} breaks, the path
+     * delivers everything.
      *
-     * @param seed of the random numbers
-     * @param breaksLeft how many connections are still broken; several paths may share it
+     * @param seed the seed of the random numbers
+     * @param breaksLeft the number of connections that are still to be broken; several paths may share this counter
      */
     public NetworkPath(InetSocketAddress server, long seed, AtomicInteger breaksLeft) throws IOException {
         this.server = server;
@@ -65,22 +70,22 @@ public final class NetworkPath implements Closeable {
         Thread.ofVirtual().name("path-acceptor").start(this::accept);
     }
 
-    /** The address to connect to instead of the server's. */
+    /** Returns the address to which a client connects instead of the address of the server. */
     public InetSocketAddress address() {
         return new InetSocketAddress(listener.getInetAddress(), listener.getLocalPort());
     }
 
-    /** The port to connect to instead of the server's. */
+    /** Returns the port to which a client connects instead of the port of the server. */
     public int port() {
         return listener.getLocalPort();
     }
 
-    /** How many connections clients have made so far. */
+    /** Returns the number of connections that clients have made. */
     public int connections() {
         return connections.get();
     }
 
-    /** Injects a fault, or ends it. */
+    /** Sets the state of the path, to inject a fault or to remove it. */
     public void state(State next) {
         lock.lock();
         try {
@@ -105,7 +110,7 @@ public final class NetworkPath implements Closeable {
                 Thread.ofVirtual().name("path-opener").start(() -> open(client, toServerBytes, toClientBytes));
             }
         } catch (IOException e) {
-            // Closed.
+            // The listener was closed.
         }
     }
 
@@ -120,7 +125,7 @@ public final class NetworkPath implements Closeable {
             sockets.add(upstream);
             pump(client, upstream, toServerBytes);
             pump(upstream, client, toClientBytes);
-            // A path that went down meanwhile may have missed the upstream socket.
+            // If the path went down meanwhile, the upstream socket may still be open.
             awaitUp();
         } catch (IOException e) {
             sockets.remove(client);
@@ -144,10 +149,10 @@ public final class NetworkPath implements Closeable {
                     out.write(buffer, 0, length);
                     left = Math.max(1, left - length);
                 }
-                // A silent path does not report the end of a connection either.
+                // A silent path does not report the close of a connection either.
                 awaitUp();
             } catch (IOException e) {
-                // Broken by the other direction or by a peer.
+                // The other direction or a peer has closed the connection.
             } finally {
                 sockets.remove(from);
                 sockets.remove(to);
@@ -155,7 +160,7 @@ public final class NetworkPath implements Closeable {
         });
     }
 
-    /** Waits while the path is silent; fails if it is down or closed. */
+    /** Waits while the path is silent. Throws an exception if the path is down or closed. */
     private void awaitUp() throws IOException {
         lock.lock();
         try {
@@ -163,7 +168,7 @@ public final class NetworkPath implements Closeable {
                 changed.awaitUninterruptibly();
             }
             if (state == State.DOWN || closed) {
-                throw new IOException("the path is down");
+                throw new IOException("the network path is down");
             }
         } finally {
             lock.unlock();

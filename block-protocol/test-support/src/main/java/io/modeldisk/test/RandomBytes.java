@@ -2,11 +2,11 @@ package io.modeldisk.test;
 
 import java.util.Random;
 
-/** Random data that is the same in every run. */
+/** Creates random data that is the same in every run. */
 public final class RandomBytes {
     private RandomBytes() {}
 
-    /** Random bytes, the same for the same seed. */
+    /** Returns random bytes. The same seed gives the same bytes. */
     public static byte[] random(int length, long seed) {
         byte[] bytes = new byte[length];
         new Random(seed).nextBytes(bytes);

@@ -1,2 +1,4 @@
-/** Test code that several modules share: bounded waits, a clock that the test advances, network paths with faults. */
+/**
+ * Test code that several modules share: waits with a time limit, a clock that the test advances, and network paths with faults.
+ */
 package io.modeldisk.test;

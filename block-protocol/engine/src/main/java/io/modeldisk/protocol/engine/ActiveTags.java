@@ -4,13 +4,13 @@ import io.modeldisk.protocol.pdu.Pdu;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * The initiator task tags of a session's tasks without a status, by slot. They lie in one array because each new command is
- * compared with all of them, while gradients pass through the cache. Thread-safe.
+ * The initiator task tags of a session's tasks whose status is not sent yet, by slot. One array holds all tags, because each new
+ * command is compared with all of them and a small array stays in the processor cache. Thread-safe.
  */
 final class ActiveTags {
     private final AtomicIntegerArray tags;
 
-    /** No tags, for {@code slots} slots. */
+    /** Creates an empty set of tags for {@code slots} slots. */
     ActiveTags(int slots) {
         tags = new AtomicIntegerArray(slots);
         for (int slot = 0; slot < slots; slot++) {
@@ -18,12 +18,12 @@ final class ActiveTags {
         }
     }
 
-    /** A task begins in a slot. Its tag is not the reserved one. */
+    /** Records the tag of a task that begins in a slot. The tag must not be the reserved tag. */
     void add(int slot, int tag) {
         tags.setRelease(slot, tag);
     }
 
-    /** The slot's task has a status, or is gone. */
+    /** Removes the tag of the task in a slot. */
     void remove(int slot) {
         tags.setRelease(slot, Pdu.RESERVED_TAG);
     }

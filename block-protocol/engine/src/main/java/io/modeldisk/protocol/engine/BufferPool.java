@@ -3,13 +3,14 @@ package io.modeldisk.protocol.engine;
 import io.modeldisk.protocol.memory.DataMemory;
 
 /**
- * The memory for incoming data: chunks of one size, allocated once. A session owns one chunk for each command that it may have in
- * flight. A write that needs more waits in a queue until it has all of them; only then its data is requested.
+ * The memory for incoming data, which is allocated once and divided into chunks of one size. A session owns one chunk for each
+ * command that it may have in flight. A write that needs more chunks waits in a queue until it has all of them. Its data is
+ * requested after this wait.
  *
  * <p>Thread-safe.
  */
 final class BufferPool implements AutoCloseable {
-    /** The size of a chunk: the default block size, and the most data that comes with a command. */
+    /** The size of a chunk in bytes: the default block size, and the maximum size of unsolicited data. */
     static final int CHUNK_BYTES = 256 * 1024;
 
     private final DataMemory memory;
@@ -32,7 +33,7 @@ final class BufferPool implements AutoCloseable {
         return memory;
     }
 
-    /** Takes a chunk if more than {@code spare} are free. Returns its offset, or -1. */
+    /** Acquires a chunk if more than {@code spare} chunks are free. Returns the offset of the chunk, or -1. */
     synchronized long take(int spare) {
         if (freeCount <= spare) {
             return -1;
@@ -41,8 +42,9 @@ final class BufferPool implements AutoCloseable {
     }
 
     /**
-     * Takes all chunks that a task still needs, or queues the task; {@link TaskSlot#chunksGranted} is called when it has them. A
-     * task that needs no chunk is never queued: its unsolicited data may end it, and a queued slot must not be reused.
+     * Acquires all chunks that a task still needs and returns true, or queues the task and returns false. When a queued task has
+     * its chunks, {@link TaskSlot#chunksGranted} is called. A task that needs no chunk is never queued, because its unsolicited
+     * data may end the task, and a queued slot must not be reused.
      */
     synchronized boolean takeOrWait(TaskSlot task) {
         if (task.extraChunksWanted() <= 0 || firstWaiting == null && fill(task)) {
@@ -69,7 +71,7 @@ final class BufferPool implements AutoCloseable {
         return true;
     }
 
-    /** Removes a task from the queue. Returns whether it was queued. */
+    /** Removes a task from the queue. Returns whether the task was queued. */
     synchronized boolean stopWaiting(TaskSlot task) {
         TaskSlot before = null;
         for (TaskSlot waiting = firstWaiting; waiting != null; before = waiting, waiting = waiting.nextWaiting) {
@@ -88,7 +90,7 @@ final class BufferPool implements AutoCloseable {
         return false;
     }
 
-    /** Gives a chunk back, and serves queued tasks. */
+    /** Frees a chunk, and grants free chunks to queued tasks. */
     synchronized void give(long offset) {
         free[freeCount++] = (int) (offset / CHUNK_BYTES);
         while (firstWaiting != null && fill(firstWaiting)) {

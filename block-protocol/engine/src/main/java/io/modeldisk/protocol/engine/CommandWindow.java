@@ -6,20 +6,20 @@ import io.modeldisk.protocol.pdu.ResponsePdu;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The order and the number of a session's commands (RFC 7143 section 4.2.2): one slot for each command in flight. A session
- * starts with a few slots and gains more while the pool has free chunks. Many sessions share the pool fairly, and a single one
- * gets a deep queue.
+ * Controls the order and the number of a session's commands (RFC 7143 section 4.2.2). Each command in flight occupies one slot.
+ * A session starts with a few slots and gains more while the pool has free chunks. Therefore many sessions share the pool
+ * fairly, and a single session gets a long queue.
  *
  * <p>Thread-safe.
  */
 final class CommandWindow implements TargetDatamover.Numbering {
-    /** What is to be done with a request, by its CmdSN. */
+    /** The decision about a request, which depends on the CmdSN of the request. */
     enum Order {
-        /** The next in order, or immediate: serve it. */
+        /** The request is immediate or the next in order and must be served. */
         TAKE,
-        /** Outside the window, or seen before: ignore it. */
+        /** The CmdSN is outside the window or was received before. The request must be ignored. */
         IGNORE,
-        /** An earlier one is missing, which is impossible on a single connection. */
+        /** An earlier CmdSN is missing, which is a protocol error on a single connection. */
         GAP
     }
 
@@ -29,16 +29,16 @@ final class CommandWindow implements TargetDatamover.Numbering {
     private final int poolReserve;
     private final AtomicInteger awaitingData = new AtomicInteger();
     private final TaskSlot[] free;
-    /** Changed with the lock. */
+    /** Writes are guarded by this. */
     private volatile int slotCount;
     private int freeCount;
-    /** Changed by the receiver alone, with the lock. */
+    /** Written only by the receiver. Writes are guarded by this. */
     private int expCmdSn;
-    /** Changed with the lock. */
+    /** Writes are guarded by this. */
     private volatile int maxCmdSn;
     private int statSn;
     private int ending;
-    /** The number of ending tasks whose put is under way. */
+    /** The number of ending tasks whose put is in progress. */
     private int putting;
     private long lastPut;
     private boolean connectionEnded;
@@ -51,7 +51,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         this.poolReserve = poolReserve;
     }
 
-    /** Takes the first slots from the pool's reserve. Returns false if the pool has too few chunks. */
+    /** Creates the first slots with chunks of the pool, including its reserve. Returns false if the pool has too few chunks. */
     synchronized boolean open(int initialSlots) {
         while (slotCount < initialSlots) {
             if (!grow(0)) {
@@ -72,14 +72,14 @@ final class CommandWindow implements TargetDatamover.Numbering {
         return true;
     }
 
-    /** Sets the first numbers, from the login. */
+    /** Sets the initial CmdSN and StatSN from the login. */
     synchronized void start(int cmdSn, int initialStatSn) {
         expCmdSn = cmdSn;
         maxCmdSn = cmdSn - 1;
         statSn = initialStatSn;
     }
 
-    /** The order of a request; for the receiver. Its number counts once it is known that it is not rejected: {@link #count}. */
+    /** Decides by its CmdSN whether a request is served. The receiver calls {@link #count} later if it accepts the request. */
     Order orderOf(RequestPdu request) {
         if (request.immediate()) {
             return Order.TAKE;
@@ -91,26 +91,29 @@ final class CommandWindow implements TargetDatamover.Numbering {
         return ahead > 0 ? Order.GAP : Order.TAKE;
     }
 
-    /** A request that was in order is accepted: the next number is due. */
+    /** Advances ExpCmdSN after a request is accepted, unless the request is immediate. */
     synchronized void count(RequestPdu request) {
         if (!request.immediate()) {
             expCmdSn++;
         }
     }
 
-    /** Takes a free slot; null if there is none, because immediate commands have taken more than the window promised. */
+    /** Acquires a free slot. Returns null if immediate commands occupy the slots that the window offered. */
     synchronized TaskSlot take() {
         return freeCount > 0 ? free[--freeCount] : null;
     }
 
-    /** Takes back the slot of a rejected command, which counts as one that never came (RFC 7143 section 7.3). */
+    /** Frees the slot of a rejected command, which counts as never received (RFC 7143 section 7.3). */
     synchronized void discard(TaskSlot slot) {
         free[freeCount++] = slot;
     }
 
     /**
-     * The task management function with the number {@code before} aborts a command that has not come. If that command is the next
-     * one, its number counts as used (RFC 7143 section 11.5.1). Returns whether it does.
+     * Skips the CmdSN of an aborted command that has not arrived, if this CmdSN is the next one (RFC 7143 section 11.5.1).
+     * Returns whether the CmdSN was skipped.
+     *
+     * @param cmdSn the CmdSN of the aborted command
+     * @param before the CmdSN of the task management function that aborts the command
      */
     synchronized boolean plug(int cmdSn, int before) {
         if (cmdSn != expCmdSn || before - cmdSn <= 0 || maxCmdSn - cmdSn < 0) {
@@ -121,8 +124,9 @@ final class CommandWindow implements TargetDatamover.Numbering {
     }
 
     /**
-     * Waits until a slot is free, or no slot is about to be freed: an initiator may react to a status before the thread that sent
-     * it has given the slot back. Returns true at once if a put is under way, which the caller has to end first.
+     * Waits until a slot is free or no slot is about to be freed. An initiator may receive a status and send the next command
+     * before the thread that sent the status has freed the slot. Returns true at once if no slot is free and a put is in
+     * progress. The caller must then end the put and call this method again.
      */
     synchronized boolean awaitEnding() {
         boolean interrupted = false;
@@ -142,19 +146,19 @@ final class CommandWindow implements TargetDatamover.Numbering {
         return false;
     }
 
-    /** An ending task leaves its put under way. Returns the number of the put in this session. */
+    /** Records that the put of an ending task is in progress. Returns the number of the put in this session. */
     synchronized long putting() {
         putting++;
         notifyAll();
         return ++lastPut;
     }
 
-    /** A put that was under way is over. */
+    /** Records that a put is no longer in progress. */
     synchronized void endsPut() {
         putting--;
     }
 
-    /** Waits until a task of another thread, or the connection, has ended. */
+    /** Waits until a task that another thread runs has ended, or until the connection is closed. */
     synchronized void awaitEnd(TaskSlot task) {
         boolean interrupted = false;
         while (task.isActive() && !connectionEnded) {
@@ -169,18 +173,18 @@ final class CommandWindow implements TargetDatamover.Numbering {
         }
     }
 
-    /** The connection ends: a status may never be sent now, so no thread waits for it any more. */
+    /** Stops all waits for the end of a task, because a closed connection may never send the status. */
     synchronized void connectionEnds() {
         connectionEnded = true;
         notifyAll();
     }
 
-    /** A task's status is being sent: its slot counts as free from now on. */
+    /** Counts the slot of a task as free, because the status of the task is being sent. */
     synchronized void ending() {
         ending++;
     }
 
-    /** Takes back the slot of a task whose status has been sent. */
+    /** Frees the slot of a task whose status has been sent. */
     synchronized void give(TaskSlot slot) {
         ending--;
         free[freeCount++] = slot;
@@ -190,7 +194,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         notifyAll();
     }
 
-    /** Takes back the slot of an aborted task: no status is sent. */
+    /** Frees the slot of an aborted task, for which no status is sent. */
     synchronized void giveAborted(TaskSlot slot) {
         ending++;
         give(slot);
@@ -199,7 +203,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
     @Override
     public synchronized void stamp(ResponsePdu pdu, boolean carriesStatus) {
         int last = expCmdSn + freeCount + ending - 1;
-        // The window never shrinks (RFC 7143 section 4.2.2.1), even if an immediate command has taken a slot.
+        // The window never shrinks (RFC 7143 section 4.2.2.1), even if an immediate command occupies a slot.
         if (last - maxCmdSn > 0) {
             maxCmdSn = last;
         }
@@ -215,7 +219,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         return slotCount;
     }
 
-    /** The most slots. */
+    /** Returns the maximum number of slots. */
     int maxSlots() {
         return slots.length;
     }
@@ -224,7 +228,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         return slots[index];
     }
 
-    /** Gives back every chunk at the end of the session. Each slot has been given back before. */
+    /** Returns all chunks to the pool when the session is closed. All slots must be free. */
     synchronized void close() {
         for (int i = 0; i < slotCount; i++) {
             pool.give(slots[i].scratchOffset());

@@ -6,33 +6,33 @@ import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.MediumAccess;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 
-/** What a task has to do: its CDB, and what {@link ScsiCommands} makes of it. Reused; owned by its task's owner. */
+/** The command of a task: its CDB, and the fields that {@link ScsiCommands} decodes. Used only by the owner of the task. */
 final class DecodedCommand {
     final Cdb cdb = new Cdb();
     int lun;
-    /** Null if the LUN has no unit. */
+    /** The logical unit, or null if no logical unit has the LUN. */
     LogicalUnit unit;
     MediumAccess access;
-    /** Where the range on the medium starts, in bytes. */
+    /** The start of the range on the medium, in bytes. */
     long offset;
     /** The round of a PUSH or PULL. */
     long round;
-    /** Whether the initiator has found the gradient of a PUSH finite. */
+    /** Whether the initiator has declared that the gradient of a PUSH is finite. */
     boolean finite;
-    /** How much data it moves. */
+    /** The number of bytes that the command moves. */
     int moveBytes;
-    /** How much more (positive) or less it moves than the initiator expects. */
+    /** The residual: the number of bytes that the command needs, minus the number that the initiator expects. */
     long residual;
-    /** How much data the initiator expects to be moved. */
+    /** The number of bytes that the initiator expects the command to move. */
     long expectedBytes;
-    /** Whether the initiator has said that it sends data. */
+    /** Whether the initiator sends data for this command. */
     boolean sendsData;
-    /** The status if nothing goes wrong. */
+    /** The status of the command if it succeeds. */
     int goodStatus;
-    /** The parameter data that it returns; null for a command on the medium. */
+    /** The parameter data that the command returns, or null for a command on the medium. */
     byte[] parameterData;
 
-    /** Starts over with a command that is not decoded yet. */
+    /** Resets all fields for a new command that is not decoded yet. */
     void begin(ScsiCommandPdu command) {
         command.copyCdb(cdb.bytes());
         lun = Pdu.decodeLun(command.lunField());
@@ -49,13 +49,13 @@ final class DecodedCommand {
         parameterData = null;
     }
 
-    /** Sets what the command moves, and the residual against what the initiator expects. */
+    /** Sets the number of bytes to move, and the residual compared with the number that the initiator expects. */
     void move(long wantedBytes, long possibleBytes) {
         moveBytes = (int) Math.min(wantedBytes, possibleBytes);
         residual = wantedBytes - expectedBytes;
     }
 
-    /** The command moves nothing of what the initiator expects. */
+    /** Sets the residual of a command that moves no data. */
     void moveNothing() {
         residual = -expectedBytes;
     }

@@ -9,17 +9,17 @@ import io.modeldisk.protocol.scsi.Sense;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The commands that only a plain disk has: VERIFY, WRITE AND VERIFY and WRITE SAME (SBC-3 5.33 to 5.47). Each serves one block
- * of the unit at a time, so that other commands get their turn, and stops when its task is to end.
+ * Runs the commands that only a plain disk supports: VERIFY, WRITE AND VERIFY and WRITE SAME (SBC-3 5.33 to 5.47). A command
+ * processes one block of the unit at a time, so that other commands can run in between. It stops when its task must end early.
  */
 final class DiskCommands {
-    /** The longest range of a WRITE SAME, and of a VERIFY with one block, in logical blocks: 256 MiB. */
+    /** The maximum range of a WRITE SAME and of a VERIFY with one block, in logical blocks: 256 MiB. */
     static final int MAX_SAME_BLOCKS = 1 << 16;
 
     private static final int BLOCK = LogicalBlock.BYTES;
     private static final int NO_DATA_OUT_BUFFER = 0x01;
 
-    /** The values of BYTCHK. */
+    /** The values of the BYTCHK field. */
     private static final int MEDIUM_ONLY = 0;
     private static final int COMPARE_ALL = 1;
     private static final int RESERVED = 2;
@@ -29,11 +29,11 @@ final class DiskCommands {
 
     private DiskCommands() {}
 
-    /** Decodes a VERIFY. */
+    /** Decodes a VERIFY command. */
     static void decodeVerify(DecodedCommand command) throws ScsiException {
         switch (command.cdb.byteCheck()) {
             case MEDIUM_ONLY -> {
-                // The medium is memory and has no errors to find: only the range is checked.
+                // The medium is memory and has no media errors, so only the range is checked.
                 ScsiCommands.rangeBytes(command, Long.MAX_VALUE);
                 command.access = MediumAccess.COMPARE;
                 command.move(0, 0);
@@ -50,7 +50,7 @@ final class DiskCommands {
         }
     }
 
-    /** Decodes a WRITE AND VERIFY. */
+    /** Decodes a WRITE AND VERIFY command. */
     static void decodeWriteAndVerify(DecodedCommand command) throws ScsiException {
         if (command.cdb.byteCheck() >= RESERVED) {
             throw reservedByteCheck();
@@ -60,22 +60,23 @@ final class DiskCommands {
     }
 
     private static ScsiException reservedByteCheck() {
-        return new ScsiException(Sense.invalidFieldInCdb(BYTE_CHECK_BYTE, BYTE_CHECK_BIT), "a reserved BYTCHK");
+        return new ScsiException(Sense.invalidFieldInCdb(BYTE_CHECK_BYTE, BYTE_CHECK_BIT),
+            "BYTCHK has a reserved value");
     }
 
-    /** Decodes a WRITE SAME. */
+    /** Decodes a WRITE SAME command. */
     static void decodeWriteSame(DecodedCommand command) throws ScsiException {
         Cdb cdb = command.cdb;
         if (cdb.blocks() == 0) {
             throw new ScsiException(Sense.invalidFieldInCdb(cdb.blocksField()),
-                "WRITE SAME of 0 blocks means all blocks, which the block limits page excludes (WSNZ)");
+                "WRITE SAME has 0 blocks, which means all blocks; the Block Limits page excludes this value (WSNZ)");
         }
         ScsiCommands.rangeBytes(command, MAX_SAME_BLOCKS);
         command.access = MediumAccess.WRITE_SAME;
         moveOneBlock(command, !isWithoutData(cdb));
     }
 
-    /** Whether a WRITE SAME writes zeros (NDOB); only WRITE SAME (16) has this bit. */
+    /** Whether a WRITE SAME command writes zeros (NDOB). Only WRITE SAME (16) has this bit. */
     private static boolean isWithoutData(Cdb cdb) {
         return (cdb.u8(1) & NO_DATA_OUT_BUFFER) != 0;
     }
@@ -84,12 +85,12 @@ final class DiskCommands {
         int bytes = withData ? BLOCK : 0;
         if (bytes > (command.sendsData ? command.expectedBytes : 0)) {
             throw new ScsiException(Sense.INVALID_FIELD_IN_COMMAND_UNIT,
-                command.expectedBytes + " bytes of data, must be " + bytes);
+                "the command needs " + bytes + " bytes of data; its expected length is " + command.expectedBytes);
         }
         command.move(bytes, bytes);
     }
 
-    /** Runs a command whose data has come. */
+    /** Runs a command whose data has arrived. */
     static void run(TaskSlot task) throws ScsiException {
         DiskUnit disk = (DiskUnit) task.command.unit;
         switch (task.command.access) {
@@ -101,13 +102,15 @@ final class DiskCommands {
                 }
             }
             case COMPARE_SAME, WRITE_SAME -> goThrough(task, disk);
-            default -> throw new IllegalStateException(task.command.access + " is not a command of disks");
+            default ->
+                throw new IllegalStateException(task.command.access + " is not an access that only disks support");
         }
     }
 
     private static void check(long difference) throws ScsiException {
         if (difference >= 0) {
-            throw new ScsiException(Sense.MISCOMPARE.information(difference), "a difference at byte " + difference);
+            throw new ScsiException(Sense.MISCOMPARE.information(difference),
+                "the data differs from the medium at byte " + difference);
         }
     }
 

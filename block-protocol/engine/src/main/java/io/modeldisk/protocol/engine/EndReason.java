@@ -2,17 +2,17 @@ package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.scsi.ScsiStatus;
 
-/** Why a task has to end early. A later value replaces an earlier one. */
+/** The reason why a task must end early. A reason replaces those that are declared before it. */
 enum EndReason {
-    /** The task is not to end early. */
+    /** The task does not end early. */
     NONE(ScsiStatus.GOOD),
-    /** The command, its data or its logical unit has failed: CHECK CONDITION with the task's sense. */
+    /** The command, its data or its logical unit failed. The status is CHECK CONDITION with the task's sense. */
     FAILED(ScsiStatus.CHECK_CONDITION),
-    /** The task has waited too long for its logical unit: BUSY. */
+    /** The task waited too long for its logical unit. The status is BUSY. */
     EXPIRED(ScsiStatus.BUSY),
-    /** Another session has aborted the task: TASK ABORTED, as the TAS bit of the Control mode page says. */
+    /** Another session aborted the task. The status is TASK ABORTED, as the TAS bit of the Control mode page says. */
     ABORTED_BY_OTHER(ScsiStatus.TASK_ABORTED),
-    /** The task's own session has aborted it, or has ended: no status is sent. */
+    /** The task's own session aborted the task. No status is sent. */
     ABORTED(ScsiStatus.TASK_ABORTED);
 
     private final int status;
@@ -21,12 +21,12 @@ enum EndReason {
         this.status = status;
     }
 
-    /** The SCSI status of the task; not sent for {@link #ABORTED}. */
+    /** Returns the SCSI status of the task. The target does not send the status for {@link #ABORTED}. */
     int status() {
         return status;
     }
 
-    /** The later of two. */
+    /** Returns the reason that is declared later. */
     static EndReason later(EndReason one, EndReason other) {
         return one.compareTo(other) < 0 ? other : one;
     }

@@ -29,16 +29,16 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The full-feature phase of a session (RFC 7143 section 4): dispatches PDUs; commands go to {@link TaskRunner}. For the receiver,
- * except {@link #goOn} (the responder) and {@link #tick} (the watchdog).
+ * The full-feature phase of a session (RFC 7143 section 4). Dispatches PDUs and passes SCSI commands to {@link TaskRunner}. The
+ * receiver calls these methods, except {@link #goOn}, which the responder calls, and {@link #tick}, which the watchdog calls.
  */
 final class FullFeaturePhase implements TargetDatamover.Listener {
-    /** The target transfer tag of the target's own pings. */
+    /** The target transfer tag of the NOP-In PDUs with which the target pings an initiator. */
     static final int PING_TAG = 0x50494E47;
 
     private static final Logger LOG = LogManager.getLogger(FullFeaturePhase.class);
 
-    /** The parts of a session, and what its login has agreed on. */
+    /** The parts of a session and the results of its login. */
     record Setup(
         Target target,
         TargetDatamover datamover,
@@ -89,8 +89,8 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     }
 
     /**
-     * Receives a SCSI command: checks its number, takes a slot, decodes the CDB, moves the immediate data, and starts the task.
-     * A command that is ignored, rejected or without a slot gets no task, and its data is dropped.
+     * Receives a SCSI command: checks its CmdSN, acquires a slot, decodes the CDB, moves the immediate data, and starts the
+     * task. A command that is ignored, rejected or refused gets no task, and its data is dropped.
      */
     @Override
     public void commandNotify(ScsiCommandPdu command, ImmediateData data) throws IOException {
@@ -123,12 +123,12 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         runner.start(task, arrival);
     }
 
-    /** Rejects a command. Its number does not count, as if it had never come (RFC 7143 section 7.3). */
+    /** Rejects a command and drops its data. The initiator may use the CmdSN of the command again (RFC 7143 section 7.3). */
     private void rejectWithData(ScsiCommandPdu command, ImmediateData data, int reason) throws IOException {
         reject(command, data.drop() ? reason : RejectPdu.DATA_DIGEST_ERROR);
     }
 
-    /** Refuses a command without a slot: immediate commands have taken the slots of the window. */
+    /** Refuses a command because no slot is free. Immediate commands occupy the slots that the window offered. */
     private void refuse(ScsiCommandPdu command, ImmediateData data) throws IOException {
         if (data.drop()) {
             setup.window().count(command);
@@ -153,22 +153,23 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
             case Opcode.LOGOUT_REQUEST -> logout(new LogoutRequestPdu(pdu.header()));
             case Opcode.TASK_MANAGEMENT_REQUEST -> manage(new TaskManagementRequestPdu(pdu.header()));
             case Opcode.SNACK_REQUEST -> reject(pdu, RejectPdu.SNACK_REJECT);
-            case Opcode.LOGIN_REQUEST -> throw new ProtocolException("a Login Request in full-feature phase");
+            case Opcode.LOGIN_REQUEST -> throw new ProtocolException(
+                "the initiator sent a Login Request after the login had completed");
             default -> unknown(pdu);
         }
     }
 
-    /** Whether a request is to be served: it is the next in order, or immediate. */
+    /** Whether a request must be served, because the request is immediate or the next in order. */
     private boolean inOrder(RequestPdu received) throws ProtocolException {
         CommandWindow.Order order = setup.window().orderOf(received);
         if (order == CommandWindow.Order.GAP) {
-            throw new ProtocolException("CmdSN " + received.cmdSn() + " came before the one in front of it");
+            throw new ProtocolException("CmdSN " + received.cmdSn() + " arrived although an earlier CmdSN is missing");
         }
         return order == CommandWindow.Order.TAKE;
     }
 
     private void unknown(Pdu pdu) throws IOException {
-        LOG.warn("opcode {} is rejected", "%02Xh".formatted(pdu.opcode()));
+        LOG.warn("a PDU was rejected because its opcode {} is not supported", "%02Xh".formatted(pdu.opcode()));
         reject(pdu, RejectPdu.COMMAND_NOT_SUPPORTED);
     }
 
@@ -177,12 +178,12 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         setup.datamover().sendControl(reject.begin(reason), text, true);
     }
 
-    /** Rejects the last PDU for a protocol error, which ends the connection. */
+    /** Rejects the last received PDU because of a protocol error. The caller then closes the connection. */
     void rejectQuietly() {
         try {
             reject(setup.datamover().received(), RejectPdu.PROTOCOL_ERROR);
         } catch (IOException e) {
-            LOG.debug("cannot send the reject for a protocol error: {}", e.toString());
+            LOG.debug("the Reject PDU for a protocol error could not be sent: {}", e.toString());
         }
     }
 
@@ -275,34 +276,34 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
 
     @Override
     public void discardNotify(Pdu pdu, int reason) throws IOException {
-        LOG.warn("a PDU from {} is rejected for reason {}, opcode {}", setup.datamover().peer(),
+        LOG.warn("a PDU from {} was rejected with reason {}; its opcode is {}", setup.datamover().peer(),
             "%02Xh".formatted(reason), "%02Xh".formatted(pdu.opcode()));
         reject(pdu, reason);
     }
 
-    /** Goes on with a scheduled task. */
+    /** Continues a task from the responder's schedule. */
     void goOn(TaskSlot task) throws IOException {
         runner.goOn(task);
     }
 
-    /** Aborts this session's tasks on a unit, or on all units if {@code unit} is null, because another session demands it. */
+    /** Aborts this session's tasks on a unit, or on all units if {@code unit} is null, at the request of another session. */
     void abortForOther(LogicalUnit unit) {
         tasks.abortForOther(unit);
     }
 
-    /** Establishes the unit attention after the reset of a unit, or of all if {@code unit} is null. */
+    /** Establishes the unit attention for the reset of a unit, or of all units if {@code unit} is null. */
     void tellOfReset(LogicalUnit unit) {
         attentions.establish(unit, UnitAttentions.Condition.RESET);
     }
 
-    /** Enforces the bounds on waits. */
+    /** Ends tasks that have waited too long, and closes the connection if announced data is overdue. */
     void tick(long nowNs, long dataLimitNs, long waitLimitNs) {
         if (tasks.tick(nowNs, dataLimitNs, waitLimitNs)) {
-            connection.closeFor("it did not send the data that it announced");
+            connection.closeFor("the initiator did not send the data that it had announced");
         }
     }
 
-    /** Gives back every task's slot, when the connection is closed and no thread serves it. */
+    /** Frees the slots of all tasks, after the connection is closed and no thread serves the connection any more. */
     void abandonAll() {
         tasks.abandonAll();
     }

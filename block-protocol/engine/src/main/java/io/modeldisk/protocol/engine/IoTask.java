@@ -3,49 +3,49 @@ package io.modeldisk.protocol.engine;
 import io.modeldisk.protocol.memory.DataMemory;
 
 /**
- * A read, write or synchronize in progress, as its logical unit sees it. For the thread that calls the logical unit; only
- * {@link #resume()} may be called by any thread.
+ * A read, write or synchronize command in progress, as its logical unit sees it. Only the thread that calls the logical unit may
+ * use the task. Any thread may call {@link #resume()}.
  */
 public interface IoTask {
-    /** The {@link #round()} of a command without one. */
+    /** The value of {@link #round()} for a command without a round. */
     long IMPLIED_ROUND = -1;
 
-    /** The nexus that has sent the command. */
+    /** Returns the nexus that sent the command. */
     Nexus nexus();
 
-    /** The start of the range in the logical unit, in bytes; a multiple of 4096. */
+    /** Returns the start of the range in the logical unit in bytes, a multiple of 4096. */
     long offset();
 
-    /** The length of the range in bytes; a multiple of 4096. */
+    /** Returns the length of the range in bytes, a multiple of 4096. */
     int lengthBytes();
 
     /**
-     * The round of a PUSH, from 1; or the round that a PULL must see applied, from 0; {@link #IMPLIED_ROUND} for other
-     * commands.
+     * Returns the round of a PUSH, from 1, or the round that must be applied before a PULL, from 0. Returns
+     * {@link #IMPLIED_ROUND} for a PUSH of round 0 and for other commands.
      */
     long round();
 
-    /** Whether the initiator has found no NaN and no infinity in the gradient of a PUSH; false if it has not looked. */
+    /** Whether the initiator has declared that the gradient of a PUSH contains no NaN and no infinity. */
     boolean declaredFinite();
 
-    /** The memory that holds a write's data, and a read's scratch. */
+    /** Returns the memory that contains the data of a write, or the scratch memory of a read. */
     DataMemory memory();
 
-    /** The number of pieces of a write's data. */
+    /** Returns the number of pieces of a write's data. */
     int pieceCount();
 
-    /** The offset of piece {@code index} in {@link #memory()}. */
+    /** Returns the offset of piece {@code index} in {@link #memory()}, in bytes. */
     long pieceOffset(int index);
 
-    /** The length of piece {@code index} in bytes, a multiple of 4096. The pieces are in order. */
+    /** Returns the length of piece {@code index} in bytes, a multiple of 4096. The pieces are in the order of the data. */
     int pieceLengthBytes(int index);
 
-    /** The offset of this task's scratch memory in {@link #memory()}. */
+    /** Returns the offset of this task's scratch memory in {@link #memory()}, in bytes. */
     long scratchOffset();
 
-    /** The size of the scratch memory: at least 256 KiB. */
+    /** Returns the size of the scratch memory in bytes, at least 256 KiB. */
     int scratchBytes();
 
-    /** Lets a parked task try again. Any thread; does not block. */
+    /** Makes the engine run a parked task again. May be called by any thread; does not block. */
     void resume();
 }

@@ -4,23 +4,23 @@ import io.modeldisk.protocol.login.Right;
 import java.util.Set;
 
 /**
- * An I_T nexus: one initiator port and one target. The same initiator name and ISID are the same nexus, so that a learner that
- * reconnects is recognised (RFC 7143 section 4.4.1).
+ * An I_T nexus: one initiator port and one target (RFC 7143 section 4.4.1). The same initiator name and ISID identify the same
+ * nexus, so that the target recognises a learner that reconnects.
  *
  * @param initiatorName the iSCSI name of the initiator
  * @param isid the 6-byte initiator session identifier, in the low 48 bits
  * @param targetName the iSCSI name of the target
- * @param learner the learner's label from the login key {@code X-io.modeldisk.learner}, or the initiator name without one;
- *     not part of the identity
- * @param rights what the session's user may do; not part of the identity
+ * @param learner the learner's label from the login key {@code X-io.modeldisk.learner}, or the initiator name if the key is
+ *     absent; not part of the identity
+ * @param rights the rights of the session's user; not part of the identity
  */
 public record Nexus(String initiatorName, long isid, String targetName, String learner, Set<Right> rights) {
-    /** A nexus with all rights. */
+    /** Creates a nexus with all rights. */
     public Nexus(String initiatorName, long isid, String targetName, String learner) {
         this(initiatorName, isid, targetName, learner, Right.ALL);
     }
 
-    /** Whether its user may do this. */
+    /** Whether the user of this nexus has a right. */
     public boolean may(Right right) {
         return rights.contains(right);
     }

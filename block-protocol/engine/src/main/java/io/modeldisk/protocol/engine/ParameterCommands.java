@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
 
-/** The commands that return parameter data, which is cut to the allocation length. Thread-safe. */
+/** Runs the commands that return parameter data. The data is cut to the allocation length. Thread-safe. */
 final class ParameterCommands {
     private static final int BLOCK = LogicalBlock.BYTES;
 
@@ -24,7 +24,10 @@ final class ParameterCommands {
         this.attentions = attentions;
     }
 
-    /** Makes the data. The CDB has been checked; the unit is there but for INQUIRY, REPORT LUNS and REQUEST SENSE. */
+    /**
+     * Returns the parameter data of a command whose CDB has been checked. The logical unit may be null only for INQUIRY, REPORT
+     * LUNS and REQUEST SENSE.
+     */
     byte[] data(ScsiCommand definition, DecodedCommand command) throws ScsiException {
         Cdb cdb = command.cdb;
         return switch (definition) {
@@ -41,7 +44,7 @@ final class ParameterCommands {
                 cdb.u32(6));
             case REPORT_SUPPORTED_TASK_MANAGEMENT_FUNCTIONS -> cut(
                 SupportedOperations.taskManagementFunctions(cdb), cdb.u32(6));
-            default -> throw new IllegalStateException(definition + " returns no parameter data");
+            default -> throw new IllegalStateException("the command " + definition + " returns no parameter data");
         };
     }
 
@@ -54,11 +57,12 @@ final class ParameterCommands {
         boolean vital = (cdb.u8(1) & 1) != 0;
         int page = cdb.u8(2);
         if (!vital && page != 0) {
-            throw new ScsiException(Sense.invalidFieldInCdb(2), "page code %02Xh without EVPD".formatted(page));
+            throw new ScsiException(Sense.invalidFieldInCdb(2),
+                "INQUIRY has page code %02Xh, but the EVPD bit is not set".formatted(page));
         }
         if (command.unit == null) {
             if (vital) {
-                throw new ScsiException(Sense.LUN_NOT_SUPPORTED, "no logical unit " + command.lun);
+                throw new ScsiException(Sense.LUN_NOT_SUPPORTED, "there is no logical unit " + command.lun);
             }
             return InquiryData.noUnit();
         }
@@ -80,7 +84,7 @@ final class ParameterCommands {
             case InquiryData.BLOCK_DEVICE_CHARACTERISTICS -> InquiryData.blockDeviceCharacteristics();
             default -> {
                 if (Arrays.stream(unit.vendorPageCodes()).noneMatch(code -> code == page)) {
-                    throw new ScsiException(Sense.invalidFieldInCdb(2), "no VPD page %02Xh".formatted(page));
+                    throw new ScsiException(Sense.invalidFieldInCdb(2), "there is no VPD page %02Xh".formatted(page));
                 }
                 yield InquiryData.page(page, unit.vendorPage(page));
             }
@@ -90,10 +94,11 @@ final class ParameterCommands {
     private byte[] reportLuns(Cdb cdb) throws ScsiException {
         int select = cdb.u8(2);
         if (select > 2) {
-            throw new ScsiException(Sense.invalidFieldInCdb(2), "SELECT REPORT %02Xh".formatted(select));
+            throw new ScsiException(Sense.invalidFieldInCdb(2),
+                "SELECT REPORT is %02Xh, but must be from 00h to 02h".formatted(select));
         }
         if (cdb.u32(6) < 16) {
-            throw new ScsiException(Sense.invalidFieldInCdb(6), "an allocation length below 16");
+            throw new ScsiException(Sense.invalidFieldInCdb(6), "the allocation length is below 16 bytes");
         }
         List<LogicalUnit> units = select == 1 ? List.of() : target.units();
         ByteBuffer data = ByteBuffer.allocate(8 + 8 * units.size()).putInt(0, 8 * units.size());

@@ -11,29 +11,30 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * The connections that have not logged in. They are few, and at most half of them come from one address, so that a peer that
- * cannot log in does not delay others. When there is no room, a new connection takes the place of one of its own address that
- * sends nothing; otherwise it waits, unserved. Of those that wait, the newest is served first: the peer of an old one has most
- * likely given up. Thread-safe; waits for nothing.
+ * The connections that have not logged in. Their number is limited, and at most half of them come from one address, so that a
+ * peer that cannot log in does not delay others. At a limit, a new connection replaces one whose login is too slow. If there is
+ * no such connection, the new connection waits and is not served. The newest waiting connection is served first, because the
+ * peers of older ones have most likely given up. Thread-safe; no method blocks.
  */
 final class PendingLogins {
-    /** An initiator sends its login request at once: after this time a connection without one may have to make room. */
+    /** The time after which a connection that has sent no Login Request may be replaced. */
     static final Duration REQUEST_GRACE = Duration.ofMillis(100);
 
-    /** A login needs a few round trips: after this time one that is not complete may have to make room. */
+    /** The time after which a connection whose login is not complete may be replaced. */
     static final Duration LOGIN_GRACE = Duration.ofSeconds(1);
 
-    /** The most connections that wait; beyond it the oldest of the address with most of them is refused. */
+    /** The maximum number of waiting connections. Above it, the oldest connection of the most frequent address is refused. */
     static final int MAX_WAITING = 256;
 
     private final int limit;
     private final int limitOfAddress;
     private final NanoClock clock;
-    /** Both lists: oldest first. */
+    /** The connections that are served. The oldest is first. */
     private final List<Login> pending = new ArrayList<>();
+    /** The connections that wait. The oldest is first. */
     private final Deque<Waiting> waiting = new ArrayDeque<>();
 
-    /** A connection that is served and has not logged in. */
+    /** A connection that is served but has not logged in. */
     static final class Login {
         private final InetAddress address;
         private final long sinceNs;
@@ -45,7 +46,7 @@ final class PendingLogins {
             this.sinceNs = sinceNs;
         }
 
-        /** A login request has come. */
+        /** Records that the connection has sent a Login Request. */
         void requested() {
             requested = true;
         }
@@ -58,7 +59,7 @@ final class PendingLogins {
         }
     }
 
-    /** A connection that has waited and may be served now. */
+    /** A connection that waited and may be served now. */
     record Admitted(Waiting waited, Login login) {}
 
     PendingLogins(int limit, NanoClock clock) {
@@ -67,7 +68,7 @@ final class PendingLogins {
         this.clock = clock;
     }
 
-    /** Returns a place for a connection from an address; null if there is none now. */
+    /** Admits a connection from an address. Returns null if the connection must wait because of a limit. */
     synchronized Login admit(InetAddress address) {
         if (!makeRoom(address)) {
             return null;
@@ -77,17 +78,17 @@ final class PendingLogins {
         return login;
     }
 
-    /** Sets how to close a connection when another one takes its place. */
+    /** Sets the action that closes a connection when another connection replaces it. */
     synchronized void served(Login login, Runnable refuse) {
         login.refuse = refuse;
     }
 
-    /** The connection has logged in, or has ended. */
+    /** Removes a connection that has logged in or is closed. */
     synchronized void remove(Login login) {
         pending.remove(login);
     }
 
-    /** Lets a connection wait. Returns the connection to be refused instead, or null. */
+    /** Adds a waiting connection. If too many connections wait, returns the connection that must be refused, otherwise null. */
     synchronized Waiting await(Waiting incoming) {
         waiting.add(incoming);
         if (waiting.size() <= MAX_WAITING) {
@@ -99,7 +100,7 @@ final class PendingLogins {
         return oldest;
     }
 
-    /** Returns the newest waiting connection for which there is room; null if there is none. */
+    /** Admits the newest waiting connection that the limits permit. Returns null if there is no such connection. */
     synchronized Admitted next() {
         for (Iterator<Waiting> newest = waiting.descendingIterator(); newest.hasNext();) {
             Waiting candidate = newest.next();
@@ -112,7 +113,7 @@ final class PendingLogins {
         return null;
     }
 
-    /** Takes out a connection that waits, to be closed; null if none does. */
+    /** Removes a waiting connection so that the caller can close it. Returns null if no connection waits. */
     synchronized Waiting drain() {
         return waiting.poll();
     }

@@ -2,7 +2,7 @@ package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.memory.DataMemory;
 
-/** A piece of memory that keeps its contents until it is unpinned. Reused; owned by one task. */
+/** A piece of memory that keeps its contents until the pin is released. A task owns the pin and reuses it. */
 public final class Pin {
     private DataMemory memory;
     private long offset;
@@ -10,7 +10,7 @@ public final class Pin {
     private Object holder;
     private int detail;
 
-    /** Sets the memory; the logical unit finds {@code holder} and {@code detail} again in {@code unpin}. */
+    /** Sets the memory of this pin. {@code LogicalUnit.unpin} may read {@code holder} and {@code detail} from the pin. */
     public Pin set(DataMemory memory, long offset, int lengthBytes, Object holder, int detail) {
         this.memory = memory;
         this.offset = offset;
@@ -20,27 +20,27 @@ public final class Pin {
         return this;
     }
 
-    /** The memory. */
+    /** Returns the memory of the piece. */
     public DataMemory memory() {
         return memory;
     }
 
-    /** The offset of the piece in the memory. */
+    /** Returns the offset of the piece in the memory, in bytes. */
     public long offset() {
         return offset;
     }
 
-    /** The length of the piece. */
+    /** Returns the length of the piece in bytes. */
     public int lengthBytes() {
         return lengthBytes;
     }
 
-    /** The holder given to {@link #set}; null for memory that need not be released. */
+    /** Returns the holder given to {@link #set}, or null if the memory needs no release. */
     public Object holder() {
         return holder;
     }
 
-    /** The detail given to {@link #set}. */
+    /** Returns the detail given to {@link #set}. */
     public int detail() {
         return detail;
     }

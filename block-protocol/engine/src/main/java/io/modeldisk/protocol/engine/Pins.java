@@ -2,9 +2,9 @@ package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.memory.DataMemory;
 
-/** The pins of one task: the pieces of a long read that are under way at the same time. Owned by its task. */
+/** The pins of one task: the pieces of a long read that are sent at the same time. Only the owner of the task uses them. */
 final class Pins {
-    /** The most pieces of one read under way at a time. More would hold memory that other commands need. */
+    /** The maximum number of pieces of one read in progress. More pieces would occupy memory that other commands need. */
     static final int MOST = 4;
 
     private final Pin[] pins = new Pin[MOST];
@@ -20,17 +20,17 @@ final class Pins {
         return held == MOST;
     }
 
-    /** The next free pin, for a unit to set; {@link #hold} keeps it. */
+    /** Returns the next unused pin, which a logical unit then sets. {@link #hold} keeps the pin. */
     Pin free() {
         return pins[held];
     }
 
-    /** Keeps the pin that {@link #free} has returned. */
+    /** Keeps the pin that {@link #free} returned until {@link #release}. Returns the pin. */
     Pin hold() {
         return pins[held++];
     }
 
-    /** Whether a pin starts at this offset of this memory. */
+    /** Whether a held pin starts at {@code offset} of {@code memory}. */
     boolean holds(DataMemory memory, long offset) {
         for (int i = 0; i < held; i++) {
             if (pins[i].memory() == memory && pins[i].offset() == offset) {
@@ -44,7 +44,7 @@ final class Pins {
         return held == 0;
     }
 
-    /** Releases all pins; {@code unit} is null if they belong to no unit. */
+    /** Releases all pins. {@code unit} is null if the pins belong to no logical unit. */
     void release(LogicalUnit unit) {
         while (held > 0) {
             held--;

@@ -6,19 +6,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The portals of a target that is served in parts, one shard a part. Each part is a separate portal group, because the portals
- * are not paths to the same device (RFC 7143 section 4.1.1).
+ * The portals of a target that consists of parts. Each shard serves one part. Each part is a separate portal group, because its
+ * portal is not a path to the other parts (RFC 7143 section 4.1.1).
  *
- * @param ownTag the portal group tag of the part that is served here: 1 to 65535
- * @param all the portals of all parts by their tags, from 1; empty if only the part here is known
+ * @param ownTag the portal group tag of the part that this shard serves, 1 to 65535
+ * @param all the portals of all parts in the order of their tags, from tag 1; empty if only the own part is known
  */
 public record Portals(int ownTag, List<InetSocketAddress> all) {
-    /** A target of one part. */
+    /** The portals of a target with one part. */
     public static final Portals ONE = new Portals(1, List.of());
 
     private static final int MAX_TAG = 65535;
 
-    /** Checks the tag. */
+    /** Checks the portal group tag. */
     public Portals {
         all = List.copyOf(all);
         if (ownTag < 1 || ownTag > MAX_TAG || !all.isEmpty() && ownTag > all.size()) {
@@ -29,9 +29,9 @@ public record Portals(int ownTag, List<InetSocketAddress> all) {
     }
 
     /**
-     * The values of TargetAddress, one for each part.
+     * Returns the values of the key TargetAddress, one for each part.
      *
-     * @param local the address that the initiator has connected to, used if no portals are known
+     * @param local the address to which the initiator has connected; used if {@code all} is empty
      */
     List<String> targetAddresses(InetSocketAddress local) {
         if (all.isEmpty()) {

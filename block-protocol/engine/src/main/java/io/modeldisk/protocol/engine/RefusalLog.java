@@ -10,7 +10,7 @@ import java.util.Map;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** Logs refused connections and logins: at most one line in ten seconds for each address. Thread-safe. */
+/** Logs refused connections and logins, at most one line in ten seconds for each address. Thread-safe. */
 final class RefusalLog {
     private static final Logger LOG = LogManager.getLogger(RefusalLog.class);
     private static final Duration PAUSE = Duration.ofSeconds(10);
@@ -37,10 +37,10 @@ final class RefusalLog {
     }
 
     /**
-     * A connection from this address was refused.
+     * Logs a refused connection from an address, or only counts it if a line for the address was logged in the last ten seconds.
      *
-     * @param reason may hold text of the peer, which is escaped
-     * @return whether it was logged
+     * @param reason the reason, in which control characters of the peer's text are escaped
+     * @return whether the refusal was logged
      */
     synchronized boolean refused(InetAddress address, String reason) {
         long nowNs = clock.nanoTime();
@@ -50,8 +50,8 @@ final class RefusalLog {
             return false;
         }
         long unlogged = before == null ? 0 : before.unlogged;
-        LOG.warn("connection from {} refused: {}{}", address.getHostAddress(), PeerText.printable(reason),
-            unlogged == 0 ? "" : "; " + unlogged + " more since the last message");
+        LOG.warn("the connection from {} was refused: {}{}", address.getHostAddress(), PeerText.printable(reason),
+            unlogged == 0 ? "" : "; further refusals since the last message: " + unlogged);
         Refusals now = new Refusals();
         now.loggedNs = nowNs;
         refusals.put(address, now);

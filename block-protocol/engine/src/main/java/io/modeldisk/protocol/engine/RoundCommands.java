@@ -7,13 +7,13 @@ import io.modeldisk.protocol.scsi.MediumAccess;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 
-/** Decodes PUSH and PULL for logical units with these vendor-specific commands. */
+/** Decodes the vendor-specific commands PUSH and PULL for logical units that support them. */
 final class RoundCommands {
     private static final int BLOCK = LogicalBlock.BYTES;
 
     private RoundCommands() {}
 
-    /** Sets what the command moves and its round. Returns false if it is neither PUSH nor PULL. */
+    /** Sets the round of a command and the data that the command moves. Returns false if the command is not PUSH or PULL. */
     static boolean decode(DecodedCommand command, CdbUsage usage) throws ScsiException {
         boolean push = usage == RoundCdb.PUSH_USAGE;
         if (!push && usage != RoundCdb.PULL_USAGE) {
@@ -33,18 +33,18 @@ final class RoundCommands {
         return true;
     }
 
-    /** As {@link ScsiCommands#rangeBytes}, for the fields of PUSH and PULL. */
+    /** Does the same as {@link ScsiCommands#rangeBytes} for the fields of PUSH and PULL. */
     private static long rangeBytes(DecodedCommand command) throws ScsiException {
         int blocks = RoundCdb.blocks(command.cdb);
         if (blocks > ScsiCommands.MAX_TRANSFER_BLOCKS) {
             throw new ScsiException(Sense.invalidFieldInCdb(RoundCdb.BLOCKS_FIELD),
-                "a transfer of " + blocks + " blocks, the limit is " + ScsiCommands.MAX_TRANSFER_BLOCKS);
+                "a transfer of " + blocks + " blocks exceeds the limit of " + ScsiCommands.MAX_TRANSFER_BLOCKS);
         }
         long lba = RoundCdb.lba(command.cdb);
         long capacity = command.unit.sizeBytes() / BLOCK;
         if (lba > capacity || lba == capacity && blocks > 0 || blocks > capacity - lba) {
             throw new ScsiException(Sense.LBA_OUT_OF_RANGE.at(RoundCdb.LBA_FIELD),
-                "blocks " + lba + " to +" + blocks + " of a unit of " + capacity);
+                "a range of " + blocks + " blocks at LBA " + lba + " exceeds the capacity of " + capacity + " blocks");
         }
         command.offset = lba * BLOCK;
         return (long) blocks * BLOCK;

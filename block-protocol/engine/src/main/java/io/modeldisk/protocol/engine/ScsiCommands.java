@@ -11,11 +11,11 @@ import io.modeldisk.protocol.scsi.Sense;
 import java.util.List;
 
 /**
- * Decodes CDBs: a command on the medium into the range and the data that it moves, any other command into its parameter data.
- * Thread-safe.
+ * Decodes CDBs. Sets the range and the data length of a command on the medium, and creates the parameter data of any other
+ * command. Thread-safe.
  */
 final class ScsiCommands {
-    /** The longest transfer of one command, in logical blocks. */
+    /** The maximum transfer of one command, in logical blocks. */
     static final int MAX_TRANSFER_BLOCKS = TaskSlot.MAX_CHUNKS * BufferPool.CHUNK_BYTES
         / LogicalBlock.BYTES;
 
@@ -33,9 +33,9 @@ final class ScsiCommands {
     }
 
     /**
-     * Decodes a command's CDB: sets its unit, its access and what it moves.
+     * Decodes a command's CDB, and sets the logical unit, the access and the data length of the command.
      *
-     * @return the parameter data to return, or null for a command on the medium
+     * @return the parameter data of the command, or null for a command on the medium
      */
     byte[] decode(DecodedCommand command, Nexus nexus) throws ScsiException {
         command.unit = unit(command.lun);
@@ -43,16 +43,16 @@ final class ScsiCommands {
         ScsiCommand definition = ScsiCommand.find(cdb);
         if (definition == ScsiCommand.INQUIRY || definition == ScsiCommand.REPORT_LUNS
             || definition == ScsiCommand.REQUEST_SENSE) {
-            // These work without a unit and while a unit attention is pending.
+            // These commands are served without a logical unit and while a unit attention is pending.
             definition.check(cdb);
             return parameters.data(definition, command);
         }
         if (command.unit == null) {
-            throw new ScsiException(Sense.LUN_NOT_SUPPORTED, "no logical unit " + command.lun);
+            throw new ScsiException(Sense.LUN_NOT_SUPPORTED, "there is no logical unit " + command.lun);
         }
         Sense attention = attentions.take(command.unit);
         if (attention != null) {
-            throw new ScsiException(attention, "a unit attention");
+            throw new ScsiException(attention, "a unit attention condition is pending");
         }
         byte[] parameterData;
         if (definition == null || definition.needsDisk() && !(command.unit instanceof DiskUnit)) {
@@ -97,7 +97,7 @@ final class ScsiCommands {
             case WRITE_SAME_10, WRITE_SAME_16 -> DiskCommands.decodeWriteSame(command);
             case PRE_FETCH_10, PRE_FETCH_16 -> {
                 rangeBytes(command, Long.MAX_VALUE);
-                // The whole medium is in memory.
+                // PRE-FETCH has nothing to do, because the whole medium is in memory.
                 command.goodStatus = ScsiStatus.CONDITION_MET;
                 return NOTHING;
             }
@@ -112,28 +112,30 @@ final class ScsiCommands {
     }
 
     /**
-     * Checks the range of a command on the medium against the unit and a limit, and sets its start.
+     * Checks that the range of a command lies within the logical unit and within a maximum length, and sets the start of the
+     * range.
      *
-     * @return the length of the range
+     * @return the length of the range in bytes
      */
     static long rangeBytes(DecodedCommand command, long maxBlocks) throws ScsiException {
         Cdb cdb = command.cdb;
         long blocks = cdb.blocks();
         if (blocks > maxBlocks) {
             throw new ScsiException(Sense.invalidFieldInCdb(cdb.blocksField()),
-                blocks + " blocks, the limit is " + maxBlocks);
+                "a range of " + blocks + " blocks exceeds the limit of " + maxBlocks);
         }
         long capacity = command.unit.sizeBytes() / BLOCK;
         long lba = cdb.lba();
         if (lba < 0 || lba > capacity || lba == capacity && blocks > 0 || blocks > capacity - lba) {
             throw new ScsiException(Sense.LBA_OUT_OF_RANGE.at(cdb.lbaField()),
-                "blocks " + Long.toUnsignedString(lba) + " to +" + blocks + " of a unit of " + capacity);
+                "a range of " + blocks + " blocks at LBA " + Long.toUnsignedString(lba) + " exceeds the capacity of "
+                    + capacity + " blocks");
         }
         command.offset = lba * BLOCK;
         return blocks * BLOCK;
     }
 
-    /** The command takes {@code bytes} of data; if the initiator sends less, whole logical blocks of that. */
+    /** Sets the data length of a write to {@code bytes}. If the initiator sends less, only its whole logical blocks are moved. */
     static void moveOut(DecodedCommand command, long bytes) {
         command.move(bytes, Math.min(bytes, command.expectedBytes / BLOCK * BLOCK));
     }
@@ -148,6 +150,7 @@ final class ScsiCommands {
                 return RoundCommands.decode(command, usage) ? null : command.unit.vendorCommand(nexus, cdb);
             }
         }
-        throw new ScsiException(Sense.INVALID_OPCODE, "operation code %02Xh".formatted(cdb.opcode()));
+        throw new ScsiException(Sense.INVALID_OPCODE,
+            "the operation code %02Xh is not supported".formatted(cdb.opcode()));
     }
 }

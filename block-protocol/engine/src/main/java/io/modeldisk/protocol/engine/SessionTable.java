@@ -13,8 +13,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The sessions that have logged in: at most one for each nexus, where a new one replaces the old one (RFC 7143 section 6.3.5),
- * and a bounded number in total. Notifies the target when they begin and end. Thread-safe.
+ * The sessions that have logged in. A nexus has at most one session, so that a new session replaces the old one (RFC 7143 section
+ * 6.3.5). The number of sessions is limited. Notifies the target when sessions are established and closed. Thread-safe.
  */
 final class SessionTable {
     private static final Logger LOG = LogManager.getLogger(SessionTable.class);
@@ -34,10 +34,10 @@ final class SessionTable {
     }
 
     /**
-     * Adds a session whose login is about to succeed. Returns when the session that it replaces has ended.
+     * Adds a session whose login is about to succeed. Waits until an old session of the same nexus is closed.
      *
-     * @param wanted the session with the TSIH that the initiator sent: 0 for a new session
-     * @return the session with the TSIH of the target
+     * @param wanted the session with the TSIH that the initiator sent; the TSIH is 0 for a new session
+     * @return the session with the TSIH that the target assigned
      * @throws LoginException if there are too many sessions, the nexus belongs to another user, or the TSIH is unknown
      */
     Session establish(Session wanted) throws IOException {
@@ -49,7 +49,7 @@ final class SessionTable {
             checkOwner(wanted, old);
             if (old == null && sessions.size() >= limit) {
                 throw new LoginException(LoginStatus.OUT_OF_RESOURCES,
-                    "all " + limit + " sessions are in use (--max-sessions)");
+                    "the limit of " + limit + " sessions is reached; raise --max-sessions to allow more");
             }
             sessions.add(session);
             if (!session.discovery()) {
@@ -58,7 +58,7 @@ final class SessionTable {
         }
         try {
             if (old != null) {
-                LOG.info("the session of {} is replaced by a new one", old.connection());
+                LOG.info("a new session replaces the session of {}", old.connection());
                 old.connection().close();
                 awaitEnd(old.connection());
             }
@@ -70,18 +70,18 @@ final class SessionTable {
         }
     }
 
-    /** Whether the connection replaces the one of the old session; false for a new session (RFC 7143 section 6.3.1). */
+    /** Whether the TSIH names the old session. Returns false if the TSIH asks for a new session (RFC 7143 section 6.3.1). */
     private static boolean checkHandle(Session wanted, Session old) throws LoginException {
         if (wanted.tsih() == 0) {
             return false;
         }
         if (old == null || old.tsih() != wanted.tsih()) {
             throw new LoginException(LoginStatus.SESSION_DOES_NOT_EXIST,
-                "TSIH " + wanted.tsih() + " is not a session of this initiator and ISID");
+                "this initiator and ISID have no session with TSIH " + wanted.tsih());
         }
         if (old.cid() != wanted.cid()) {
             throw new LoginException(LoginStatus.TOO_MANY_CONNECTIONS,
-                "CID " + wanted.cid() + " is a second connection; a session has one");
+                "CID " + wanted.cid() + " is a second connection of the session, but a session may have only one");
         }
         return true;
     }
@@ -89,7 +89,7 @@ final class SessionTable {
     private static void checkOwner(Session wanted, Session old) throws LoginException {
         if (old != null && !Objects.equals(old.user(), wanted.user())) {
             throw new LoginException(LoginStatus.AUTHORIZATION_FAILURE, "user " + wanted.user()
-                + " must not replace the session of user " + old.user() + " with the same initiator name and ISID");
+                + " may not replace the session of user " + old.user() + " with the same initiator name and ISID");
         }
     }
 
@@ -111,8 +111,8 @@ final class SessionTable {
     }
 
     /**
-     * The peer of a session is silent for longer than it may be. The target does not hear of it once a new session of the nexus
-     * is established, which is what a lease counts on: hence the lock.
+     * Notifies the target that the peer of a session was silent for too long. The lock ensures that this notification never
+     * follows the establishment of a new session of the nexus. The leases of learners depend on this order.
      */
     synchronized void silent(Session session, long silentNs) {
         if (announced.contains(session)) {
@@ -120,7 +120,7 @@ final class SessionTable {
         }
     }
 
-    /** A session's connection has ended. */
+    /** Removes a session whose connection is closed, and notifies the target. */
     void ended(Session session, boolean loggedOut) {
         boolean wasAnnounced;
         synchronized (this) {
@@ -139,16 +139,16 @@ final class SessionTable {
         return sessions.size();
     }
 
-    /** Waits until nothing of a connection is left. */
+    /** Waits until a connection is closed and all its resources are released. */
     static void awaitEnd(TargetConnection connection) throws IOException {
         try {
             if (!connection.awaitEnd(END_TIMEOUT)) {
                 throw new IOException(
-                    "the old session of " + connection + " did not end within " + END_TIMEOUT.toSeconds() + " s");
+                    "the connection " + connection + " did not close within " + END_TIMEOUT.toSeconds() + " s");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
+            throw new IOException("the wait for the close of connection " + connection + " was interrupted", e);
         }
     }
 }

@@ -2,20 +2,20 @@ package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.datamover.Liveness;
 
-/** Decides what is to be done about a peer that is silent. For the watchdog. */
+/** Decides whether a silent peer must be pinged or disconnected. Called by the watchdog. */
 final class SilenceWatch {
-    /** What is to be done. */
+    /** The action for a silent peer. */
     enum Verdict {
         NOTHING,
-        /** The peer has been silent for half of the bound. Said once for each silence. */
+        /** The peer has been silent for half of the limit and must be pinged. Returned once for each silence. */
         PING,
-        /** The peer has been silent for longer than the bound. */
+        /** The peer has been silent for longer than the limit and must be disconnected. */
         DISCONNECT
     }
 
     private boolean pinged;
 
-    /** Looks at a silence against its bound. */
+    /** Compares a silence with its limit and returns the action. */
     Verdict look(long silentNs, long boundNs) {
         if (silentNs > boundNs) {
             return Verdict.DISCONNECT;
@@ -30,9 +30,10 @@ final class SilenceWatch {
     }
 
     /**
-     * How long the peer could have been heard and was not. While its own command keeps the receiver busy it cannot be heard.
+     * Returns the time for which the receiver could receive but the peer sent nothing. The time in which the receiver runs a
+     * command of the peer does not count.
      *
-     * @param listeningSinceNs when the receiver began to wait for the next PDU
+     * @param listeningSinceNs the time at which the receiver began to wait for the next PDU
      */
     static long silentNs(long nowNs, Liveness liveness, long listeningSinceNs) {
         long receiving = liveness.receivingSinceNs();

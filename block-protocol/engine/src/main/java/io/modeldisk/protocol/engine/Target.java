@@ -3,34 +3,37 @@ package io.modeldisk.protocol.engine;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.util.List;
 
-/** An iSCSI target: its name, its logical units, and a listener for its nexuses. Thread-safe. */
+/** An iSCSI target with its name and its logical units. The engine notifies the target of changes of its nexuses. Thread-safe. */
 public interface Target {
-    /** The iSCSI name, in lower case. */
+    /** Returns the iSCSI name of the target, in lower case. */
     String name();
 
-    /** The logical units in the order of their LUNs. */
+    /** Returns the logical units in the order of their LUNs. */
     List<LogicalUnit> units();
 
-    /** The memory of the units' pins that exists as long as the target: it is registered with devices once. */
+    /** Returns memory that read commands may pin and that exists as long as the target. Devices register this memory once. */
     default List<DataMemory> memories() {
         return List.of();
     }
 
-    /** How long this nexus may be silent before its connection is ended; the server's own bound applies if it is less. */
+    /**
+     * Returns the time in nanoseconds for which a nexus may be silent before its connection is closed. The server's own limit
+     * applies if it is shorter.
+     */
     default long silenceBoundNs(Nexus nexus) {
         return Long.MAX_VALUE;
     }
 
-    /** The nexus has been silent for {@code silentNs} although it was pinged. Its session is about to end. */
+    /** Notifies the target that a nexus was silent for {@code silentNs} although it was pinged. Its session is closed next. */
     default void nexusSilent(Nexus nexus, long silentNs) {}
 
-    /** A session of this nexus has entered full-feature phase. */
+    /** Notifies the target that a session of a nexus has entered the full-feature phase. */
     void nexusEstablished(Nexus nexus);
 
     /**
-     * The nexus's session has ended.
+     * Notifies the target that the session of a nexus is closed or lost.
      *
-     * @param loggedOut whether the initiator has logged out: it will not come back as the same learner
+     * @param loggedOut whether the initiator has logged out, which means that its learner will not reconnect
      */
     void nexusLost(Nexus nexus, boolean loggedOut);
 }

@@ -26,13 +26,13 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * One connection, served by two threads: the receiver runs each command to its end when its data has come; the responder runs
- * the commands that had to wait, so that neither thread waits for the other.
+ * A connection that two threads serve. The receiver runs each command to completion when its data has arrived. The responder runs
+ * the commands that had to wait. Therefore neither thread waits for the other.
  */
 final class TargetConnection implements Runnable {
     private static final Logger LOG = LogManager.getLogger(TargetConnection.class);
 
-    /** The schedule has room for every slot twice (memory granted, resumed) and a ping. */
+    /** The number of schedule entries for each slot. A task may be scheduled for granted memory and for its resumption. */
     private static final int SCHEDULE_FACTOR = 2;
 
     private final TargetServer server;
@@ -56,12 +56,12 @@ final class TargetConnection implements Runnable {
     private volatile FullFeaturePhase phase;
     private volatile boolean loggedIn;
     private volatile boolean closed;
-    /** Whether nothing of the connection is left. Guarded by {@link #endLock}. */
+    /** Whether all resources of the connection are released. Guarded by {@link #endLock}. */
     private boolean ended;
-    /** When the receiver began to wait for the next PDU. */
+    /** The time at which the receiver began to wait for the next PDU. */
     private volatile long listeningSinceNs;
 
-    /** Opens a connection; {@code wishes} are the limits and offers of this side. */
+    /** Opens a connection. {@code wishes} are the limits and offers of the target for the login. */
     TargetConnection(
         TargetServer server, IncomingConnection incoming, OperationalParameters wishes, PendingLogins.Login login)
         throws IOException {
@@ -95,25 +95,26 @@ final class TargetConnection implements Runnable {
             }
         } catch (ProtocolException e) {
             if (loggedIn) {
-                LOG.warn("{} is disconnected for a protocol error: {}", this, PeerText.printable(e.getMessage()));
+                LOG.warn("{} is disconnected because of a protocol error: {}", this,
+                    PeerText.printable(e.getMessage()));
                 reject();
             } else {
                 server.refusals().refused(peerAddress, e.getMessage());
             }
         } catch (LoginException e) {
-            server.refusals().refused(peerAddress, "login failed: " + e.getMessage());
+            server.refusals().refused(peerAddress, "the login failed: " + e.getMessage());
         } catch (EOFException | ClosedChannelException e) {
-            LOG.debug("{} is gone: {}", datamover.peer(), e.toString());
+            LOG.debug("the connection with {} is closed: {}", datamover.peer(), e.toString());
         } catch (IOException e) {
-            LOG.info("connection with {} lost: {}", datamover.peer(), e.toString());
+            LOG.info("the connection with {} is lost: {}", datamover.peer(), e.toString());
         } catch (RuntimeException | Error e) {
-            LOG.error("serving {} failed; the connection is closed", datamover.peer(), e);
+            LOG.error("the receiver of {} failed, so the connection is closed", datamover.peer(), e);
         } finally {
             end(responder);
         }
     }
 
-    /** Rejects the PDU with the protocol error before the connection is closed (RFC 7143 section 7.8). */
+    /** Rejects the PDU that violated the protocol, before the connection is closed (RFC 7143 section 7.8). */
     private void reject() {
         FullFeaturePhase current = phase;
         if (current != null) {
@@ -139,18 +140,18 @@ final class TargetConnection implements Runnable {
         return !closed;
     }
 
-    /** The login is about to succeed. */
+    /** Adds the session of a login that is about to succeed. */
     Session establish(Session wanted) throws IOException {
         session = server.establish(wanted);
         return session;
     }
 
-    /** A login request has come. */
+    /** Records that the initiator has sent a Login Request. */
     void loginRequested() {
         login.requested();
     }
 
-    /** Delays the answer to a failed login. Only this connection waits. */
+    /** Delays the response to a failed login. Only this connection waits. */
     void delayRefusal() {
         long delayNs = TimeUnit.MILLISECONDS.toNanos(server.failureDelays().failedMs(peerAddress));
         long untilNs = clock.nanoTime() + Math.min(delayNs, context.maxFailureDelay().toNanos());
@@ -197,7 +198,7 @@ final class TargetConnection implements Runnable {
         }
     }
 
-    /** The responder: runs scheduled tasks and sends pings. */
+    /** Runs the responder, which serves scheduled tasks and sends pings until the connection is closed. */
     private void respond() {
         try {
             while (!closed) {
@@ -215,36 +216,36 @@ final class TargetConnection implements Runnable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (IOException e) {
-            LOG.debug("responding to {} ended: {}", datamover.peer(), e.toString());
+            LOG.debug("the responder of {} stopped: {}", datamover.peer(), e.toString());
         } catch (RuntimeException | Error e) {
-            LOG.error("responding to {} failed; the connection is closed", datamover.peer(), e);
+            LOG.error("the responder of {} failed, so the connection is closed", datamover.peer(), e);
         } finally {
             close();
         }
     }
 
-    /** Schedules a task for the responder. Any thread; does not wait. */
+    /** Schedules a task for the responder. May be called by any thread; does not block. */
     void schedule(TaskSlot task) {
         if (!schedule.offer(task) && !closed) {
-            throw new IllegalStateException("the schedule is full: a task was scheduled twice");
+            throw new IllegalStateException("the responder's schedule is full because a task was scheduled twice");
         }
     }
 
-    /** Enforces the timeouts; from the watchdog, a few times a second. */
+    /** Enforces the timeouts. Called by the watchdog every 100 ms. */
     void tick(long nowNs) {
         if (closed) {
             return;
         }
         if (!loggedIn) {
-            closeIf(nowNs - startedNs > context.loginTimeout().toNanos(), "its login took too long (--login-timeout)");
+            closeIf(nowNs - startedNs > context.loginTimeout().toNanos(), "the login took longer than --login-timeout");
             return;
         }
         long limitNs = context.transferTimeout().toNanos();
         Liveness liveness = datamover.liveness();
         long receiving = liveness.receivingSinceNs();
         long sending = liveness.sendingSinceNs();
-        closeIf(receiving != 0 && nowNs - receiving > limitNs, "it stopped sending in the middle of a PDU");
-        closeIf(sending != 0 && nowNs - sending > limitNs, "it stopped receiving");
+        closeIf(receiving != 0 && nowNs - receiving > limitNs, "the peer stopped sending in the middle of a PDU");
+        closeIf(sending != 0 && nowNs - sending > limitNs, "the peer stopped receiving");
         watchSilence(SilenceWatch.silentNs(nowNs, liveness, listeningSinceNs));
         phase.tick(nowNs, limitNs, context.waitBound().toNanos());
     }
@@ -256,11 +257,11 @@ final class TargetConnection implements Runnable {
             case DISCONNECT -> {
                 if (!closed) {
                     server.silent(session, silentNs);
-                    closeFor("it did not answer a ping");
+                    closeFor("the peer did not respond to a ping");
                 }
             }
             case NOTHING -> {
-                // The peer was heard, or has been pinged.
+                // The peer has sent data, or was pinged before.
             }
         }
     }
@@ -281,7 +282,7 @@ final class TargetConnection implements Runnable {
         return session == null ? null : session.nexus();
     }
 
-    /** The session that has logged in, or null. */
+    /** Returns the session that has logged in, or null before the login. */
     Session session() {
         return session;
     }
@@ -290,7 +291,7 @@ final class TargetConnection implements Runnable {
         return phase;
     }
 
-    /** Ends the connection, from any thread; {@link #awaitEnd} waits until nothing of it is left. */
+    /** Closes the connection. May be called by any thread. {@link #awaitEnd} waits until all resources are released. */
     void close() {
         closed = true;
         datamover.close();
@@ -300,7 +301,7 @@ final class TargetConnection implements Runnable {
         endLock.unlock();
     }
 
-    /** Ends a connection that no thread has begun to serve. */
+    /** Closes a connection that no thread has begun to serve. */
     void abandon() {
         close();
         datamover.release();
@@ -314,9 +315,9 @@ final class TargetConnection implements Runnable {
         endLock.unlock();
     }
 
-    /** Waits until nothing of the connection is left; returns false if the bound has passed before. */
+    /** Waits until all resources of the connection are released. Returns false if {@code bound} has passed before. */
     boolean awaitEnd(Duration bound) throws InterruptedException {
-        // Not the running time: it stands still when the server is closed.
+        // The running time cannot be used here, because it stops when the server is closed.
         NanoClock real = context.clock();
         long untilNs = real.nanoTime() + bound.toNanos();
         endLock.lock();
@@ -335,7 +336,7 @@ final class TargetConnection implements Runnable {
         return (session == null ? "(not logged in)" : session.nexus().learner()) + "@" + datamover.peer();
     }
 
-    /** Does something to every session except this one. */
+    /** Runs an action for every session except the session of this connection. */
     void forOtherSessions(Consumer<FullFeaturePhase> action) {
         server.forOtherSessions(this, action);
     }

@@ -17,41 +17,41 @@ import java.util.concurrent.ThreadFactory;
 import java.util.function.ToIntFunction;
 
 /**
- * The configuration of a {@link TargetServer}. Durations bound waits: a peer that exceeds one is disconnected, a command ends.
- * Not thread-safe.
+ * The configuration of a {@link TargetServer}. Its durations limit waits: if a duration is exceeded, the server disconnects the
+ * peer or ends the command. Not thread-safe.
  */
 public final class TargetContext {
-    /** The port that the IANA has assigned to iSCSI targets. */
+    /** The default port, which the IANA has assigned to iSCSI targets. */
     public static final int DEFAULT_PORT = 3260;
 
-    /** The memory for incoming data, shared by all sessions. */
+    /** The default size in bytes of the memory for incoming data, which all sessions share. */
     public static final long DEFAULT_BUFFER_BYTES = 256L << 20;
 
-    /** The most sessions: 256 that push and pull, and room for observers and discovery. */
+    /** The default maximum number of sessions: 256 that push and pull, and 32 for observers and discovery. */
     public static final int DEFAULT_MAX_CONNECTIONS = 288;
 
-    /** The most connections that have not logged in; half of them from one address. */
+    /** The default maximum number of connections that have not logged in. At most half of them may come from one address. */
     public static final int DEFAULT_MAX_LOGINS = 64;
 
-    /** The deepest command queue of one session. */
+    /** The default maximum length of the command queue of one session. */
     public static final int DEFAULT_MAX_COMMANDS = 32;
 
-    /** The command queue that every session is guaranteed. */
+    /** The length of the command queue that every session is guaranteed. */
     public static final int DEFAULT_INITIAL_COMMANDS = 2;
 
-    /** How long a command waits for its round before it ends with BUSY. */
+    /** The default time for which a command waits for its round before the command ends with BUSY. */
     public static final Duration DEFAULT_WAIT_BOUND = Duration.ofSeconds(5);
 
-    /** How long a login may take. */
+    /** The default time limit of a login. */
     public static final Duration DEFAULT_LOGIN_TIMEOUT = Duration.ofSeconds(15);
 
-    /** How long a PDU, and the data of a write, may take once begun. */
+    /** The default time limit for the transfer of a PDU and for the transfer of a write's data. */
     public static final Duration DEFAULT_TRANSFER_TIMEOUT = Duration.ofSeconds(30);
 
-    /** How long an initiator is silent before it is pinged; it is disconnected after twice this time. */
+    /** The default silence after which an initiator is pinged. After twice this silence the initiator is disconnected. */
     public static final Duration DEFAULT_PING_INTERVAL = Duration.ofSeconds(15);
 
-    /** The longest delay of the answer to a failed login. */
+    /** The default maximum delay of the response to a failed login. */
     public static final Duration DEFAULT_MAX_FAILURE_DELAY = Duration.ofMillis(FailureDelays.LONGEST_MS);
 
     private static final int DATA_SEGMENT_BYTES = 1 << 20;
@@ -78,43 +78,43 @@ public final class TargetContext {
     private ThreadFactory threadFactory = Thread.ofPlatform().daemon().factory();
     private NanoClock clock = NanoClock.SYSTEM;
 
-    /** Sets the address to listen on; with port 0 the system chooses the port. */
+    /** Sets the address to listen on. If the port is 0, the system chooses a port. */
     public TargetContext listen(InetSocketAddress address) {
         this.listen = address;
         return this;
     }
 
     /**
-     * Sets the datamovers; TCP alone by default. They are opened in this order; a port that the first chooses is passed to the
-     * others.
+     * Sets the datamovers. The default is TCP alone. The datamovers are opened in the order of the list. A port that the first
+     * datamover chooses is passed to the others.
      */
     public TargetContext datamovers(List<TargetPortal.Opener> openers) {
         this.datamovers = List.copyOf(openers);
         return this;
     }
 
-    /** Sets the target to serve. */
+    /** Sets the target that the server serves. */
     public TargetContext target(Target served) {
         this.target = served;
         return this;
     }
 
     /**
-     * Sets how much of a write an initiator may send unsolicited (ImmediateData, FirstBurstLength), for each datamover by its
-     * name: 0, or 512 bytes to 256 KiB, which is the default.
+     * Sets the function that returns the limit of unsolicited data of one write (ImmediateData, FirstBurstLength) for the name
+     * of a datamover. The limit is 0, or 512 bytes to 256 KiB. The default is 256 KiB.
      */
     public TargetContext eagerBytes(ToIntFunction<String> ofDatamover) {
         this.eagerBytes = ofDatamover;
         return this;
     }
 
-    /** Sets the memory for incoming data. */
+    /** Sets the size of the memory for incoming data. */
     public TargetContext bufferBytes(long bytes) {
         this.bufferBytes = bytes;
         return this;
     }
 
-    /** Sets the access policy; by default all users of this machine, and no other machine. */
+    /** Sets the access policy. By default all users of this machine have access, and other machines have no access. */
     public TargetContext access(AccessPolicy policy) {
         this.access = policy;
         return this;
@@ -125,55 +125,58 @@ public final class TargetContext {
         return access;
     }
 
-    /** Sets the portals of all parts of the target; by default it has one part. */
+    /** Sets the portals of all parts of the target. By default the target has one part. */
     public TargetContext portals(Portals parts) {
         this.portals = parts;
         return this;
     }
 
-    /** Sets the most connections that have not logged in; half of them may come from one address. Others wait. */
+    /**
+     * Sets the maximum number of connections that have not logged in. At most half of them may come from one address. Further
+     * connections wait.
+     */
     public TargetContext maxLogins(int connections) {
         this.maxLogins = connections;
         return this;
     }
 
-    /** Sets the most connections that have logged in. */
+    /** Sets the maximum number of connections that have logged in. */
     public TargetContext maxConnections(int connections) {
         this.maxConnections = connections;
         return this;
     }
 
-    /** Sets the deepest command queue of one session. */
+    /** Sets the maximum length of the command queue of one session. */
     public TargetContext maxCommands(int commands) {
         this.maxCommands = commands;
         return this;
     }
 
-    /** Sets how long a command waits for its round before it ends with BUSY. */
+    /** Sets the time for which a command waits for its round before the command ends with BUSY. */
     public TargetContext waitBound(Duration duration) {
         this.waitBound = duration;
         return this;
     }
 
-    /** Sets how long a login may take. */
+    /** Sets the time limit of a login. */
     public TargetContext loginTimeout(Duration duration) {
         this.loginTimeout = duration;
         return this;
     }
 
-    /** Sets how long a PDU, and the data of a write, may take once begun. */
+    /** Sets the time limit for the transfer of a PDU and for the transfer of a write's data. */
     public TargetContext transferTimeout(Duration duration) {
         this.transferTimeout = duration;
         return this;
     }
 
-    /** Sets how long an initiator is silent before it is pinged; it is disconnected after twice this time. */
+    /** Sets the silence after which an initiator is pinged. After twice this silence the initiator is disconnected. */
     public TargetContext pingInterval(Duration duration) {
         this.pingInterval = duration;
         return this;
     }
 
-    /** Sets the longest delay of the answer to a failed login; zero for none. */
+    /** Sets the maximum delay of the response to a failed login. Zero means no delay. */
     public TargetContext maxFailureDelay(Duration duration) {
         this.maxFailureDelay = duration;
         return this;
@@ -185,23 +188,23 @@ public final class TargetContext {
         return this;
     }
 
-    /** Sets the clock of all timeouts. */
+    /** Sets the clock for all timeouts. */
     public TargetContext clock(NanoClock instance) {
         this.clock = instance;
         return this;
     }
 
     /**
-     * Checks the configuration.
+     * Checks and returns this configuration.
      *
-     * @throws IllegalArgumentException for the first value that is out of range, or missing
+     * @throws IllegalArgumentException if a value is missing or out of range; the message names the first such value
      */
     public TargetContext conclude() {
         if (target == null) {
-            throw new IllegalArgumentException("target is missing");
+            throw new IllegalArgumentException("target is missing; set the target that the server serves");
         }
         if (datamovers.isEmpty()) {
-            throw new IllegalArgumentException("datamovers=[] must name at least one");
+            throw new IllegalArgumentException("datamovers=[] must name at least one datamover");
         }
         access.checkListen(listen);
         atLeast("maxConnections", maxConnections, 1);
@@ -251,12 +254,12 @@ public final class TargetContext {
         return random;
     }
 
-    /** Returns the memory for incoming data. */
+    /** Returns the size in bytes of the memory for incoming data. */
     public long bufferBytes() {
         return bufferBytes;
     }
 
-    /** Returns the most connections that have logged in. */
+    /** Returns the maximum number of connections that have logged in. */
     public int maxConnections() {
         return maxConnections;
     }
@@ -301,7 +304,7 @@ public final class TargetContext {
         return clock;
     }
 
-    /** The limits and offers of this side. */
+    /** Returns the limits and offers of the target for the login over a datamover. */
     OperationalParameters parameters(String datamoverName) {
         int eager = Math.min(eagerBytes.applyAsInt(datamoverName), BufferPool.CHUNK_BYTES);
         return new OperationalParameters(

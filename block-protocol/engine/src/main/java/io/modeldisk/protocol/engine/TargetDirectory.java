@@ -7,11 +7,11 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** Answers SendTargets (RFC 7143 appendix C). */
+/** Creates the responses to SendTargets requests (RFC 7143 appendix C). */
 final class TargetDirectory {
     private TargetDirectory() {}
 
-    /** Makes the text of the answer; {@code addresses} are the values of TargetAddress. */
+    /** Returns the text of the response. {@code addresses} are the values of the key TargetAddress. */
     static byte[] answer(Target target, List<String> addresses, boolean discovery, ByteBuffer data)
         throws LoginException {
         StringBuilder answers = new StringBuilder();

@@ -22,8 +22,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The target's side of a login (RFC 7143 section 6.3): stages, names, negotiation. Sessions have one connection and are normal
- * or discovery sessions. A login holds no memory but its text until it succeeds.
+ * Performs the target's part of a login (RFC 7143 section 6.3): the stages, the names and the negotiation. A session has one
+ * connection and is a normal or a discovery session. Until a login succeeds, only its text occupies memory.
  */
 final class TargetLogin implements TargetDatamover.ControlListener {
     private static final int STAGE_SECURITY = 0;
@@ -42,7 +42,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
     private final OperationalNegotiation negotiation;
     private final LoginResponsePdu response = new LoginResponsePdu(Pdu.newHeader());
     private final ByteArrayOutputStream gathered = new ByteArrayOutputStream();
-    /** The keys that were negotiated: each key only once in a login (RFC 7143 section 6.3). */
+    /** The keys that were negotiated. A login negotiates each key only once (RFC 7143 section 6.3). */
     private final Map<String, String> settled = new HashMap<>();
 
     private boolean begun;
@@ -67,11 +67,11 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         this.negotiation = new OperationalNegotiation(datamover.limited(wishes), datamover.isRdma());
     }
 
-    /** Runs the login. If it fails, the initiator is told its status before this throws. */
+    /** Runs the login. If the login fails, sends the login status to the initiator and then throws an exception. */
     void run() throws IOException {
         for (int exchange = 0; !done; exchange++) {
             if (exchange == MAX_EXCHANGES) {
-                throw new ProtocolException("login of more than " + MAX_EXCHANGES + " exchanges");
+                throw new ProtocolException("the login did not complete within " + MAX_EXCHANGES + " exchanges");
             }
             datamover.receiveControl(this);
         }
@@ -81,7 +81,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         return negotiation.result();
     }
 
-    /** The session that has logged in. */
+    /** Returns the session that has logged in. */
     Session session() {
         return session;
     }
@@ -89,7 +89,8 @@ final class TargetLogin implements TargetDatamover.ControlListener {
     @Override
     public void controlNotify(Pdu pdu, ByteBuffer data) throws IOException {
         if (pdu.opcode() != Opcode.LOGIN_REQUEST) {
-            throw new ProtocolException("opcode %02Xh before the login".formatted(pdu.opcode()));
+            throw new ProtocolException(
+                "the initiator sent a PDU with opcode %02Xh before the login completed".formatted(pdu.opcode()));
         }
         connection.loginRequested();
         LoginRequestPdu request = new LoginRequestPdu(pdu.header());
@@ -102,7 +103,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         }
     }
 
-    /** Tells the initiator that its login has failed. */
+    /** Sends a Login Response with the status of a failed login. */
     void fail(LoginRequestPdu request, int status) throws IOException {
         response.begin(request.initiatorTaskTag(), request.currentStage(), 0, false).session(request.isid(), 0)
             .status(status);
@@ -115,10 +116,10 @@ final class TargetLogin implements TargetDatamover.ControlListener {
             begun = true;
         } else if (request.currentStage() != stage) {
             throw new LoginException(LoginStatus.INVALID_DURING_LOGIN,
-                "request for stage " + request.currentStage() + " in stage " + stage);
+                "the Login Request is for stage " + request.currentStage() + ", but the login is in stage " + stage);
         }
         if (data.remaining() > TextParameters.MAX_TEXT_BYTES - gathered.size()) {
-            throw new LoginException("login text of more than " + TextParameters.MAX_TEXT_BYTES + " bytes");
+            throw new LoginException("the login text exceeds " + TextParameters.MAX_TEXT_BYTES + " bytes");
         }
         byte[] part = new byte[data.remaining()];
         data.get(part);
@@ -126,7 +127,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         TextParameters answers = new TextParameters();
         if (request.continues()) {
             if (request.transit()) {
-                throw new LoginException("incomplete text (C=1) with a transit to the next stage (T=1)");
+                throw new LoginException("the Login Request has both incomplete text (C=1) and a stage transit (T=1)");
             }
             send(request, answers, false);
             return;
@@ -152,24 +153,25 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         send(request, answers, request.transit() && security.isDone());
     }
 
-    /** Names may be repeated with the same value; no other key may come twice. */
+    /** Refuses a key that the login has negotiated before. Only some keys, such as names, may be repeated with the same value. */
     private void settle(Map<String, String> offered) throws LoginException {
         for (Map.Entry<String, String> pair : offered.entrySet()) {
             String before = settled.putIfAbsent(pair.getKey(), pair.getValue());
             boolean repeatable = REPEATABLE.contains(pair.getKey());
             if (before != null && !(repeatable && before.equals(pair.getValue()))) {
-                throw new LoginException("key " + pair.getKey() + " was negotiated before");
+                throw new LoginException("the key " + pair.getKey() + " was negotiated twice in one login");
             }
         }
     }
 
     private void begin(LoginRequestPdu request) throws LoginException {
         if (request.versionMin() > 0) {
-            throw new LoginException(LoginStatus.UNSUPPORTED_VERSION, "version " + request.versionMin());
+            throw new LoginException(LoginStatus.UNSUPPORTED_VERSION,
+                "the initiator requires iSCSI version " + request.versionMin() + ", but the target supports version 0");
         }
         stage = request.currentStage();
         if (stage != STAGE_SECURITY && stage != STAGE_OPERATIONAL) {
-            throw new LoginException("login starts in stage " + stage + ", must be 0 or 1");
+            throw new LoginException("the login starts in stage " + stage + ", but must start in stage 0 or 1");
         }
         isid = request.isid();
         window.start(request.cmdSn(), 1);
@@ -178,7 +180,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
     private void identify(TextParameters offered) throws LoginException {
         String name = offered.value(Key.INITIATOR_NAME);
         if (name == null) {
-            throw new LoginException(LoginStatus.MISSING_PARAMETER, "InitiatorName is missing");
+            throw new LoginException(LoginStatus.MISSING_PARAMETER, "the key InitiatorName is missing");
         }
         initiatorName = IscsiName.normalized(name);
         if (initiatorName == null) {
@@ -195,38 +197,40 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         }
         targetName = offered.value(Key.TARGET_NAME);
         if (targetName == null) {
-            throw new LoginException(LoginStatus.MISSING_PARAMETER, "TargetName is missing");
+            throw new LoginException(LoginStatus.MISSING_PARAMETER, "the key TargetName is missing");
         }
     }
 
-    /** Checks the names. Only an authenticated initiator learns whether it is allowed and whether the target exists. */
+    /** Checks the names after authentication, so that only an authenticated initiator can find out which names are valid. */
     private void authorize() throws LoginException {
         security.authorize(initiatorName);
         if (!discovery && !target.name().equals(IscsiName.normalized(targetName))) {
             throw new LoginException(LoginStatus.TARGET_NOT_FOUND,
-                "TargetName=" + targetName + ", here is " + target.name());
+                "TargetName=" + targetName + " is not served here; the target's name is " + target.name());
         }
     }
 
-    /** Makes the session of a login that has succeeded, with its memory. */
+    /** Creates the session of a successful login and allocates the session's memory. */
     private void establish(LoginRequestPdu request) throws IOException {
         String label = negotiation.learner() == null ? initiatorName : negotiation.learner();
         Nexus nexus = new Nexus(initiatorName, isid, target.name(), PeerText.printable(label), security.rights());
         session = connection.establish(
             new Session(nexus, security.user(), discovery, request.tsih(), request.cid(), connection));
         if (!window.open(context.initialCommands())) {
-            throw new LoginException(LoginStatus.OUT_OF_RESOURCES, "no memory for another session");
+            throw new LoginException(LoginStatus.OUT_OF_RESOURCES,
+                "there is no free memory for another session; increase --buffers");
         }
     }
 
     private void send(LoginRequestPdu request, TextParameters answers, boolean transit) throws IOException {
         int next = request.nextStage();
         if (transit && (next <= stage || next == 2)) {
-            throw new LoginException("transit from stage " + stage + " to stage " + next);
+            throw new LoginException("a transit from stage " + stage + " to stage " + next + " is not allowed");
         }
         ByteBuffer text = ByteBuffer.wrap(answers.encode());
         if (text.remaining() > OperationalParameters.DEFAULTS.peerDataSegmentBytes()) {
-            throw new LoginException("answers of more than 8192 bytes: too many unknown keys");
+            throw new LoginException(
+                "the login response exceeds 8192 bytes because the initiator sent too many unknown keys");
         }
         done = transit && next == STAGE_FULL_FEATURE;
         if (done) {

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** The security stage of a login (RFC 7143 section 6.3.2): CHAP if the policy has secrets, None otherwise. */
+/** Performs the security stage of a login (RFC 7143 section 6.3.2), with CHAP if the policy has secrets, otherwise with None. */
 final class TargetSecurity {
     private final AccessPolicy policy;
     private final SecureRandom random;
@@ -23,7 +23,7 @@ final class TargetSecurity {
         this.random = random;
     }
 
-    /** Answers the keys of one exchange of this stage. */
+    /** Processes the keys of one exchange of this stage, and adds the response keys to {@code answers}. */
     void exchange(Map<String, String> offered, TextParameters answers) throws LoginException {
         String methods = offered.get(Key.AUTH_METHOD);
         if (methods != null && chap == null) {
@@ -37,7 +37,7 @@ final class TargetSecurity {
         String required = policy.secrets() == null ? Key.NONE : Key.CHAP;
         if (!List.of(methods.split(",", -1)).contains(required)) {
             throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE,
-                "AuthMethod=" + methods + ", must include " + required);
+                "AuthMethod=" + methods + " must include " + required);
         }
         answers.put(Key.AUTH_METHOD, required);
         if (policy.secrets() != null) {
@@ -45,34 +45,34 @@ final class TargetSecurity {
         }
     }
 
-    /** Whether the stage may end. */
+    /** Whether the security stage is complete. */
     boolean isDone() {
         return policy.secrets() == null || chap != null && chap.isDone();
     }
 
-    /** Checks that authentication is not skipped, when a login leaves the stage or begins after it. */
+    /** Checks that authentication has begun. Called when a login leaves the security stage or begins in a later stage. */
     void requireBegun() throws LoginException {
         if (policy.secrets() != null && chap == null) {
             throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE,
-                "login without authentication, AuthMethod=CHAP is required");
+                "the initiator did not authenticate, but AuthMethod=CHAP is required");
         }
     }
 
-    /** Checks that the authenticated user may log in as this initiator. */
+    /** Checks that the authenticated user may log in with this initiator name. */
     void authorize(String initiatorName) throws LoginException {
         boolean own = chap == null || chap.mayBe(initiatorName);
         if (!own || !policy.admits(initiatorName)) {
             throw new LoginException(LoginStatus.AUTHORIZATION_FAILURE, "InitiatorName=" + initiatorName
-                + (own ? " is not among --allow-initiator" : " is not allowed for user " + chap.user()));
+                + (own ? " does not match --allow-initiator" : " is not allowed for user " + chap.user()));
         }
     }
 
-    /** The rights of the user that has authenticated; all rights without CHAP. */
+    /** Returns the rights of the authenticated user, or all rights without CHAP. */
     Set<Right> rights() {
         return chap == null ? Right.ALL : chap.rights();
     }
 
-    /** The CHAP name of the initiator; null without CHAP. */
+    /** Returns the CHAP name of the initiator, or null without CHAP. */
     String user() {
         return chap == null ? null : chap.user();
     }

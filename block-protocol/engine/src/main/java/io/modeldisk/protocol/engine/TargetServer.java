@@ -22,8 +22,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * An iSCSI target server (RFC 7143): accepts connections to one target over TCP and other datamovers, and serves each
- * connection until it ends.
+ * An iSCSI target server (RFC 7143). Accepts connections to one target over TCP and other datamovers, and serves each connection
+ * until the connection is closed.
  *
  * <pre>{@code
  * try (TargetServer server = TargetServer.launch(new TargetContext().listen(address).target(target))) { … }
@@ -69,8 +69,8 @@ public final class TargetServer implements AutoCloseable {
     /**
      * Starts a server.
      *
-     * @throws IOException if it cannot listen on the address; the message says why
-     * @throws IllegalArgumentException for an invalid context
+     * @throws IOException if the server cannot listen on the address; the message contains the reason
+     * @throws IllegalArgumentException if the context is invalid
      */
     public static TargetServer launch(TargetContext context) throws IOException {
         TargetServer server = new TargetServer(context.conclude());
@@ -116,8 +116,8 @@ public final class TargetServer implements AutoCloseable {
             } catch (ClosedChannelException e) {
                 return;
             } catch (Exception | OutOfMemoryError e) {
-                // For example, no descriptors or threads are left: the sessions go on, and the acceptor tries again later.
-                LOG.error("cannot accept a connection: {}", e.toString());
+                // For example, no file descriptors are left. The sessions continue, and the acceptor tries again later.
+                LOG.error("the target cannot accept a connection and tries again: {}", e.toString());
                 pauseAccepting();
             }
         }
@@ -127,15 +127,15 @@ public final class TargetServer implements AutoCloseable {
         try {
             context.clock().sleep(ACCEPT_RETRY.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
-            // Only close() ends an acceptor.
-            LOG.debug("an acceptor was interrupted");
+            // Only close() stops an acceptor thread.
+            LOG.debug("an acceptor thread was interrupted and continues");
         }
     }
 
     private void accepted(IncomingConnection incoming, String datamoverName) throws IOException {
         InetAddress peer = incoming.peerAddress();
         if (!context.access().admits(peer)) {
-            refusals.refused(peer, "its address is not among --allow-address");
+            refusals.refused(peer, "the address does not match --allow-address");
             incoming.close();
             return;
         }
@@ -146,7 +146,7 @@ public final class TargetServer implements AutoCloseable {
         }
         PendingLogins.Waiting refused = logins.await(new PendingLogins.Waiting(incoming, datamoverName));
         if (refused != null) {
-            refusals.refused(refused.address(), "too many connections have not logged in");
+            refusals.refused(refused.address(), "too many connections wait for their login");
             refused.incoming().close();
         }
     }
@@ -165,7 +165,7 @@ public final class TargetServer implements AutoCloseable {
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
             logins.remove(login);
             incoming.close();
-            throw new IOException("cannot serve a connection: " + e, e);
+            throw new IOException("the target cannot serve a connection: " + e, e);
         }
         connections.add(connection);
         try {
@@ -176,9 +176,9 @@ public final class TargetServer implements AutoCloseable {
             connections.remove(connection);
             logins.remove(login);
             connection.abandon();
-            throw new IOException("cannot start a thread for a connection: " + e, e);
+            throw new IOException("the target cannot start a thread for a connection: " + e, e);
         }
-        logins.served(login, () -> connection.closeFor("it has not logged in, and other connections wait"));
+        logins.served(login, () -> connection.closeFor("the login is too slow, and other connections wait"));
         if (closed) {
             connection.close();
         }
@@ -191,14 +191,14 @@ public final class TargetServer implements AutoCloseable {
             try {
                 connection.tick(nowNs);
             } catch (RuntimeException | Error e) {
-                // One connection must not keep the watchdog from the others.
-                failure = new IllegalStateException("watching " + connection + " failed", e);
+                // A failure at one connection must not prevent the checks of the others.
+                failure = new IllegalStateException("the watchdog failed to check the connection " + connection, e);
             }
         }
         try {
             serveWaiting();
         } catch (IOException e) {
-            LOG.error("cannot serve a connection: {}", e.getMessage());
+            LOG.error("a waiting connection was closed: {}", e.getMessage());
         }
         if (failure != null) {
             throw failure;
@@ -210,17 +210,17 @@ public final class TargetServer implements AutoCloseable {
         return sessions.establish(wanted);
     }
 
-    /** A connection's login has succeeded. */
+    /** Records that a connection has logged in. */
     void loggedIn(PendingLogins.Login login) {
         logins.remove(login);
     }
 
-    /** The peer of a session is silent for longer than it may be; the session is about to be ended. */
+    /** Notifies the target that the peer of a session was silent for too long. The caller then closes the session. */
     void silent(Session session, long silentNs) {
         sessions.silent(session, silentNs);
     }
 
-    /** A connection has ended, and its session with it. */
+    /** Removes a closed connection and its session. */
     void ended(TargetConnection connection, PendingLogins.Login login, boolean loggedOut) {
         logins.remove(login);
         connections.remove(connection);
@@ -230,7 +230,7 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    /** Does something to every session except one. */
+    /** Runs an action for every session except the session of one connection. */
     void forOtherSessions(TargetConnection but, Consumer<FullFeaturePhase> action) {
         connections.forEach(connection -> {
             FullFeaturePhase phase = connection.phase();
@@ -248,13 +248,13 @@ public final class TargetServer implements AutoCloseable {
         return pool;
     }
 
-    /** The chunks that are reserved for new sessions and large writes, and not given to deeper queues. */
+    /** Returns the number of chunks that are reserved for new sessions and large writes, and not used for longer queues. */
     int poolReserve() {
         int newSessions = Math.max(0, context.maxConnections() - sessions.count());
         return newSessions * context.initialCommands() + TaskSlot.MAX_CHUNKS;
     }
 
-    /** The time in which this process was running. */
+    /** Returns the clock that counts only time in which this process was running. */
     NanoClock clock() {
         return clock;
     }
@@ -267,27 +267,27 @@ public final class TargetServer implements AutoCloseable {
         return failureDelays;
     }
 
-    /** The TCP address of the target, with the port that the system has chosen if 0 was requested. */
+    /** Returns the TCP address of the target. If port 0 was requested, the address has the port that the system chose. */
     public InetSocketAddress localAddress() {
         return portals.getLast().localAddress();
     }
 
-    /** The portals, one for each datamover. */
+    /** Returns the portals, one for each datamover. */
     public List<TargetPortal> portals() {
         return portals;
     }
 
-    /** The number of connections, including those that have not logged in. */
+    /** Returns the number of connections, including those that have not logged in. */
     public int connectionCount() {
         return connections.size();
     }
 
-    /** The buffer memory that no session holds; all of it if there is no session. */
+    /** Returns the buffer memory that no session occupies, in bytes. */
     public long freeBufferBytes() {
         return (long) pool.freeChunks() * BufferPool.CHUNK_BYTES;
     }
 
-    /** Closes every connection, waits until its threads have ended, and gives the memory back. */
+    /** Closes every connection, waits until the threads of all connections have stopped, and frees the memory. */
     @Override
     public void close() {
         if (closed) {
@@ -309,7 +309,7 @@ public final class TargetServer implements AutoCloseable {
             }
             pool.close();
         } catch (IOException e) {
-            LOG.error("a connection did not end; its memory is not given back: {}", e.getMessage());
+            LOG.error("the buffer memory is not freed because a connection did not close: {}", e.getMessage());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -11,8 +11,8 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The end of a session's tasks: sends statuses and gives slots back. After every method that takes a task, except
- * {@link #begin}, the slot may already serve another command.
+ * Ends the tasks of a session: sends their statuses and frees their slots. When a method other than {@link #begin} returns, the
+ * slot of the task may already serve another command.
  */
 final class TaskEnd {
     private static final int SENSE_LENGTH_BYTES = 2;
@@ -32,18 +32,18 @@ final class TaskEnd {
         this.active = active;
     }
 
-    /** The task's status is about to go out. Does nothing if that is known: a read may fail over its last piece. */
+    /** Prepares a task for its status. Does nothing in a second call, which happens if a read fails at its last piece. */
     void begin(TaskSlot task) {
         if (task.state() == TaskState.ENDING) {
             return;
         }
         task.become(TaskState.ENDING);
-        // The initiator may use its tag again.
+        // The initiator may use the task's tag again.
         active.remove(task.transfer.slot());
         window.ending();
     }
 
-    /** Ends a task with a status. */
+    /** Sends the status of a task and frees its slot. */
     void finish(TaskSlot task, int status) throws IOException {
         int dataPdus = datamover.dataPduCount(task.transfer);
         begin(task);
@@ -53,9 +53,9 @@ final class TaskEnd {
     }
 
     /**
-     * Ends a task for its {@link TaskSlot#endReason}.
+     * Ends a task with the status of its {@link TaskSlot#endReason}.
      *
-     * @param dataMoved whether the initiator's data has been taken
+     * @param dataMoved whether the data of the initiator was received
      */
     void endEarly(TaskSlot task, boolean dataMoved) throws IOException {
         EndReason reason = task.endReason();
@@ -69,7 +69,7 @@ final class TaskEnd {
         finish(task, reason.status());
     }
 
-    /** Answers a command that has no slot. */
+    /** Sends a status for a command that has no slot. */
     void refuse(ScsiCommandPdu command, int status) throws IOException {
         respond(command.initiatorTaskTag(), status, null, -command.expectedDataTransferBytes(), 0);
     }
@@ -87,7 +87,7 @@ final class TaskEnd {
         }
     }
 
-    /** Gives back the slot of a task that is over. */
+    /** Frees the slot of a task that has ended. */
     void free(TaskSlot task, boolean statusSent) {
         release(task);
         if (statusSent) {
@@ -97,7 +97,7 @@ final class TaskEnd {
         }
     }
 
-    /** Gives back the slot of a command that is rejected, and so taken for one that never came. */
+    /** Frees the slot of a rejected command, which counts as never received. */
     void discard(TaskSlot task) {
         release(task);
         window.discard(task);

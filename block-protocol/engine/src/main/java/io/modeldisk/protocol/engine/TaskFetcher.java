@@ -8,7 +8,7 @@ import java.io.IOException;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** Fetches the data of writes that did not come with the command: waits for memory first. */
+/** Fetches the write data that did not arrive with the command, after memory for the data is granted. */
 final class TaskFetcher {
     private static final Logger LOG = LogManager.getLogger(TaskFetcher.class);
 
@@ -22,12 +22,12 @@ final class TaskFetcher {
         this.end = end;
     }
 
-    /** Has the data of a task fetched; called by the receiver. */
+    /** Starts to fetch the remaining data of a task. Called by the receiver. */
     void fetch(TaskSlot task, RemainingData remaining) throws IOException {
         task.remainingData = remaining;
         task.waits(clock.nanoTime());
         if (task.failure() != null) {
-            // No status goes out before the data that was announced has come (RFC 7143 section 11.4.2).
+            // The target sends no status before the announced data has arrived (RFC 7143 section 11.4.2).
             task.become(TaskState.AWAITING_DATA);
             return;
         }
@@ -37,9 +37,9 @@ final class TaskFetcher {
         }
     }
 
-    /** Asks for the data of a task that has its memory; called by the receiver or the responder. */
+    /** Requests the data of a task whose memory is granted. Called by the receiver or the responder. */
     void request(TaskSlot task) throws IOException {
-        // An abort and a failure see a task that waits for memory, or one that waits for data.
+        // The lock ensures that other threads see the task wait either for memory or for data.
         synchronized (task) {
             if (!endsBeforeItsData(task)) {
                 task.waits(clock.nanoTime());
@@ -51,32 +51,32 @@ final class TaskFetcher {
         end.endEarly(task, false);
     }
 
-    /** One that another session has aborted takes its data all the same. */
+    /** Whether a task ends before its data is requested. A task that another session aborted still receives its data. */
     private static boolean endsBeforeItsData(TaskSlot task) {
         return task.endReason() == EndReason.ABORTED || task.failure() != null;
     }
 
-    /** The data of a task is faulty: the command ends, the session goes on. Called by the receiver. */
+    /** Fails a command whose data is faulty. The session continues. Called by the receiver. */
     void fail(TaskSlot task, DataError error) throws IOException {
         Sense sense = senseOf(task, error);
-        LOG.info("a write of {} fails: {}", task.nexus().learner(), sense);
+        LOG.info("a write command of {} failed: {}", task.nexus().learner(), sense);
         synchronized (task) {
             task.fail(sense);
             if (task.state() == TaskState.AWAITING_MEMORY && !pool.stopWaiting(task)) {
-                // Its memory has just been granted: the responder ends it.
+                // The task's memory has just been granted, so the responder ends the task.
                 return;
             }
         }
         end.endEarly(task, false);
     }
 
-    /** The sense for a fault of a task's data; what failed before the data came counts more. */
+    /** Returns the sense for a fault in a task's data. An earlier failure of the task has priority. */
     static Sense senseOf(TaskSlot task, DataError error) {
         if (task.failure() != null) {
             return task.failure();
         }
         return switch (error) {
-            case UNWANTED -> throw new IllegalStateException("the data of a command that has not failed is wanted");
+            case UNWANTED -> throw new IllegalStateException("data was dropped although the command had not failed");
             case DIGEST, OUT_OF_ORDER -> Sense.PROTOCOL_SERVICE_CRC_ERROR;
             case INCORRECT_AMOUNT -> Sense.INCORRECT_AMOUNT_OF_DATA;
             case UNEXPECTED_UNSOLICITED_DATA -> Sense.UNEXPECTED_UNSOLICITED_DATA;

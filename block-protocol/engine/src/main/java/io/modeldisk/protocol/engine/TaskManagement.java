@@ -4,11 +4,11 @@ import io.modeldisk.protocol.pdu.Pdu;
 import io.modeldisk.protocol.pdu.TaskManagementRequestPdu;
 import io.modeldisk.protocol.pdu.TaskManagementResponsePdu;
 
-/** Task management functions (SAM-5 section 7, RFC 7143 section 11.5). */
+/** Performs task management functions (SAM-5 section 7, RFC 7143 section 11.5). */
 final class TaskManagement {
     private TaskManagement() {}
 
-    /** Performs a function. Returns the response code. */
+    /** Performs a task management function. Returns the response code. */
     static int perform(
         TaskManagementRequestPdu request, Target target, FullFeaturePhase phase, TaskSet tasks,
         TargetConnection connection) {
@@ -35,14 +35,14 @@ final class TaskManagement {
                 return TaskManagementResponsePdu.REASSIGN_NOT_SUPPORTED;
             }
             default -> {
-                // CLEAR ACA: NORMACA is 0. TARGET COLD RESET is optional, and one initiator must not end all sessions.
+                // CLEAR ACA is not needed because NORMACA is 0. TARGET COLD RESET is optional and would close all sessions.
                 return TaskManagementResponsePdu.FUNCTION_NOT_SUPPORTED;
             }
         }
         return TaskManagementResponsePdu.FUNCTION_COMPLETE;
     }
 
-    /** Resets a unit, or all if {@code unit} is null (SAM-5 section 6.3.3): aborts all tasks and informs every nexus. */
+    /** Resets a unit, or all units if {@code unit} is null (SAM-5 section 6.3.3). Aborts all tasks and informs every nexus. */
     private static void reset(
         LogicalUnit unit, FullFeaturePhase phase, TaskSet tasks, TargetConnection connection) {
         tasks.abort(unit);

@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Puts the data of reads: the pieces that the logical unit has pinned, the last of them with the status. After the last piece the
- * task is the device's until the put has ended, if the datamover leaves it under way.
+ * Puts the data of reads in pieces that the logical unit has pinned, the last piece together with the status. If the last put is
+ * still in progress when the datamover returns, the device owns the task until the put completes.
  */
 final class TaskPutter {
     private final TargetDatamover datamover;
@@ -21,7 +21,10 @@ final class TaskPutter {
         this.end = end;
     }
 
-    /** Puts all data of a read and its status, and ends the task, now or when the put has ended. The caller gives it up. */
+    /**
+     * Puts all data of a read and its status. Ends the task at once or when the put has completed. The caller must not use the
+     * task any more.
+     */
     void put(TaskSlot task) throws IOException {
         boolean over;
         try {
@@ -37,7 +40,7 @@ final class TaskPutter {
         }
     }
 
-    /** Puts all pieces; returns false if the last one was left to the device, and the task with it. */
+    /** Puts all pieces of a read. Returns false if the last put is still in progress, so that the device owns the task. */
     private boolean putPieces(TaskSlot task) throws IOException {
         int bytes = task.command.moveBytes;
         int position = 0;
@@ -54,7 +57,7 @@ final class TaskPutter {
         }
     }
 
-    /** Pins the next piece of a read, beside those that are under way, if there is room for it. */
+    /** Pins the next piece of a read. If no pin is free, waits until the pieces in progress are sent and releases their pins. */
     private Pin pin(TaskSlot task, int position) throws IOException {
         if (task.pins.isFull() || task.usesScratch()) {
             datamover.awaitPuts(task.transfer);
@@ -66,7 +69,7 @@ final class TaskPutter {
 
     private boolean putLast(TaskSlot task, Pin pin, int position, int bytes) throws IOException {
         end.begin(task);
-        // An abort sees a put that is under way, or none.
+        // The lock ensures that an abort sees either a put in progress or no put.
         synchronized (task) {
             if (datamover.putData(task.transfer, position, pin.memory(), pin.offset(), bytes, true,
                 task.command.residual)) {
@@ -77,12 +80,12 @@ final class TaskPutter {
                 return false;
             }
         }
-        // The receiver waits for the task's end and would be the one to take the put's.
+        // The receiver waits until this aborted task has ended, so it cannot process the completion of the put.
         datamover.forget(task.transfer);
         return true;
     }
 
-    /** Puts parameter data and the status, and ends the task. The task is not the caller's any more. */
+    /** Puts parameter data and the status, and ends the task. The caller must not use the task any more. */
     void putParameters(TaskSlot task, byte[] data, int length) throws IOException {
         MemorySegment scratch = task.memory().slab(task.scratchOffset());
         MemorySegment.copy(data, 0, scratch, ValueLayout.JAVA_BYTE,
@@ -94,14 +97,14 @@ final class TaskPutter {
         }
     }
 
-    /** A put that was under way has ended. */
+    /** Ends the task of a put that has completed, unless another thread has claimed the put. */
     void putEnded(TaskSlot task) {
         if (task.takePut()) {
             endPut(task);
         }
     }
 
-    /** Ends a put that the caller has taken with {@link TaskSlot#takePut}, and its task. */
+    /** Ends a put that the caller has claimed with {@link TaskSlot#takePut}, and the task of the put. */
     void endPut(TaskSlot task) {
         window.endsPut();
         datamover.forget(task.transfer);

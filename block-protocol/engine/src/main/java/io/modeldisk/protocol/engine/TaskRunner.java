@@ -14,7 +14,7 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Runs a session's SCSI tasks: from the decoded command over its data ({@link TaskFetcher}) and the logical unit's call to data
+ * Runs the SCSI tasks of a session: fetches the data of a write ({@link TaskFetcher}), calls the logical unit, and sends data
  * and status ({@link TaskPutter}, {@link TaskEnd}).
  */
 final class TaskRunner {
@@ -39,14 +39,14 @@ final class TaskRunner {
         this.putter = putter;
     }
 
-    /** Begins a task: decodes its command, of which a failure is kept in the task. */
+    /** Begins a task and decodes its command. If the decoding fails, the task keeps the sense. */
     void begin(TaskSlot task, ScsiCommandPdu pdu) {
         task.begin(pdu);
         active.add(task.transfer.slot(), pdu.initiatorTaskTag());
         DecodedCommand command = task.command;
         try {
             if (pdu.reads() && pdu.writes()) {
-                throw new ScsiException(Sense.INVALID_OPCODE, "a bidirectional command");
+                throw new ScsiException(Sense.INVALID_OPCODE, "a bidirectional command is not supported");
             }
             command.parameterData = commands.decode(command, task.nexus());
         } catch (ScsiException e) {
@@ -78,7 +78,7 @@ final class TaskRunner {
         if (command.parameterData != null) {
             returnParameters(task, command.parameterData);
         } else if (command.access == MediumAccess.READ && window.awaitsData()) {
-            // The receiver takes what is written while the responder sends what is read: both directions are in use at once.
+            // The responder sends data of this read while the receiver receives write data: both directions are in use at once.
             task.leaveToResponder();
         } else {
             run(task);
@@ -96,12 +96,12 @@ final class TaskRunner {
         }
     }
 
-    /** The data of a task is faulty; called by the receiver. */
+    /** Fails a task whose data is faulty. Called by the receiver. */
     void failData(TaskSlot task, DataError error) throws IOException {
         fetcher.fail(task, error);
     }
 
-    /** Goes on with a task whose turn has come in the responder's schedule. */
+    /** Continues a task from the responder's schedule. */
     void goOn(TaskSlot task) throws IOException {
         if (task.state() == TaskState.AWAITING_MEMORY) {
             fetcher.request(task);
@@ -110,7 +110,7 @@ final class TaskRunner {
         }
     }
 
-    /** Runs a task whose data is here, until it ends or is parked. */
+    /** Runs a task whose data is complete, until the task ends or is parked. */
     void run(TaskSlot task) throws IOException {
         if (task.state() == TaskState.AWAITING_DATA) {
             task.endWait();
@@ -131,7 +131,7 @@ final class TaskRunner {
                 fail(task, e.sense());
                 return;
             } catch (RuntimeException e) {
-                LOG.error("a task of {} failed", task.nexus(), e);
+                LOG.error("a task of {} failed unexpectedly", task.nexus(), e);
                 fail(task, Sense.INTERNAL_TARGET_FAILURE);
                 return;
             }
@@ -146,7 +146,10 @@ final class TaskRunner {
         end.finish(task, ScsiStatus.CHECK_CONDITION);
     }
 
-    /** Tries once; returns false if the task has to wait, or to end early. If true, it is not the caller's any more. */
+    /**
+     * Tries to run a task once. Returns false if the task must wait or end early. After true, the caller must not use the task
+     * any more.
+     */
     private boolean attempt(TaskSlot task) throws ScsiException, IOException {
         DecodedCommand command = task.command;
         LogicalUnit unit = command.unit;
@@ -176,7 +179,7 @@ final class TaskRunner {
                     return false;
                 }
             }
-            case NONE -> throw new IllegalStateException("a command without a medium");
+            case NONE -> throw new IllegalStateException("a command that does not access the medium cannot be run");
         }
         end.finish(task, ScsiStatus.GOOD);
         return true;

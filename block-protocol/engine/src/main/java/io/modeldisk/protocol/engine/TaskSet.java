@@ -1,6 +1,6 @@
 package io.modeldisk.protocol.engine;
 
-/** A session's tasks taken together (SAM-5 section 4.6.2): finds them, and ends those that are not to go on. */
+/** The tasks of one session (SAM-5 section 4.6.2). Finds tasks, and ends tasks that must not continue. */
 final class TaskSet {
     private final CommandWindow window;
     private final BufferPool pool;
@@ -15,8 +15,8 @@ final class TaskSet {
     }
 
     /**
-     * Takes a slot for a command; waits if one is about to be free. Returns null if none is. Ends puts that are under way if
-     * necessary: only the receiver, which runs this, is notified of their ends.
+     * Acquires a slot for a command, and waits if a slot is about to be freed. Returns null if no slot is free. If necessary,
+     * ends puts that are in progress, because only the receiver, which calls this method, is notified when puts complete.
      */
     TaskSlot takeSlot() {
         while (window.awaitEnding()) {
@@ -34,7 +34,7 @@ final class TaskSet {
         putter.putEnded(oldest);
     }
 
-    /** Aborts the task with this tag, and one before it whose status is just going out; returns whether there was any. */
+    /** Aborts the tasks with a tag. An earlier task with this tag may still send its status. Returns whether a task was found. */
     boolean abort(int initiatorTaskTag) {
         boolean found = false;
         for (int i = 0; i < window.slotCount(); i++) {
@@ -47,13 +47,13 @@ final class TaskSet {
         return found;
     }
 
-    /** Aborts a task of this session; when this returns its slot is free, so that the answer offers the room. */
+    /** Aborts a task of this session and waits until its slot is free, so that the response offers the slot to the initiator. */
     private void abortNow(TaskSlot task) {
         boolean awaitsData;
         boolean put;
         synchronized (task) {
             task.endFor(EndReason.ABORTED);
-            // Only the receiver, which runs this, could see more of the data.
+            // No more data can arrive, because the receiver runs this method.
             awaitsData = task.state() == TaskState.AWAITING_DATA
                 || task.state() == TaskState.AWAITING_MEMORY && pool.stopWaiting(task);
             put = task.takePut();
@@ -67,12 +67,12 @@ final class TaskSet {
             end.free(task, false);
         } else {
             task.resume();
-            // The responder has it: the initiator hears that it is over when its memory is not touched any more.
+            // The responder runs the task. The initiator gets the response only after the task's memory is no longer used.
             window.awaitEnd(task);
         }
     }
 
-    /** Aborts all tasks on a unit, or all if {@code unit} is null; for the receiver. */
+    /** Aborts all tasks on a unit, or all tasks of the session if {@code unit} is null. Called by the receiver. */
     void abort(LogicalUnit unit) {
         for (int i = 0; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);
@@ -83,8 +83,8 @@ final class TaskSet {
     }
 
     /**
-     * Ends all tasks on a unit, or all if {@code unit} is null, because another session wants it. One that waits for data ends
-     * when the data has come. From any thread.
+     * Aborts all tasks on a unit, or all tasks if {@code unit} is null, at the request of another session. A task that waits
+     * for data ends when the data has arrived. May be called by any thread.
      */
     void abortForOther(LogicalUnit unit) {
         for (int i = 0; i < window.slotCount(); i++) {
@@ -97,12 +97,12 @@ final class TaskSet {
         }
     }
 
-    /** Bounds the waits; returns whether announced data is overdue. From the watchdog. */
+    /** Ends tasks that have waited too long. Returns whether announced data is overdue. Called by the watchdog. */
     boolean tick(long nowNs, long dataLimitNs, long waitLimitNs) {
         boolean overdue = false;
         for (int i = 0; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);
-            // In this order: a task that goes on ends its wait before it changes its state.
+            // The state is read before the wait, because a task ends its wait before it changes its state.
             TaskState state = task.state();
             long sinceNs = task.waitingSinceNs();
             if (sinceNs == 0) {
@@ -111,7 +111,7 @@ final class TaskSet {
             switch (state) {
                 case AWAITING_DATA -> overdue |= nowNs - sinceNs > dataLimitNs;
                 case AWAITING_MEMORY -> {
-                    // It waits for this side, not for its initiator.
+                    // The task waits for memory of the target, not for its initiator.
                 }
                 default -> {
                     if (nowNs - sinceNs > waitLimitNs) {
@@ -124,7 +124,7 @@ final class TaskSet {
         return overdue;
     }
 
-    /** Gives back the slot of every task; no other thread serves the session any more, but units may still resume tasks. */
+    /** Frees the slots of all tasks. No other thread serves the session any more, but logical units may still resume tasks. */
     void abandonAll() {
         for (int i = 0; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);

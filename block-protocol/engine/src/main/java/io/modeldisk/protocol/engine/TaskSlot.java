@@ -11,17 +11,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A place for one command in flight, with all that it needs: CDB, chunk of memory, transfer. Reused for the next command.
- * {@link TaskState} names its owner.
+ * A slot for one command in flight, with the resources of the command: CDB, chunk of memory, and transfer. The slot is reused for
+ * later commands. {@link TaskState} names the owner of the slot.
  */
 final class TaskSlot implements IoTask {
-    /** The most chunks of one command: the longest transfer is this many times 256 KiB. */
+    /** The maximum number of chunks of one command. The longest transfer is this number times 256 KiB. */
     static final int MAX_CHUNKS = 32;
 
     final DecodedCommand command = new DecodedCommand();
     final DataTransfer transfer;
     final Pins pins = new Pins();
-    /** Fetches the data that did not come with the command. */
+    /** The data that did not arrive with the command. */
     RemainingData remainingData;
     /** The next slot in the {@link BufferPool}'s queue. */
     TaskSlot nextWaiting;
@@ -29,12 +29,12 @@ final class TaskSlot implements IoTask {
     private final TargetConnection connection;
     private final DataMemory memory;
     private final long chunk;
-    /** The number of the session's tasks that await data. */
+    /** The number of the session's tasks that wait for data. */
     private final AtomicInteger awaitingData;
     private final AtomicReference<TaskState> state = new AtomicReference<>(TaskState.FREE);
     private final AtomicReference<EndReason> endReason = new AtomicReference<>(EndReason.NONE);
     private volatile long waitingSinceNs;
-    /** Set before {@link EndReason#FAILED}. */
+    /** The sense of a failed task. Written before {@link EndReason#FAILED} is set. */
     private Sense failure;
     /** Guarded by this. */
     private long putNumber;
@@ -49,12 +49,12 @@ final class TaskSlot implements IoTask {
         this.transfer.pieces().piece(0, chunk);
     }
 
-    /** Starts over for a command. */
+    /** Resets the slot for a new command. */
     void begin(ScsiCommandPdu pdu) {
         command.begin(pdu);
         remainingData = null;
         failure = null;
-        // The change of state publishes it.
+        // The change of state publishes this write to other threads.
         endReason.setRelease(EndReason.NONE);
         waitingSinceNs = 0;
         become(TaskState.RECEIVING);
@@ -69,7 +69,7 @@ final class TaskSlot implements IoTask {
     }
 
     /**
-     * Moves the task to another state; for its owner.
+     * Changes the state of the task. Called by the owner of the task.
      *
      * @throws IllegalStateException if {@link TaskState} has no such transition
      */
@@ -80,7 +80,7 @@ final class TaskSlot implements IoTask {
         }
     }
 
-    /** Moves the task to another state if it is in the expected state. Returns whether it was. */
+    /** Changes the state of the task if the task is in the expected state. Returns whether the state was changed. */
     private boolean tryBecome(TaskState expected, TaskState next) {
         if (!expected.mayBecome(next)) {
             throw new IllegalStateException(
@@ -99,17 +99,17 @@ final class TaskSlot implements IoTask {
         }
     }
 
-    /** Takes a task in any state, after its connection has ended and no thread serves it any more. */
+    /** Moves a task from any state to ENDING, after its connection is closed and no thread serves the connection any more. */
     void takeAbandoned() {
         count(state.getAndSet(TaskState.ENDING), TaskState.ENDING);
     }
 
-    /** Lets the task end early as soon as its owner looks. Any thread. */
+    /** Sets the reason to end the task early. The owner of the task checks the reason. May be called by any thread. */
     void endFor(EndReason reason) {
         endReason.accumulateAndGet(reason, EndReason::later);
     }
 
-    /** The command, its data or its unit has failed; for the owner, or the receiver while data is awaited. */
+    /** Records that the task failed. Called by the task's owner, or by the receiver while the task waits for data. */
     void fail(Sense sense) {
         failure = sense;
         endFor(EndReason.FAILED);
@@ -119,32 +119,32 @@ final class TaskSlot implements IoTask {
         return endReason.get();
     }
 
-    /** Whether the task is to end early. */
+    /** Whether the task must end early. */
     boolean isToEnd() {
         return endReason.get() != EndReason.NONE;
     }
 
-    /** The sense of a task that has failed; else null. */
+    /** Returns the sense of a failed task, or null if the task has not failed. */
     Sense failure() {
         return failure;
     }
 
-    /** The wait for data begins. */
+    /** Records that the task begins to wait for data. */
     void waits(long nowNs) {
         waitingSinceNs = nowNs;
     }
 
-    /** The wait for data or for the logical unit is over. */
+    /** Records that the task no longer waits for data or for its logical unit. */
     void endWait() {
         waitingSinceNs = 0;
     }
 
-    /** When the wait for data or for the logical unit began; 0 without a wait. */
+    /** Returns the time at which the wait for data or for the logical unit began, or 0 if the task does not wait. */
     long waitingSinceNs() {
         return waitingSinceNs;
     }
 
-    /** Leaves the task to its logical unit until it is resumed. Returns false if it was resumed already: the caller goes on. */
+    /** Parks the task until it is resumed. Returns false if the task was resumed before; the caller then runs the task again. */
     boolean park(long nowNs) {
         if (waitingSinceNs == 0) {
             waitingSinceNs = nowNs;
@@ -156,7 +156,7 @@ final class TaskSlot implements IoTask {
         return false;
     }
 
-    /** Takes a task from its logical unit. Returns false if it is not parked. */
+    /** Claims a parked task from its logical unit. Returns false if the task is not parked. */
     boolean takeParked() {
         return tryBecome(TaskState.PARKED, TaskState.RUNNING);
     }
@@ -183,29 +183,29 @@ final class TaskSlot implements IoTask {
         }
     }
 
-    /** Leaves the task to the responder, which runs it later. */
+    /** Adds the task to the responder's schedule. The responder runs the task later. */
     void leaveToResponder() {
         become(TaskState.QUEUED);
         connection.schedule(this);
     }
 
-    /** The pool has granted the task's memory: the responder requests its data. */
+    /** Adds a task whose memory is granted to the responder's schedule. The responder then requests the data of the task. */
     void chunksGranted() {
         connection.schedule(this);
     }
 
-    /** Leaves the put to the device. Puts end in the order of their numbers. With the lock. */
+    /** Leaves the put to the device. Puts complete in the order of their numbers. The caller holds the lock of this slot. */
     void leavePut(long number) {
         putNumber = number;
         become(TaskState.PUTTING);
     }
 
-    /** The number of the put that is under way; {@link Long#MAX_VALUE} if none is. */
+    /** Returns the number of the put in progress, or {@link Long#MAX_VALUE} if no put is in progress. */
     synchronized long putNumber() {
         return state.get() == TaskState.PUTTING ? putNumber : Long.MAX_VALUE;
     }
 
-    /** Takes a put that is under way, and its task. Returns true to one caller only. */
+    /** Claims a put in progress and its task. Returns true to only one caller. */
     synchronized boolean takePut() {
         return tryBecome(TaskState.PUTTING, TaskState.ENDING);
     }
@@ -215,12 +215,12 @@ final class TaskSlot implements IoTask {
         pins.release(command.access == MediumAccess.READ ? command.unit : null);
     }
 
-    /** Whether a copy in its scratch memory is pinned. */
+    /** Whether a pin of the task refers to the task's scratch memory. */
     boolean usesScratch() {
         return pins.holds(memory, chunk);
     }
 
-    /** The number of chunks that the transfer needs beyond those it has. */
+    /** Returns the number of chunks that the transfer needs in addition to the chunks of the task. */
     int extraChunksWanted() {
         return transfer.piecesFor(transfer.lengthBytes()) - chunks;
     }
@@ -229,7 +229,7 @@ final class TaskSlot implements IoTask {
         transfer.pieces().piece(chunks++, chunkOffset);
     }
 
-    /** Takes away the last chunk that is not the slot's own; returns its offset, or -1. */
+    /** Removes the last additional chunk. Returns the offset of the chunk, or -1 if the task has no additional chunk. */
     long removeChunk() {
         return chunks > 1 ? transfer.pieces().piece(--chunks) : -1;
     }

@@ -1,49 +1,49 @@
 package io.modeldisk.protocol.engine;
 
 /**
- * The state of a slot and of the task in it. Only the owner of a state touches the slot and moves it on. Other threads ask a task
- * to end with an {@link EndReason}, and wake it with {@link IoTask#resume}.
+ * The state of a slot and of its task. Only the owner of the current state may use the slot and change the state. Other threads
+ * set an {@link EndReason} to end a task early, and wake a parked task with {@link IoTask#resume}.
  *
  * <pre>
  *   FREE ── command ──▶ RECEIVING
- *                         ├─ data to fetch ─▶ AWAITING_MEMORY ─ granted ─▶ AWAITING_DATA ─┐ all data here
- *                         ├─ read beside incoming data ─▶ QUEUED ─ its turn ──────────────┤
- *                         ├─ all data here ───────────────────────────────────────────────┤
+ *                         ├─ data to fetch ─▶ AWAITING_MEMORY ─ granted ─▶ AWAITING_DATA ─┐ data complete
+ *                         ├─ read while data arrives ───▶ QUEUED ─ its turn ──────────────┤
+ *                         ├─ data complete ───────────────────────────────────────────────┤
  *                         │                                                               ▼
- *                         │       QUEUED ◀─ resumed ─ PARKED ◀─ has to wait ─────────── RUNNING ⇄ RESUMED
- *                         │                                                               │ done, or to end early
+ *                         │       QUEUED ◀─ resumed ─ PARKED ◀─ must wait ───────────── RUNNING ⇄ RESUMED
+ *                         │                                                               │ done, or must end early
  *                         ├─ failed, or returns parameter data ───────────────────────────┤
  *                         │                                                               ▼
  *   FREE ◀────────────────┴─ rejected ◀─────── status sent ──────────────────────────── ENDING ⇄ PUTTING
  * </pre>
  *
- * RESUMED: the logical unit has resumed the task before it was parked. PUTTING: the put is left to the device, until it has ended
- * or is taken over. A task that waits for memory or data may also fail (to ENDING) or be aborted (to FREE); an aborted task that
- * runs or is parked goes to FREE from RUNNING.
+ * RESUMED: the task was resumed before it was parked. PUTTING: the device performs the put until the put completes or another
+ * thread claims it. A task that waits for memory or data may also change to ENDING if it fails, and to FREE if it is aborted. An
+ * aborted task that runs or is parked changes from RUNNING to FREE.
  */
 enum TaskState {
-    /** No task. Owner: the {@link CommandWindow}. */
+    /** The slot has no task. Owner: the {@link CommandWindow}. */
     FREE,
     /** The command is decoded and its immediate data is read. Owner: the receiver. */
     RECEIVING,
-    /** In the queue of the {@link BufferPool}, its owner; after the grant in the responder's schedule, its owner then. */
+    /** The task waits for memory. Owner: the {@link BufferPool}; after the grant, the responder. */
     AWAITING_MEMORY,
-    /** The datamover fetches the data. Owner: the receiver, which is notified of its end. */
+    /** The datamover fetches the data. Owner: the receiver, which is notified when the data has arrived. */
     AWAITING_DATA,
-    /** In the schedule of the responder, its owner. */
+    /** The task waits in the responder's schedule. Owner: the responder. */
     QUEUED,
-    /** The logical unit is called, or data is put. Owner: the thread that does this, the receiver or the responder. */
+    /** The logical unit runs the command, or data is put. Owner: the thread that does this, the receiver or the responder. */
     RUNNING,
-    /** As RUNNING, but resumed before it was parked. */
+    /** Like RUNNING, but the task was resumed before it was parked. */
     RESUMED,
-    /** Owner: the logical unit. */
+    /** The task waits for its logical unit. Owner: the logical unit. */
     PARKED,
-    /** The status is sent and the slot given back. Owner: the thread that does this. */
+    /** The status is sent and the slot is freed. Owner: the thread that sends the status. */
     ENDING,
-    /** The device sends the data and the status, and still reads the memory. Owner: the thread that takes the put. */
+    /** The device sends data and status from the task's memory. Owner: the thread that claims the put. */
     PUTTING;
 
-    /** Whether a task may go from this state to another. */
+    /** Whether a task may change from this state to {@code next}. */
     boolean mayBecome(TaskState next) {
         return switch (this) {
             case FREE -> next == RECEIVING;
@@ -60,7 +60,7 @@ enum TaskState {
         };
     }
 
-    /** Whether the initiator's data has not come yet. */
+    /** Whether a task in this state waits for data of the initiator. */
     boolean awaitsData() {
         return this == AWAITING_MEMORY || this == AWAITING_DATA;
     }

@@ -10,11 +10,12 @@ import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 
 /**
- * A session's text exchange in full-feature phase (RFC 7143 sections 6.4 and 11.10): gathers a request from several PDUs and
- * returns the answer in pieces that the initiator accepts. One exchange at a time, as the RFC requires; for the receiver.
+ * The text exchange of a session in the full-feature phase (RFC 7143 sections 6.4 and 11.10). Gathers a text request from several
+ * PDUs, and splits the response into parts that the initiator accepts. There is one exchange at a time, as the RFC requires. Only
+ * the receiver uses this class.
  */
 final class TextExchange {
-    /** Makes the answer to a complete request. */
+    /** Creates the text of the response to a complete text request. */
     interface Directory {
         byte[] answer(ByteBuffer text) throws LoginException;
     }
@@ -33,7 +34,7 @@ final class TextExchange {
         this.directory = directory;
     }
 
-    /** Takes a request; answers the reason for which it is to be rejected, or 0 if {@link #respond} has something to say. */
+    /** Receives a text request. Returns the reason to reject the request, or 0 if {@link #respond} must be called. */
     int take(TextRequestPdu request, ByteBuffer text) {
         if (request.targetTransferTag() == Pdu.RESERVED_TAG) {
             begin(request.initiatorTaskTag());
@@ -73,7 +74,7 @@ final class TextExchange {
         }
     }
 
-    /** Begins the response, and writes as much of the answer to {@code text} as fits. */
+    /** Sets the header of the response, and writes as much of the response text to {@code text} as fits. */
     void respond(TextResponsePdu response, ByteBuffer text) {
         int part = Math.min(answer.length - answered, text.remaining());
         text.put(answer, answered, part);
@@ -92,7 +93,7 @@ final class TextExchange {
         initiatorTaskTag = tag;
     }
 
-    /** Ends the exchange; its tags become invalid. */
+    /** Ends the exchange and makes its tags invalid. */
     private void end() {
         gathered = new ByteArrayOutputStream();
         answer = new byte[0];

@@ -4,15 +4,15 @@ import io.modeldisk.protocol.scsi.Sense;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * The unit attention conditions of one session (SAM-5 section 5.14): events of a logical unit that were not
- * reported to its initiator. Each condition is pending at most once for each unit. Thread-safe.
+ * The unit attention conditions of one session (SAM-5 section 5.14): events of a logical unit that the target has not reported
+ * to the initiator yet. Each condition is pending at most once for each unit. Thread-safe.
  */
 final class UnitAttentions {
-    /** The conditions; earlier ones are reported first. */
+    /** The unit attention conditions. The target reports them in this order. */
     enum Condition {
-        /** The session is new: the state of an earlier session or server is gone. Includes all other conditions. */
+        /** The session is new, and the state of an earlier session or server is lost. This condition includes all others. */
         POWER_ON(Sense.of(0x6, 0x29, 0x00)),
-        /** A LOGICAL UNIT RESET or TARGET WARM RESET. */
+        /** A LOGICAL UNIT RESET or TARGET WARM RESET was performed. */
         RESET(Sense.of(0x6, 0x29, 0x03));
 
         private final Sense sense;
@@ -25,7 +25,7 @@ final class UnitAttentions {
     private static final Condition[] CONDITIONS = Condition.values();
 
     private final Target target;
-    /** For each unit, one bit for each condition. */
+    /** One element for each unit, with one bit for each pending condition. */
     private final AtomicIntegerArray pending;
 
     UnitAttentions(Target target) {
@@ -34,7 +34,7 @@ final class UnitAttentions {
         establish(null, Condition.POWER_ON);
     }
 
-    /** Adds a condition to a unit, or to all if {@code unit} is null. */
+    /** Adds a condition to a unit, or to all units if {@code unit} is null. */
     void establish(LogicalUnit unit, Condition condition) {
         for (int i = 0; i < pending.length(); i++) {
             if (unit == null || unit == target.units().get(i)) {
@@ -43,7 +43,7 @@ final class UnitAttentions {
         }
     }
 
-    /** Takes the next condition of a unit, to be reported to the initiator. Returns its sense, or null. */
+    /** Removes the next pending condition of a unit. Returns its sense for the initiator, or null if no condition is pending. */
     Sense take(LogicalUnit unit) {
         for (int i = 0; i < pending.length(); i++) {
             if (pending.get(i) != 0 && unit == target.units().get(i)) {

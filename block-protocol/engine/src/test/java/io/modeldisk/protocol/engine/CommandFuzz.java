@@ -10,11 +10,11 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * Sends random commands over a correct session. Every command must end with a status, move no more than expected, and report the
- * right residual.
+ * Sends random commands over a correct session. Every command must end with a status, move no more data than the initiator
+ * expects, and report the correct residual.
  *
- * <p>An input is commands of 22 bytes each: flags, the LUN, 16 bytes of CDB, two of the expected length in units of 64 bytes, two
- * of the length of the immediate data.
+ * <p>An input consists of commands of 22 bytes each: one byte of flags, one byte of LUN, 16 bytes of CDB, two bytes of expected
+ * length in units of 64 bytes, and two bytes of immediate data length.
  */
 public final class CommandFuzz {
     private static final int RECORD_BYTES = 22;
@@ -36,7 +36,7 @@ public final class CommandFuzz {
         freeBytes = serving.server.freeBufferBytes();
     }
 
-    /** The entry point of the fuzzer. */
+    /** Runs one input of the fuzzer. */
     public static void fuzzerTestOneInput(byte[] input) {
         ByteBuffer records = ByteBuffer.wrap(input);
         try {
@@ -61,37 +61,38 @@ public final class CommandFuzz {
         Arrays.fill(data, (byte) 0x5A);
         int tag = raw.command(0x01, 0x80 | flags, lun > 3 ? 0 : lun, cdb, expected, data);
         finish(tag, expected);
-        await("its memory comes back", () -> serving.server.freeBufferBytes() == freeBytes);
+        await("the memory of the command is free", () -> serving.server.freeBufferBytes() == freeBytes);
     }
 
     private void finish(int tag, int expected) throws IOException {
         int moved = 0;
         while (true) {
             Reply reply = raw.receive();
-            check(reply.tag() == tag, "a PDU of another task");
+            check(reply.tag() == tag, "the target sent a PDU of another task");
             switch (reply.opcode()) {
                 case 0x31 -> {
                     int offset = reply.bufferOffset();
                     int wanted = reply.lastField();
-                    check(wanted > 0 && offset >= 0 && offset + wanted <= expected, "asks for more than there is");
+                    check(wanted > 0 && offset >= 0 && offset + wanted <= expected,
+                        "the target requested more data than the initiator has");
                     raw.dataOut(tag, reply.targetTransferTag(), 0, offset, new byte[wanted], true);
                 }
                 case 0x25 -> {
-                    check(reply.bufferOffset() == moved, "data out of order");
+                    check(reply.bufferOffset() == moved, "the target sent data out of order");
                     moved += reply.data().length;
-                    check(moved <= expected, "more data than was expected");
+                    check(moved <= expected, "the target sent more data than the initiator expected");
                     if ((reply.flags() & 1) != 0) {
                         checkResidual(reply, expected, moved);
                         return;
                     }
                 }
                 case 0x21 -> {
-                    check(reply.u8(2) == 0, "a response that is no status");
+                    check(reply.u8(2) == 0, "the response reports that the target failed to complete the command");
                     check((reply.u8(3) == 2) == (reply.data().length >= 20),
-                        "sense with CHECK CONDITION and only then");
+                        "sense data must accompany CHECK CONDITION and no other status");
                     return;
                 }
-                default -> check(false, "opcode %02Xh".formatted(reply.opcode()));
+                default -> check(false, "the target sent the unexpected opcode %02Xh".formatted(reply.opcode()));
             }
         }
     }
@@ -99,7 +100,8 @@ public final class CommandFuzz {
     private static void checkResidual(Reply reply, int expected, int moved) {
         int residual = (reply.flags() & 6) == 0 ? 0 : reply.lastField();
         boolean underflow = (reply.flags() & 2) != 0;
-        check(moved == (underflow ? expected - residual : expected), "a residual that does not fit what was moved");
+        check(moved == (underflow ? expected - residual : expected),
+            "the residual does not match the length of the data");
     }
 
     private static void check(boolean condition, String otherwise) {

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The arithmetic of ExpCmdSN and MaxCmdSN (RFC 7143 section 4.2.2.1). */
+/** The computation of ExpCmdSN and MaxCmdSN (RFC 7143 section 4.2.2.1). */
 @Timeout(60)
 class CommandWindowTest {
     private static final int START = 0xFFFFFFFE;
@@ -30,7 +30,7 @@ class CommandWindowTest {
     @AfterEach
     void close() {
         window.close();
-        assertThat(pool.freeChunks()).as("all chunks come back").isEqualTo(16);
+        assertThat(pool.freeChunks()).as("free chunks").isEqualTo(16);
         pool.close();
     }
 
@@ -56,12 +56,12 @@ class CommandWindowTest {
     }
 
     @Test
-    void windowHasOneCommandForEachSlot() {
+    void windowOffersOneCommandForEachFreeSlot() {
         assertThat(roomTold()).isEqualTo(2);
     }
 
     @Test
-    void numbersWrapAround() {
+    void cmdSnWrapsAroundAfterItsMaximum() {
         for (int i = 0; i < 4; i++) {
             roomTold();
             assertThat(arrives(START + i, false)).isEqualTo(CommandWindow.Order.TAKE);
@@ -71,7 +71,7 @@ class CommandWindowTest {
     }
 
     @Test
-    void commandInFlightTakesRoom() {
+    void commandInFlightReducesTheWindow() {
         roomTold();
         arrives(START, false);
         assertThat(roomTold()).isEqualTo(1);
@@ -79,7 +79,7 @@ class CommandWindowTest {
     }
 
     @Test
-    void slotCountsAsFreeWhenItsStatusIsSent() {
+    void slotCountsAsFreeWhileItsStatusIsSent() {
         roomTold();
         arrives(START, false);
         TaskSlot slot = taken;
@@ -89,18 +89,18 @@ class CommandWindowTest {
     }
 
     @Test
-    void windowGrowsWhileThePoolHasPlenty() {
+    void windowGrowsWhileThePoolHasMoreThanItsReserve() {
         for (int i = 0; i < 12; i++) {
             roomTold();
             arrives(START + i, false);
             window.ending();
             window.give(taken);
         }
-        assertThat(roomTold()).as("the pool keeps its reserve of ten").isEqualTo(6);
+        assertThat(roomTold()).as("window that leaves a reserve of ten chunks").isEqualTo(6);
     }
 
     @Test
-    void windowNeverShrinks() {
+    void maxCmdSnNeverDecreases() {
         roomTold();
         int before = response.maxCmdSn();
         arrives(START, true);
@@ -117,13 +117,13 @@ class CommandWindowTest {
     }
 
     @Test
-    void commandAheadOfItsTurnIsAGap() {
+    void commandAfterAMissingCmdSnIsAGap() {
         roomTold();
         assertThat(arrives(START + 1, false)).isEqualTo(CommandWindow.Order.GAP);
     }
 
     @Test
-    void waitForAnEndingTaskEndsWithTheConnection() throws Exception {
+    void waitForAFreeSlotStopsWhenTheConnectionIsClosed() throws Exception {
         roomTold();
         arrives(START, false);
         TaskSlot first = taken;

@@ -18,17 +18,17 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Sends random bytes to a target on a separate connection. No input may end the process, make a thread fail, leak memory, or
+ * Sends random bytes to a target over a separate connection. No input may stop the process, make a thread fail, leak memory, or
  * disturb another session.
  *
- * <p>The first byte of an input selects the kind of connection; the rest is sent over it.
+ * <p>The first byte of an input selects the kind of connection. The other bytes are sent over the connection.
  */
 public final class ConnectionFuzz {
     static final int LOG_IN = 1;
     static final int DISCOVERY = 2;
     static final int HEADER_DIGEST = 4;
     static final int DATA_DIGEST = 8;
-    /** PDUs get the right number, length and digests, so that their contents are examined. */
+    /** The flag that corrects CmdSN, length and digests of each PDU, so that the target examines the contents of the PDU. */
     static final int MEND = 16;
 
     private static final ConnectionFuzz INSTANCE = new ConnectionFuzz();
@@ -53,7 +53,7 @@ public final class ConnectionFuzz {
         freeBytes = serving.server.freeBufferBytes();
     }
 
-    /** The entry point of the fuzzer. */
+    /** Runs one input of the fuzzer. */
     public static void fuzzerTestOneInput(byte[] input) {
         if (input.length > 0) {
             INSTANCE.tryOut(input);
@@ -63,11 +63,11 @@ public final class ConnectionFuzz {
     private void tryOut(byte[] input) {
         try {
             converse(input[0], Arrays.copyOfRange(input, 1, input.length));
-            await("the connection ends", () -> serving.server.connectionCount() == 1);
-            await("its memory comes back", () -> serving.server.freeBufferBytes() == freeBytes);
+            await("the fuzzed connection is closed", () -> serving.server.connectionCount() == 1);
+            await("the memory of the fuzzed connection is free", () -> serving.server.freeBufferBytes() == freeBytes);
             checkInnocent();
         } catch (IOException e) {
-            throw new AssertionError("the innocent session is hurt, or the connection hangs", e);
+            throw new AssertionError("the other session failed, or the fuzzed connection was not closed", e);
         }
         errors.check();
     }
@@ -82,10 +82,10 @@ public final class ConnectionFuzz {
             InputStream answers = raw.socket.getInputStream();
             byte[] buffer = new byte[65536];
             while (answers.read(buffer) >= 0) {
-                // Only the end of the answers matters here.
+                // The contents of the responses are not checked.
             }
         } catch (SocketException e) {
-            // The target may close the connection before everything is sent.
+            // The target may close the connection before all bytes are sent.
         }
     }
 
@@ -100,7 +100,7 @@ public final class ConnectionFuzz {
         raw.dataDigests = (mode & DATA_DIGEST) != 0;
     }
 
-    /** Cuts bytes into PDUs and corrects each PDU. */
+    /** Splits bytes into PDUs, and corrects CmdSN, length and digests of each PDU. Returns the corrected bytes. */
     private static byte[] mended(RawInitiator raw, byte[] bytes) {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         int at = 0;
@@ -125,18 +125,18 @@ public final class ConnectionFuzz {
         byte[] data = random(Serving.BLOCK, round++);
         good(RawInitiator.WRITE, RawInitiator.write(7, 1), data);
         if (!Arrays.equals(good(RawInitiator.READ, RawInitiator.read(7, 1), EMPTY).data(), data)) {
-            throw new AssertionError("the innocent session reads what it has not written");
+            throw new AssertionError("the other session read data that differs from the data it had written");
         }
     }
 
     private End good(int flags, byte[] cdb, byte[] data) throws IOException {
         End end = innocent.run(flags, cdb, Serving.BLOCK, data);
         if (end.status() == 2 && end.senseCode() >>> 16 == 6) {
-            // The other session may have reset the unit.
+            // The fuzzed session may have reset the logical unit.
             end = innocent.run(flags, cdb, Serving.BLOCK, data);
         }
         if (end.status() != 0) {
-            throw new AssertionError("a command of the innocent session ends with status " + end.status());
+            throw new AssertionError("a command of the other session ended with status " + end.status());
         }
         return end;
     }

@@ -1,13 +1,13 @@
 package io.modeldisk.protocol.engine;
 
-/** CRC32C bit by bit from its polynomial (RFC 7143 section 13.1): independent of the code that it checks. */
+/** Computes CRC32C bit by bit from the polynomial (RFC 7143 section 13.1), independently of the code under test. */
 public final class Crc32c {
-    /** 11EDC6F41h, mirrored. */
+    /** The polynomial 11EDC6F41h with its bits in reverse order. */
     private static final int POLYNOMIAL = 0x82F63B78;
 
     private Crc32c() {}
 
-    /** The four bytes of the digest in the order on the wire. */
+    /** Returns the four bytes of the digest in wire order. */
     public static byte[] digest(byte[] data) {
         int crc = -1;
         for (byte next : data) {

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Header and data digests (RFC 7143 sections 7.8 and 13.1), computed and checked by independent code. */
+/** Header and data digests (RFC 7143 sections 7.8 and 13.1), which code of the tests computes and checks. */
 @Timeout(60)
 class DigestTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -55,7 +55,7 @@ class DigestTest {
         serving.close();
     }
 
-    /** The examples of RFC 7143, appendix A. */
+    /** The examples come from RFC 7143, appendix A. */
     @ParameterizedTest
     @CsvSource({
         "0000000000000000000000000000000000000000000000000000000000000000, aa36918a",
@@ -63,13 +63,13 @@ class DigestTest {
         "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f, 4e79dd46",
         "1f1e1d1c1b1a191817161514131211100f0e0d0c0b0a09080706050403020100, 5cdb3f11"
     })
-    void digestsOfTheExamplesOfRfc3720AreRight(String bytes, String digest) {
+    void crc32cDigestsMatchTheExamplesOfTheRfc(String bytes, String digest) {
         assertThat(Crc32c.digest(HexFormat.of().parseHex(bytes))).isEqualTo(HexFormat.of().parseHex(digest));
     }
 
     @ParameterizedTest
     @CsvSource({"CRC32C, None", "None, CRC32C", "CRC32C, CRC32C"})
-    void dataIsReadBackWithEveryCombinationOfDigests(String header, String data) throws IOException {
+    void writtenDataIsReadBackWithEveryCombinationOfDigests(String header, String data) throws IOException {
         try (RawInitiator initiator = login(header, data)) {
             byte[] bytes = random(6 * BLOCK, 1);
             int tag = initiator.command(WRITE_MORE_FOLLOWS, RawInitiator.write(3, 6), bytes.length,
@@ -86,7 +86,7 @@ class DigestTest {
     }
 
     @Test
-    void digestOfAHeaderCoversItsAdditionalSegments() throws IOException {
+    void headerDigestCoversAdditionalHeaderSegments() throws IOException {
         ByteBuffer header = ByteBuffer.allocate(56).put(raw.request(0x01, NO_DATA, 9).put(4, (byte) 2).array());
         header.putInt(0x0005_0200);
         raw.sendBytes(raw.encode(header, EMPTY));
@@ -94,7 +94,7 @@ class DigestTest {
     }
 
     @Test
-    void damagedHeaderEndsTheConnectionWithoutAReject() throws IOException {
+    void damagedHeaderClosesTheConnectionWithoutAReject() throws IOException {
         byte[] pdu = raw.encode(raw.request(0x40, 0x80, 7).putInt(20, NONE), EMPTY);
         pdu[30] ^= 1;
         raw.sendBytes(pdu);
@@ -104,10 +104,10 @@ class DigestTest {
         } catch (IOException e) {
             assertThat(e).isInstanceOfAny(EOFException.class, SocketException.class);
         }
-        assertThat(reply).as("what the header says cannot be trusted").isNull();
+        assertThat(reply).as("the response to a PDU with a damaged header").isNull();
     }
 
-    /** Sends a PDU with one bit of its data changed after its digest was made. */
+    /** Sends a PDU with one wrong bit in its data, so that the data does not match the digest. */
     private void sendDamaged(ByteBuffer header, byte[] data) throws IOException {
         header.putInt(4, data.length);
         byte[] pdu = raw.encode(header, data);
@@ -143,7 +143,7 @@ class DigestTest {
     }
 
     @Test
-    void commandBehindOneThatIsMissingEndsTheSession() throws IOException {
+    void commandAfterARejectedCommandClosesTheConnection() throws IOException {
         ByteBuffer header = writeHeader(500, WRITE, raw.cmdSn++);
         sendDamaged(header, random(4 * BLOCK, 3));
         assertRejected(header);
@@ -152,7 +152,7 @@ class DigestTest {
     }
 
     @Test
-    void damagedDataOutFailsTheCommandAfterItsLastDataAndWritesNothing() throws IOException {
+    void damagedDataOutFailsTheWriteAfterTheFinalDataOut() throws IOException {
         byte[] before = serving.fill(4);
         byte[] data = random(4 * BLOCK, 5);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), data.length, EMPTY);
@@ -180,7 +180,7 @@ class DigestTest {
     }
 
     @Test
-    void damagedDataOfNoCommandIsRejectedAndTheSessionGoesOn() throws IOException {
+    void damagedDataOutWithoutACommandIsRejectedAndTheSessionContinues() throws IOException {
         ByteBuffer header = RawInitiator.header(0x05, 0x80).putInt(16, 999).putInt(20, 888);
         sendDamaged(header, new byte[100]);
         assertRejected(header);
@@ -188,7 +188,7 @@ class DigestTest {
     }
 
     @Test
-    void damagedPingIsRejectedAndItsNumberDoesNotCount() throws IOException {
+    void damagedPingIsRejectedAndDoesNotAdvanceExpCmdSn() throws IOException {
         ByteBuffer header = RawInitiator.header(0x00, 0x80).putInt(16, 7).putInt(20, NONE).putInt(24, raw.cmdSn)
             .putInt(28, raw.expStatSn);
         sendDamaged(header, new byte[100]);
@@ -197,7 +197,7 @@ class DigestTest {
     }
 
     @Test
-    void discoverySessionMayHaveDigests() throws IOException {
+    void discoverySessionMayUseDigests() throws IOException {
         try (RawInitiator finder = new RawInitiator(serving.server.localAddress())) {
             finder.login(1, 3, "InitiatorName=iqn.test:finder", "SessionType=Discovery", "HeaderDigest=CRC32C",
                 "DataDigest=CRC32C");

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** VERIFY, WRITE AND VERIFY, WRITE SAME and PRE-FETCH (SBC-3), over the wire. */
+/** The commands VERIFY, WRITE AND VERIFY, WRITE SAME and PRE-FETCH (SBC-3) over a connection. */
 @Timeout(60)
 class DiskCommandsTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -53,7 +53,7 @@ class DiskCommandsTest {
         serving.close();
     }
 
-    /** A CDB of 10, 12 or 16 bytes for a range of the medium. */
+    /** Returns a CDB of 10, 12 or 16 bytes for a range of the medium. */
     private static byte[] range(int opcode, int flags, int lba, int blocks) {
         ByteBuffer cdb = ByteBuffer.allocate(16).put(0, (byte) opcode).put(1, (byte) flags);
         return switch (opcode >> 5) {
@@ -73,14 +73,14 @@ class DiskCommandsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0x2F, 0xAF, 0x8F})
-    void verifyOfTheMediumTakesNoData(int opcode) throws IOException {
+    void verifyWithoutAByteCheckNeedsNoData(int opcode) throws IOException {
         assertThat(write(opcode, 0, 0, BLOCKS, EMPTY).status()).isZero();
         assertThat(write(opcode, 0, 1, BLOCKS, EMPTY).senseCode()).isEqualTo(LBA_OUT_OF_RANGE);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {0x2F, 0xAF, 0x8F})
-    void verifyWithTheSameDataIsGood(int opcode) throws IOException {
+    void verifyWithEqualDataSucceeds(int opcode) throws IOException {
         End end = write(opcode, COMPARE, 7, 3, blocks(7, 3));
         assertThat(end.status()).isZero();
         assertThat(end.residual()).isZero();
@@ -97,7 +97,7 @@ class DiskCommandsTest {
     }
 
     @Test
-    void failedVerifyTakesAllDataAndChangesNothing() throws IOException {
+    void failedVerifyReceivesAllDataAndLeavesTheMediumUnchanged() throws IOException {
         byte[] data = blocks(0, 2);
         data[5000] ^= 1;
         End end = write(0x2F, COMPARE, 0, 2, data);
@@ -107,7 +107,7 @@ class DiskCommandsTest {
     }
 
     @Test
-    void verifyOfManyPiecesComparesThemAll() throws IOException {
+    void verifyComparesAllPiecesOfALongRange() throws IOException {
         byte[] data = blocks(100, 512);
         int tag = raw.command(WRITE, range(0x8F, COMPARE, 100, 512), data.length, EMPTY);
         data[data.length - 1] ^= 1;
@@ -122,7 +122,7 @@ class DiskCommandsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0x2F, 0xAF, 0x8F})
-    void verifyWithOneBlockComparesItWithEveryBlock(int opcode) throws IOException {
+    void verifyWithOneBlockComparesEveryBlockOfTheRange(int opcode) throws IOException {
         byte[] one = random(BLOCK, 2);
         write(0x93, 0, 60, 70, one);
         assertThat(write(opcode, COMPARE_ONE, 60, 70, one).status()).isZero();
@@ -133,14 +133,14 @@ class DiskCommandsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0x2F, 0xAF, 0x8F, 0x2E, 0xAE, 0x8E})
-    void reservedByteCheckIsAnInvalidField(int opcode) throws IOException {
+    void reservedByteCheckValueIsRefused(int opcode) throws IOException {
         End end = write(opcode, RESERVED_CHECK, 0, 1, new byte[BLOCK]);
         assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
         assertThat(end.fieldPointer()).as("bit 2 of byte 1").isEqualTo(0xCA0001);
     }
 
     @Test
-    void verifyOfNoBlocksIsGood() throws IOException {
+    void verifyOfZeroBlocksSucceeds() throws IOException {
         for (int check : new int[]{0, COMPARE, COMPARE_ONE}) {
             assertThat(write(0x8F, check, 0, 0, EMPTY).status()).isZero();
         }
@@ -148,7 +148,7 @@ class DiskCommandsTest {
 
     @ParameterizedTest
     @CsvSource({"0x2E, 0", "0xAE, 0", "0x8E, 0", "0x2E, 2", "0xAE, 2", "0x8E, 2"})
-    void writeAndVerifyWrites(int opcode, int check) throws IOException {
+    void writeAndVerifyWritesItsData(int opcode, int check) throws IOException {
         byte[] data = random(3 * BLOCK, opcode);
         assertThat(write(opcode, check, 9, 3, data).status()).isZero();
         assertThat(serving.contents(9 * BLOCK, data.length)).isEqualTo(data);
@@ -156,7 +156,7 @@ class DiskCommandsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0x41, 0x93})
-    void writeSameWritesTheBlockToAllOfTheRangeAndNothingElse(int opcode) throws IOException {
+    void writeSameFillsItsRangeAndNothingElse(int opcode) throws IOException {
         byte[] one = random(BLOCK, 3);
         assertThat(write(opcode, 0, 63, 130, one).status()).isZero();
         for (int lba = 63; lba < 63 + 130; lba++) {
@@ -175,7 +175,7 @@ class DiskCommandsTest {
     @ParameterizedTest
     @CsvSource({"0x41, 0x08, 0xCB0001", "0x41, 0x10, 0xCC0001", "0x93, 0x08, 0xCB0001", "0x93, 0x10, 0xCC0001",
         "0x41, 0x01, 0xC80001", "0x93, 0x20, 0xCD0001"})
-    void writeSameNeitherUnmapsNorAnchorsNorProtects(int opcode, int flags, int pointer) throws IOException {
+    void writeSameWithAnUnsupportedFlagIsRefused(int opcode, int flags, int pointer) throws IOException {
         End end = write(opcode, flags, 0, 1, new byte[BLOCK]);
         assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
         assertThat(end.fieldPointer()).isEqualTo(pointer);
@@ -184,7 +184,7 @@ class DiskCommandsTest {
 
     @ParameterizedTest
     @CsvSource({"0x41, 7", "0x93, 10"})
-    void writeSameOfNoBlocksIsRefusedAsTheBlockLimitsSay(int opcode, int field) throws IOException {
+    void writeSameOfZeroBlocksIsRefusedAsTheBlockLimitsPageStates(int opcode, int field) throws IOException {
         End end = write(opcode, 0, 0, 0, new byte[BLOCK]);
         assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
         assertThat(end.fieldPointer()).isEqualTo(0xC00000 | field);
@@ -193,7 +193,7 @@ class DiskCommandsTest {
     }
 
     @Test
-    void rangeBeyondTheLimitIsAnInvalidField() throws IOException {
+    void rangeAboveTheWriteSameLimitIsRefused() throws IOException {
         byte[] limits = raw.run(READ, cdb(0x12, 1, 0xB0, 0, 64), 64, EMPTY).data();
         int limit = (int) ByteBuffer.wrap(limits).getLong(36);
         for (byte[] cdb : new byte[][]{range(0x93, 0, 0, limit + 1), range(0x8F, COMPARE_ONE, 0, limit + 1)}) {
@@ -205,7 +205,7 @@ class DiskCommandsTest {
 
     @ParameterizedTest
     @CsvSource({"0x41, 0", "0x93, 0", "0x8F, 6"})
-    void writeSameWithoutItsBlockIsRefusedAndWritesNothing(int opcode, int flags) throws IOException {
+    void singleBlockCommandWithoutItsBlockOfDataIsRefused(int opcode, int flags) throws IOException {
         byte[] cdb = range(opcode, flags, 0, 4);
         assertThat(raw.run(NO_DATA, cdb, 0, EMPTY).senseCode()).isEqualTo(INVALID_FIELD_IN_COMMAND_UNIT);
         assertThat(raw.run(WRITE, cdb, BLOCK - 1, new byte[BLOCK - 1]).senseCode())
@@ -215,7 +215,7 @@ class DiskCommandsTest {
     }
 
     @Test
-    void dataBeyondTheSingleBlockIsAnUnderflow() throws IOException {
+    void writeSameWithMoreThanOneBlockOfDataReportsAnUnderflow() throws IOException {
         End end = raw.run(WRITE, range(0x93, 0, 0, 4), 3 * BLOCK, new byte[3 * BLOCK]);
         assertThat(end.status()).isZero();
         assertThat(end.underflow()).isTrue();
@@ -224,7 +224,7 @@ class DiskCommandsTest {
 
     @ParameterizedTest
     @CsvSource({"0x41, 2047, 2", "0x93, 2048, 1", "0x2E, 2048, 1", "0x8F, 2048, 1", "0x34, 2048, 1", "0x90, 2000, 49"})
-    void rangeBeyondTheUnitIsRefusedAtTheAddress(int opcode, int lba, int blocks) throws IOException {
+    void rangeBeyondTheEndOfTheUnitIsRefusedWithAFieldPointer(int opcode, int lba, int blocks) throws IOException {
         End end = raw.run(WRITE, range(opcode, 0, lba, blocks), BLOCK, new byte[BLOCK]);
         assertThat(end.senseCode()).isEqualTo(LBA_OUT_OF_RANGE);
         assertThat(end.fieldPointer()).isEqualTo(0xC00002);

@@ -28,11 +28,11 @@ class FullDuplexTest {
     private static final int MIB = 1 << 20;
     private static final int WRITE_BYTES = 256 << 10;
     private static final int READ_BYTES = 7 * MIB;
-    /** Together more than the socket buffers hold. */
+    /** The number of reads. Their data together exceeds the capacity of the socket buffers. */
     private static final int READS = 4;
 
     @Test
-    void writeGoesOnWhileItsInitiatorDoesNotReceive() throws IOException {
+    void writeCompletesWhileItsInitiatorDoesNotReceiveReadData() throws IOException {
         try (Serving serving = new Serving(context -> context.bufferBytes(256L * BufferPool.CHUNK_BYTES));
             RawInitiator raw = serving.login("MaxRecvDataSegmentLength=262144")) {
             for (int i = 0; i < 4 * READS; i++) {
@@ -49,7 +49,7 @@ class FullDuplexTest {
                     EMPTY));
             }
             raw.dataOut(write, r2t.targetTransferTag(), 0, 0, data, true);
-            await("the write", () -> Arrays.equals(serving.contents(0, WRITE_BYTES), data));
+            await("the write reaches the medium", () -> Arrays.equals(serving.contents(0, WRITE_BYTES), data));
             Map<Integer, ByteArrayOutputStream> ended = receiveEnds(raw, READS + 1);
             assertThat(ended).containsKey(write);
             for (int read : reads) {
@@ -59,7 +59,7 @@ class FullDuplexTest {
         }
     }
 
-    /** The data of commands that end with GOOD, by tag. */
+    /** Receives the responses of commands and checks that each status is GOOD. Returns the data of each command by its tag. */
     private static Map<Integer, ByteArrayOutputStream> receiveEnds(RawInitiator raw, int commands) throws IOException {
         Map<Integer, ByteArrayOutputStream> data = new HashMap<>();
         for (int ended = 0; ended < commands;) {

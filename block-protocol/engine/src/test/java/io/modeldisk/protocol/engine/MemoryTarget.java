@@ -13,17 +13,17 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** A target with one unit of plain memory, to test the protocol alone. The unit can park its tasks. */
+/** A target with one logical unit of plain memory, for tests of the protocol. The unit can park its tasks. */
 public final class MemoryTarget implements Target, AutoCloseable {
     public static final String NAME = "iqn.2026-11.io.modeldisk:memory";
 
     public final MemoryUnit unit;
     public final List<String> nexusEvents = new CopyOnWriteArrayList<>();
-    /** How long a nexus may be silent. */
+    /** The time in nanoseconds for which a nexus may be silent. */
     public volatile long silenceBoundNs = Long.MAX_VALUE;
-    /** How often the watchdog has asked for {@link #silenceBoundNs}. */
+    /** The number of times that the watchdog has read {@link #silenceBoundNs}. */
     public final AtomicInteger silenceChecks = new AtomicInteger();
-    /** Runs before a nexus is reported silent. */
+    /** An action that runs before the target records a silent nexus. */
     public volatile Runnable silencing = () -> {};
     private final DataMemory memory;
 
@@ -74,24 +74,26 @@ public final class MemoryTarget implements Target, AutoCloseable {
         memory.close();
     }
 
-    /** The unit. Concurrent writes of one range may mix; a test that must avoid that uses one writer. */
+    /** The logical unit. The data of concurrent writes to one range may mix, so a test uses only one writer for a range. */
     public static final class MemoryUnit implements DiskUnit {
         private static final CdbUsage ECHO = CdbUsage.parse("C0 00 FF 00 00 00");
 
         private final DataMemory memory;
         public final List<IoTask> parked = new CopyOnWriteArrayList<>();
         public volatile boolean parking;
-        /** Whether the unit has PUSH and PULL, and the round of the last command. */
+        /** Whether the unit supports PUSH and PULL. */
         public volatile boolean keepsRounds;
+        /** The round of the last command. */
         public volatile long round;
         public volatile boolean declaredFinite;
-        /** The longest pinned piece of a read, and the most pieces that were pinned at a time. */
+        /** The maximum length of a pinned piece of a read. */
         public volatile int longestPinBytes = Integer.MAX_VALUE;
+        /** The maximum number of pieces that were pinned at the same time. */
         public final AtomicInteger mostPinned = new AtomicInteger();
         private final AtomicInteger pinned = new AtomicInteger();
-        /** Runs before a piece of a read is pinned. */
+        /** An action that runs before a piece of a read is pinned. */
         public volatile Consumer<IoTask> pinning = _ -> {};
-        /** Runs before each block that a WRITE SAME fills. */
+        /** An action that runs before a WRITE SAME fills a block of the unit. */
         public volatile Runnable filling = () -> {};
 
         MemoryUnit(DataMemory memory) {
@@ -147,12 +149,12 @@ public final class MemoryTarget implements Target, AutoCloseable {
             pinned.decrementAndGet();
         }
 
-        /** Whether this task was aborted. */
+        /** Whether a task was aborted. */
         public static boolean isAborted(IoTask task) {
             return ((TaskSlot) task).endReason() == EndReason.ABORTED;
         }
 
-        /** The number of pinned pieces. */
+        /** Returns the number of pinned pieces. */
         public int pinned() {
             return pinned.get();
         }
@@ -227,7 +229,7 @@ public final class MemoryTarget implements Target, AutoCloseable {
             return keepsRounds ? List.of(ECHO, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE) : List.of(ECHO);
         }
 
-        /** Returns byte 2 of its CDB. */
+        /** Returns byte 2 of the CDB. */
         @Override
         public byte[] vendorCommand(Nexus nexus, Cdb cdb) {
             return new byte[]{(byte) cdb.u8(2)};
@@ -244,7 +246,7 @@ public final class MemoryTarget implements Target, AutoCloseable {
         }
     }
 
-    /** Serves {@code args[0]} megabytes on port {@code args[1]} until it is killed, for measurements by hand. */
+    /** Serves {@code args[0]} MiB on port {@code args[1]} until the process is killed. Intended for manual measurements. */
     public static void main(String[] args) throws Exception {
         MemoryTarget target = new MemoryTarget(Long.parseLong(args[0]) << 20);
         TargetContext context = new TargetContext()

@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Connections that have not logged in, with room for eight. */
+/** Connections that have not logged in, with a limit of eight connections. */
 class PendingLoginsTest {
     private static final int LIMIT = 8;
     private static final InetAddress FLOOD = InetAddress.ofLiteral("10.0.0.1");
@@ -46,7 +46,7 @@ class PendingLoginsTest {
     }
 
     @Test
-    void halfOpenConnectionsOfOneAddressLeaveRoomForOtherAddresses() {
+    void oneAddressMayUseOnlyHalfOfTheConnectionLimit() {
         connect(FLOOD, LIMIT / 2);
         assertThat(connect(FLOOD)).isNull();
         connect(LEARNER, LIMIT / 2);
@@ -54,7 +54,7 @@ class PendingLoginsTest {
     }
 
     @Test
-    void connectionWithoutARequestMakesRoomForTheNextOfItsAddress() {
+    void connectionWithoutALoginRequestIsReplacedByANewConnection() {
         Login[] silent = connect(FLOOD, LIMIT / 2);
         silent[0].requested();
         clock.advance(PendingLogins.REQUEST_GRACE);
@@ -63,7 +63,7 @@ class PendingLoginsTest {
     }
 
     @Test
-    void slowLoginMakesRoomAfterASecond() {
+    void slowLoginIsReplacedByANewConnectionAfterItsGracePeriod() {
         Login[] slow = connect(FLOOD, LIMIT / 2);
         for (Login login : slow) {
             login.requested();
@@ -76,7 +76,7 @@ class PendingLoginsTest {
     }
 
     @Test
-    void addressWithMostConnectionsMakesRoomWhenAllPlacesAreTaken() {
+    void newConnectionAtTheLimitReplacesOneOfTheMostFrequentAddress() {
         Login[] flood = connect(FLOOD, LIMIT / 2);
         for (int i = 0; i < LIMIT / 2; i++) {
             connect(InetAddress.ofLiteral("10.0.1." + i));
@@ -87,7 +87,7 @@ class PendingLoginsTest {
     }
 
     @Test
-    void newestWaitingConnectionWithRoomIsServedFirst() {
+    void newestWaitingConnectionIsServedFirst() {
         Login[] flood = connect(FLOOD, LIMIT / 2);
         Waiting first = waiting(FLOOD);
         Waiting second = waiting(FLOOD);
@@ -103,7 +103,7 @@ class PendingLoginsTest {
     }
 
     @Test
-    void tooManyWaitingConnectionsCostTheirOwnAddressItsOldest() {
+    void oldestConnectionOfTheMostFrequentAddressIsRefusedWhenTooManyWait() {
         connect(FLOOD, LIMIT / 2);
         Waiting learner = waiting(LEARNER);
         Waiting oldest = waiting(FLOOD);

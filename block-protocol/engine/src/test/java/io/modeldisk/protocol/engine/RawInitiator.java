@@ -15,7 +15,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** An initiator that sends exactly the bytes of the test, also those that a correct initiator never sends. */
+/** An initiator that sends exactly the bytes of a test, including bytes that a correct initiator never sends. */
 public final class RawInitiator implements AutoCloseable {
     static final int READ = 0xC0;
     static final int WRITE = 0xA0;
@@ -30,8 +30,9 @@ public final class RawInitiator implements AutoCloseable {
     int cmdSn = 1;
     int expStatSn;
     int maxCmdSn;
-    /** Whether headers and data have digests; set by {@link #loggedIn}. */
+    /** Whether headers have digests. Set by {@link #loggedIn}. */
     boolean headerDigests;
+    /** Whether data segments have digests. Set by {@link #loggedIn}. */
     boolean dataDigests;
     private int nextTag = 100;
     private final DataInputStream in;
@@ -74,17 +75,17 @@ public final class RawInitiator implements AutoCloseable {
             return header.getInt(32);
         }
 
-        /** ExpDataSN of a SCSI Response, DataSN of a Data-In, R2TSN of an R2T. */
+        /** Returns ExpDataSN of a SCSI Response, DataSN of a Data-In, or R2TSN of an R2T. */
         int expDataSn() {
             return header.getInt(36);
         }
 
-        /** The buffer offset of a Data-In or an R2T. */
+        /** Returns the buffer offset of a Data-In or an R2T. */
         int bufferOffset() {
             return header.getInt(40);
         }
 
-        /** The desired length of an R2T, or the residual count of a response. */
+        /** Returns the desired data length of an R2T, or the residual count of a response. */
         int lastField() {
             return header.getInt(44);
         }
@@ -104,19 +105,19 @@ public final class RawInitiator implements AutoCloseable {
         }
     }
 
-    /** The end of a SCSI command. */
+    /** The result of a SCSI command. */
     record End(int status, byte[] data, int residual, boolean overflow, boolean underflow, byte[] sense, Reply last) {
-        /** Sense key, additional sense code and qualifier, as 0x52400. */
+        /** Returns the sense key, the additional sense code and the qualifier as one number, such as 0x52400. */
         int senseCode() {
             return (sense[4] & 0xF) << 16 | (sense[14] & 0xFF) << 8 | sense[15] & 0xFF;
         }
 
-        /** The sense-key specific bytes with the field pointer, as 0xCF0002 for bit 7 of byte 2. */
+        /** Returns the sense-key specific bytes with the field pointer, such as 0xCF0002 for bit 7 of byte 2. */
         int fieldPointer() {
             return ByteBuffer.wrap(sense).getInt(2 + 14) & 0xFFFFFF;
         }
 
-        /** The INFORMATION field, if it is valid; -1 if it is not. */
+        /** Returns the INFORMATION field, or -1 if the field is not valid. */
         int information() {
             return (sense[2] & 0x80) == 0 ? -1 : ByteBuffer.wrap(sense).getInt(2 + 3);
         }
@@ -126,7 +127,7 @@ public final class RawInitiator implements AutoCloseable {
         this(address, null);
     }
 
-    /** Connects from an address of this machine. */
+    /** Connects to the target from the local address {@code from}, or from any local address if {@code from} is null. */
     RawInitiator(InetSocketAddress address, String from) throws IOException {
         if (from != null) {
             socket.bind(new InetSocketAddress(from, 0));
@@ -137,17 +138,17 @@ public final class RawInitiator implements AutoCloseable {
         in = new DataInputStream(socket.getInputStream());
     }
 
-    /** Logs in with these keys besides the names, and takes the unit attention of LUN 0. */
+    /** Logs in with these keys in addition to the names, and clears the unit attention of LUN 0. */
     static RawInitiator loggedIn(TargetServer server, String name, String... keys) throws IOException {
         RawInitiator initiator = justLoggedIn(server, name, keys);
         End attention = initiator.run(NO_DATA, cdb(0), 0, EMPTY);
         if (attention.status() != 2 || attention.senseCode() != SenseCodes.POWER_ON) {
-            throw new IOException("no unit attention after the login: " + attention);
+            throw new IOException("the first command after the login reported no unit attention: " + attention);
         }
         return initiator;
     }
 
-    /** Logs in, and sends nothing yet. */
+    /** Logs in without sending a SCSI command. */
     static RawInitiator justLoggedIn(TargetServer server, String name, String... keys) throws IOException {
         RawInitiator initiator = new RawInitiator(server.localAddress());
         String[] all = new String[keys.length + 3];
@@ -157,7 +158,7 @@ public final class RawInitiator implements AutoCloseable {
         System.arraycopy(keys, 0, all, 3, keys.length);
         Reply reply = initiator.login(1, 3, all);
         if (reply.loginStatus() != 0 || (reply.flags() & 0x83) != 0x83) {
-            throw new IOException("login failed: %04Xh".formatted(reply.loginStatus()));
+            throw new IOException("the login failed with status %04Xh".formatted(reply.loginStatus()));
         }
         initiator.headerDigests = "CRC32C".equals(reply.text().get("HeaderDigest"));
         initiator.dataDigests = "CRC32C".equals(reply.text().get("DataDigest"));
@@ -168,7 +169,7 @@ public final class RawInitiator implements AutoCloseable {
         return pairs.length == 0 ? EMPTY : (String.join("\0", pairs) + "\0").getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Sends a Login Request and returns the response; with a transit to {@code next} unless that is negative. */
+    /** Sends a Login Request and returns the response. If {@code next} is negative, the request asks for no stage transit. */
     public Reply login(int stage, int next, String... pairs) throws IOException {
         send(loginHeader(stage, next), text(pairs));
         return receive();
@@ -183,7 +184,7 @@ public final class RawInitiator implements AutoCloseable {
         return ByteBuffer.allocate(48).put(0, (byte) opcode).put(1, (byte) flags);
     }
 
-    /** A header with the next command number. */
+    /** Returns a request header with the next CmdSN. */
     ByteBuffer request(int opcode, int flags, int tag) {
         int number = (opcode & 0x40) == 0 ? cmdSn++ : cmdSn;
         return header(opcode, flags).putInt(16, tag).putInt(24, number).putInt(28, expStatSn);
@@ -198,7 +199,7 @@ public final class RawInitiator implements AutoCloseable {
         sendBytes(encode(header, data));
     }
 
-    /** The bytes of a PDU with the negotiated digests. */
+    /** Returns the bytes of a PDU with the negotiated digests. */
     byte[] encode(ByteBuffer header, byte[] data) {
         int padded = data.length + 3 & -4;
         ByteBuffer all = ByteBuffer.allocate(header.capacity() + 4 + padded + 4).put(header.array());
@@ -216,7 +217,7 @@ public final class RawInitiator implements AutoCloseable {
         socket.getOutputStream().write(bytes);
     }
 
-    /** Sends a SCSI command to LUN 0; returns its tag. */
+    /** Sends a SCSI command to LUN 0. Returns the task tag of the command. */
     int command(int flags, byte[] cdb, int expectedBytes, byte[] immediateData) throws IOException {
         return command(0x01, flags, 0, cdb, expectedBytes, immediateData);
     }
@@ -235,7 +236,7 @@ public final class RawInitiator implements AutoCloseable {
             .putInt(36, dataSn).putInt(40, offset), data);
     }
 
-    /** Sends an immediate task management function; returns its response code. */
+    /** Sends an immediate task management function. Returns the response code. */
     public int manage(int function, int referencedTag) throws IOException {
         int tag = newTag();
         send(request(0x42, 0x80 | function, tag).putInt(20, referencedTag), EMPTY);
@@ -246,7 +247,7 @@ public final class RawInitiator implements AutoCloseable {
         return reply.u8(2);
     }
 
-    /** Sends a ping and returns the next PDU: its answer, if everything before it has been answered. */
+    /** Sends a ping and returns the next PDU. This PDU is the ping response if the target has no other PDU to send. */
     Reply ping(byte[] data) throws IOException {
         send(request(0x40, 0x80, newTag()).putInt(20, NONE), data);
         return receive();
@@ -275,22 +276,23 @@ public final class RawInitiator implements AutoCloseable {
 
     private void checkDigest(boolean agreed, byte[] bytes) throws IOException {
         if (agreed && !Arrays.equals(in.readNBytes(4), Crc32c.digest(bytes))) {
-            throw new IOException("a wrong digest from the target");
+            throw new IOException("the target sent a wrong digest");
         }
     }
 
-    /** Receives up to the end of a command, and gathers its Data-In. */
+    /** Receives PDUs until a command has completed. Returns the result with the data of all Data-In PDUs. */
     End end(int tag) throws IOException {
         ByteArrayOutputStream data = new ByteArrayOutputStream();
         while (true) {
             Reply reply = receive();
             if (reply.tag() != tag) {
-                throw new IOException("opcode %02Xh for tag %d, expected %d"
+                throw new IOException("the target sent opcode %02Xh for tag %d, but tag %d was expected"
                     .formatted(reply.opcode(), reply.tag(), tag));
             }
             if (reply.opcode() == Opcode.DATA_IN) {
                 if (reply.bufferOffset() != data.size()) {
-                    throw new IOException("Data-In at " + reply.bufferOffset() + ", expected at " + data.size());
+                    throw new IOException("the target sent Data-In at offset " + reply.bufferOffset() + ", but offset "
+                        + data.size() + " was expected");
                 }
                 data.writeBytes(reply.data());
             }
@@ -306,7 +308,7 @@ public final class RawInitiator implements AutoCloseable {
         return end(command(flags, cdb, expectedBytes, immediateData));
     }
 
-    /** Whether the target closes the connection after its last PDUs. */
+    /** Receives all PDUs of the target. Returns whether the target then closes the connection. */
     boolean isClosedByTarget() throws IOException {
         try {
             while (true) {

@@ -30,7 +30,7 @@ class RefusalLogTest {
     }
 
     @Test
-    void textOfThePeerStaysWithinItsLine() {
+    void textOfAPeerIsEscapedAndCutInTheLog() {
         List<String> lines = new CopyOnWriteArrayList<>();
         AbstractAppender appender = new AbstractAppender("lines", null, null, true, Property.EMPTY_ARRAY) {
             @Override
@@ -47,6 +47,6 @@ class RefusalLogTest {
             logger.removeAppender(appender);
         }
         assertThat(lines).singleElement().asString().hasSizeLessThan(400).doesNotContain("\n")
-            .startsWith("connection from 10.0.0.1 refused: SessionType=x\\u000AFAKE LINE");
+            .startsWith("the connection from 10.0.0.1 was refused: SessionType=x\\u000AFAKE LINE");
     }
 }

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Rejected PDUs and their reasons; the session goes on (RFC 7143 sections 7.3 and 11.17). */
+/** PDUs that the target rejects, with their reasons. The session continues (RFC 7143 sections 7.3 and 11.17). */
 @Timeout(60)
 class RejectTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -57,20 +57,20 @@ class RejectTest {
         assertThat(reply.opcode()).as("opcode").isEqualTo(Opcode.REJECT);
         assertThat(reply.u8(2)).as("reason").isEqualTo(reason);
         assertThat(reply.tag()).isEqualTo(NONE);
-        assertThat(reply.data()).as("the header that is rejected").isEqualTo(header.array());
+        assertThat(reply.data()).as("the header of the rejected PDU").isEqualTo(header.array());
     }
 
-    /** Sends a PDU that is rejected. Its number does not count and is used again. */
+    /** Sends a PDU that the target must reject. The next command then uses the CmdSN of the PDU again. */
     private void assertRejected(int reason, ByteBuffer header, byte[] data) throws IOException {
         raw.send(header, data);
         assertReject(raw.receive(), reason, header);
         raw.cmdSn = (header.get(0) & 0x40) == 0 && header.getInt(24) != 0 ? header.getInt(24) : raw.cmdSn;
-        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).as("the session goes on").isZero();
+        assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).as("status of the next command").isZero();
     }
 
     @ParameterizedTest
     @ValueSource(ints = {0x07, 0x0F, 0x11, 0x1C, 0x1D, 0x1F, 0x20, 0x25, 0x31, 0x3F})
-    void opcodeOfATargetIsNotSupported(int opcode) throws IOException {
+    void pduWithAnUnsupportedOpcodeIsRejected(int opcode) throws IOException {
         assertRejected(COMMAND_NOT_SUPPORTED, RawInitiator.header(opcode, 0x80).putInt(16, 77), new byte[33]);
     }
 
@@ -80,28 +80,28 @@ class RejectTest {
     }
 
     @Test
-    void answerToAPingThatWasNeverSentIsInvalid() throws IOException {
+    void responseToAPingThatWasNeverSentIsRejected() throws IOException {
         assertRejected(INVALID_PDU_FIELD, raw.request(0x40, 0x80, NONE).putInt(20, 0x1234), EMPTY);
     }
 
     @Test
-    void pingWithAForeignTransferTagIsInvalidAndItsNumberDoesNotCount() throws IOException {
+    void rejectedPingWithAnUnknownTransferTagDoesNotAdvanceExpCmdSn() throws IOException {
         assertRejected(INVALID_PDU_FIELD, raw.request(0x00, 0x80, 7).putInt(20, 0x1234), EMPTY);
     }
 
     @Test
-    void pingWithoutATaskTagGetsNoAnswer() throws IOException {
+    void pingWithoutATaskTagGetsNoResponse() throws IOException {
         raw.send(raw.request(0x40, 0x80, NONE).putInt(20, NONE), EMPTY);
         assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
     }
 
     @Test
-    void commandWithTheReservedTagIsInvalid() throws IOException {
+    void commandWithTheReservedTaskTagIsRejected() throws IOException {
         assertRejected(INVALID_PDU_FIELD, raw.request(0x01, NO_DATA | 1, NONE), EMPTY);
     }
 
     @Test
-    void commandWithTheTagOfATaskInFlightIsRejectedWithoutHarmToTheTask() throws IOException {
+    void commandWithTheTagOfATaskInFlightIsRejected() throws IOException {
         byte[] data = random(BLOCK, 1);
         int tag = raw.command(WRITE, RawInitiator.write(0, 1), BLOCK, EMPTY);
         Reply r2t = raw.receive();
@@ -113,7 +113,7 @@ class RejectTest {
     }
 
     @Test
-    void tagMayBeReusedAfterItsStatus() throws IOException {
+    void taskTagMayBeReusedAfterTheStatusOfItsTask() throws IOException {
         for (int i = 0; i < 500; i++) {
             raw.send(raw.request(0x01, READ | 1, 5).putInt(20, BLOCK).put(32, RawInitiator.read(0, 1)), EMPTY);
             assertThat(raw.end(5).status()).isZero();
@@ -121,13 +121,13 @@ class RejectTest {
     }
 
     @Test
-    void commandThatReadsAndWritesIsNotSupported() throws IOException {
+    void bidirectionalCommandFailsWithInvalidOperationCode() throws IOException {
         End end = raw.run(READ | WRITE, RawInitiator.read(0, 1), BLOCK, EMPTY);
         assertThat(end.senseCode()).as("invalid command operation code").isEqualTo(SenseCodes.INVALID_OPCODE);
     }
 
     @Test
-    void commandWithAnExtendedCdbOfVariableLengthIsNotSupported() throws IOException {
+    void commandWithAVariableLengthCdbFailsWithInvalidOperationCode() throws IOException {
         ByteBuffer header = raw.request(0x01, NO_DATA | 1, 9).put(4, (byte) 5).put(32, RawInitiator.cdb(0x7F));
         byte[] additional = ByteBuffer.allocate(20).putShort((short) 17).put((byte) 1).array();
         raw.sendBytes(ByteBuffer.allocate(68).put(header.array()).put(additional).array());
@@ -135,7 +135,7 @@ class RejectTest {
     }
 
     @Test
-    void protocolErrorIsRejectedBeforeTheConnectionEnds() throws IOException {
+    void pduWithAProtocolErrorIsRejectedBeforeTheConnectionIsClosed() throws IOException {
         raw.cmdSn++;
         ByteBuffer header = raw.request(0x01, NO_DATA | 1, 9);
         raw.send(header, EMPTY);
@@ -144,7 +144,7 @@ class RejectTest {
     }
 
     @Test
-    void dataSegmentLongerThanAgreedIsRejected() throws IOException {
+    void dataSegmentAboveTheNegotiatedLengthIsRejected() throws IOException {
         ByteBuffer header = raw.request(0x40, 0x80, 9).putInt(20, NONE).putInt(4, (1 << 20) + 1);
         raw.sendBytes(header.array());
         assertReject(raw.receive(), PROTOCOL_ERROR, header);
@@ -152,7 +152,7 @@ class RejectTest {
     }
 
     @Test
-    void discoverySessionMayNotManageTasks() throws IOException {
+    void taskManagementInADiscoverySessionIsRejected() throws IOException {
         try (RawInitiator finder = new RawInitiator(serving.server.localAddress())) {
             finder.login(1, 3, "InitiatorName=iqn.test:finder", "SessionType=Discovery");
             ByteBuffer reset = finder.request(0x42, 0x86, 5);
@@ -163,7 +163,7 @@ class RejectTest {
 
     @ParameterizedTest
     @CsvSource({"0, 0, 0", "0, 77, 0", "1, 0, 0", "1, 77, 1", "2, 0, 2"})
-    void logoutIsAnsweredByItsReason(int reason, int cid, int response) throws IOException {
+    void logoutResponseDependsOnTheLogoutReason(int reason, int cid, int response) throws IOException {
         raw.send(raw.request(0x46, 0x80 | reason, 5).putShort(20, (short) cid), EMPTY);
         Reply reply = raw.receive();
         assertThat(reply.opcode()).isEqualTo(Opcode.LOGOUT_RESPONSE);
@@ -176,12 +176,12 @@ class RejectTest {
     }
 
     @Test
-    void logoutWithAnUnknownReasonIsInvalid() throws IOException {
+    void logoutWithAnUnknownReasonIsRejected() throws IOException {
         assertRejected(INVALID_PDU_FIELD, raw.request(0x46, 0x80 | 3, 5), EMPTY);
     }
 
     @Test
-    void abortOfACommandThatNeverCameTakesItsNumber() throws IOException {
+    void abortOfACommandThatNeverArrivedSkipsItsCmdSn() throws IOException {
         int lost = raw.cmdSn++;
         raw.send(raw.request(0x42, 0x81, 50).putInt(20, 999).putInt(32, lost), EMPTY);
         Reply reply = raw.receive();
@@ -192,7 +192,7 @@ class RejectTest {
 
     @ParameterizedTest
     @ValueSource(ints = {-1, 0, 1, 1000})
-    void abortOfACommandWithAnImpossibleNumberFindsNoTask(int ahead) throws IOException {
+    void abortWithAnInvalidRefCmdSnFindsNoTask(int ahead) throws IOException {
         raw.send(raw.request(0x42, 0x81, 50).putInt(20, 999).putInt(32, raw.cmdSn + ahead), EMPTY);
         assertThat(raw.receive().u8(2)).as("task does not exist").isEqualTo(1);
         assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
@@ -204,7 +204,7 @@ class RejectTest {
     }
 
     @Test
-    void textMayContinueOverSeveralRequests() throws IOException {
+    void textRequestMayContinueOverSeveralPdus() throws IOException {
         byte[] whole = RawInitiator.text("X-colour=blue", "SendTargets=");
         Reply first = text(0x40, NONE, Arrays.copyOf(whole, 9));
         assertThat(first.opcode()).isEqualTo(Opcode.TEXT_RESPONSE);
@@ -218,7 +218,7 @@ class RejectTest {
     }
 
     @Test
-    void longTextAnswerIsCutIntoPiecesThatTheInitiatorAccepts() throws IOException {
+    void longTextResponseIsSplitIntoPartsThatTheInitiatorAccepts() throws IOException {
         String[] keys = new String[100];
         Arrays.setAll(keys, i -> "X-key-with-a-long-name-" + i + "=1");
         try (RawInitiator small = serving.loginAs("iqn.test:small", "MaxRecvDataSegmentLength=512")) {
@@ -239,24 +239,24 @@ class RejectTest {
     }
 
     @Test
-    void textExchangeCannotContinueAfterItsEnd() throws IOException {
+    void textRequestForACompletedExchangeIsRejected() throws IOException {
         Reply first = text(0x40, NONE, new byte[0]);
         text(0x80, first.targetTransferTag(), RawInitiator.text("SendTargets="));
         assertRejected(INVALID_PDU_FIELD, raw.request(0x04, 0x80, 60).putInt(20, first.targetTransferTag()), EMPTY);
     }
 
     @Test
-    void textThatIsFinalAndContinuesIsInvalid() throws IOException {
+    void textRequestThatIsBothFinalAndContinuedIsRejected() throws IOException {
         assertRejected(INVALID_PDU_FIELD, raw.request(0x04, 0xC0, 60).putInt(20, NONE), EMPTY);
     }
 
     @Test
-    void malformedTextIsAProtocolError() throws IOException {
+    void malformedTextRequestIsRejectedAsAProtocolError() throws IOException {
         assertRejected(PROTOCOL_ERROR, raw.request(0x04, 0x80, 60).putInt(20, NONE), new byte[]{'a', 'b', 0});
     }
 
     @Test
-    void endlessTextIsRejectedAsALongOperation() throws IOException {
+    void textRequestAboveTheSizeLimitIsRejectedAsALongOperation() throws IOException {
         byte[] part = new byte[8192];
         Arrays.fill(part, (byte) 'x');
         Reply reply = text(0x40, NONE, part);
@@ -267,7 +267,7 @@ class RejectTest {
     }
 
     @Test
-    void impossibleExpStatSnIsHarmless() throws IOException {
+    void commandWithAnInvalidExpStatSnCompletes() throws IOException {
         for (int nonsense : new int[]{0, -1, Integer.MIN_VALUE, 0x7FFFFFFF}) {
             raw.expStatSn = nonsense;
             assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** PUSH and PULL on the wire, in the layout of PROTOCOL.md. */
+/** The commands PUSH and PULL in the wire format that PROTOCOL.md describes. */
 @Timeout(60)
 class RoundCommandsTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -54,12 +54,12 @@ class RoundCommandsTest {
     }
 
     private static int fieldPointer(End end) {
-        // After the two bytes of its length.
+        // Two length bytes precede the sense data.
         return ByteBuffer.wrap(end.sense()).getShort(2 + 16);
     }
 
     @Test
-    void pushIsAWriteWithItsRound() throws IOException {
+    void pushPassesItsDataAndRoundToTheLogicalUnit() throws IOException {
         byte[] data = random(2 * BLOCK, 1);
         End end = raw.run(WRITE, cdb(PUSH, 3, 2, 0xABCDEF012345L), data.length, data);
         assertThat(end.status()).isZero();
@@ -68,7 +68,7 @@ class RoundCommandsTest {
     }
 
     @Test
-    void pullIsAReadWithItsRound() throws IOException {
+    void pullPassesItsRoundToTheLogicalUnit() throws IOException {
         serving.fill(2);
         End end = raw.run(READ, cdb(PULL, 5, 4, 0), 4 * BLOCK, EMPTY);
         assertThat(end.status()).isZero();
@@ -77,7 +77,7 @@ class RoundCommandsTest {
     }
 
     @Test
-    void readsAndWritesHaveNoRound() throws IOException {
+    void readAndWriteCommandsHaveTheImpliedRound() throws IOException {
         raw.run(READ, RawInitiator.read(0, 1), BLOCK, EMPTY);
         assertThat(serving.target.unit.round).isEqualTo(IoTask.IMPLIED_ROUND);
         raw.run(WRITE, cdb(PUSH, 0, 1, 7), BLOCK, new byte[BLOCK]);
@@ -87,7 +87,7 @@ class RoundCommandsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 14, 15})
-    void reservedBytesAreRefusedWhereTheyAre(int at) throws IOException {
+    void reservedCdbByteIsRefusedWithAFieldPointer(int at) throws IOException {
         byte[] cdb = cdb(PULL, 0, 1, 1);
         cdb[at] = 4;
         End end = raw.run(READ, cdb, BLOCK, EMPTY);
@@ -96,13 +96,13 @@ class RoundCommandsTest {
     }
 
     @Test
-    void pushOfRoundZeroHasNoRound() throws IOException {
+    void pushOfRoundZeroHasTheImpliedRound() throws IOException {
         assertThat(raw.run(WRITE, cdb(PUSH, 0, 1, 0), BLOCK, new byte[BLOCK]).status()).isZero();
         assertThat(serving.target.unit.round).isEqualTo(IoTask.IMPLIED_ROUND);
     }
 
     @Test
-    void unitSeesThatAPushIsDeclaredFinite() throws IOException {
+    void logicalUnitGetsTheFiniteFlagOfAPush() throws IOException {
         byte[] cdb = cdb(PUSH, 0, 1, 7);
         cdb[1] = 1;
         assertThat(raw.run(WRITE, cdb, BLOCK, new byte[BLOCK]).status()).isZero();
@@ -112,7 +112,7 @@ class RoundCommandsTest {
     }
 
     @Test
-    void longerTransferThanTheLimitIsRefused() throws IOException {
+    void pullOfMoreBlocksThanTheLimitIsRefused() throws IOException {
         End end = raw.run(READ, cdb(PULL, 0, 2049, 0), BLOCK, EMPTY);
         assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
         assertThat(fieldPointer(end)).isEqualTo(6);
@@ -120,7 +120,7 @@ class RoundCommandsTest {
 
     @ParameterizedTest
     @CsvSource({"2047, 2", "2048, 1", "2049, 0", "4294967295, 1"})
-    void rangeBeyondTheUnitIsRefused(long lba, int blocks) throws IOException {
+    void pullBeyondTheEndOfTheUnitIsRefused(long lba, int blocks) throws IOException {
         assertThat(serving.target.unit.sizeBytes()).isEqualTo((long) BLOCKS * BLOCK);
         End end = raw.run(READ, cdb(PULL, lba, blocks, 0), BLOCK, EMPTY);
         assertThat(end.senseCode()).isEqualTo(LBA_OUT_OF_RANGE);

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The answer of each SCSI command (SPC-4, SBC-3) on the wire. */
+/** The response of a target to each SCSI command (SPC-4, SBC-3). */
 @Timeout(60)
 class ScsiCommandsTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -54,7 +54,7 @@ class ScsiCommandsTest {
     }
 
     @Test
-    void standardInquiryNamesVendorAndProduct() throws IOException {
+    void standardInquiryReturnsVendorAndProduct() throws IOException {
         byte[] data = read(96, 0x12, 0, 0, 0, 96).data();
         assertThat(data).hasSize(96);
         assertThat(data[0]).as("a disk").isZero();
@@ -63,21 +63,21 @@ class ScsiCommandsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 5, 36, 95})
-    void allocationLengthCutsInquiry(int length) throws IOException {
+    void inquiryDataIsCutToTheAllocationLength(int length) throws IOException {
         End end = read(length, 0x12, 0, 0, 0, length);
         assertThat(end.data()).hasSize(length);
         assertThat(end.status()).isZero();
     }
 
     @Test
-    void shortParameterDataIsAnUnderflow() throws IOException {
+    void parameterDataBelowTheExpectedLengthReportsAnUnderflow() throws IOException {
         End end = read(255, 0x12, 0, 0, 0, 255);
         assertThat(end.underflow()).isTrue();
         assertThat(end.residual()).isEqualTo(255 - 96);
     }
 
     @Test
-    void supportedPagesListEveryPageInOrder() throws IOException {
+    void supportedVpdPagesAreListedInAscendingOrder() throws IOException {
         byte[] data = read(255, 0x12, 1, 0, 0, 255).data();
         assertThat(Arrays.copyOfRange(data, 4, data.length))
             .containsExactly(0x00, 0x80, 0x83, 0xB0, 0xB1, 0xC0);
@@ -92,35 +92,35 @@ class ScsiCommandsTest {
     }
 
     @Test
-    void serialNumberPageHasTheSerialNumber() throws IOException {
+    void serialNumberPageContainsTheSerialNumber() throws IOException {
         byte[] data = read(255, 0x12, 1, 0x80, 0, 255).data();
         assertThat(ascii(data, 4, data.length - 4)).isEqualTo("memory-0");
     }
 
     @Test
-    void blockLimitsPageHasTheLongestTransfer() throws IOException {
+    void blockLimitsPageContainsTheMaximumTransferLength() throws IOException {
         assertThat(ByteBuffer.wrap(read(255, 0x12, 1, 0xB0, 0, 255).data()).getInt(8)).isEqualTo(2048);
     }
 
     @Test
-    void unknownVpdPageIsAnInvalidField() throws IOException {
+    void inquiryOfAnUnknownVpdPageIsRefused() throws IOException {
         assertThat(read(255, 0x12, 1, 0xB9, 0, 255).senseCode()).isEqualTo(INVALID_FIELD);
     }
 
     @Test
-    void pageCodeWithoutEvpdIsAnInvalidField() throws IOException {
+    void inquiryWithAPageCodeButWithoutEvpdIsRefused() throws IOException {
         assertThat(read(255, 0x12, 0, 0x80, 0, 255).senseCode()).isEqualTo(INVALID_FIELD);
     }
 
     @Test
-    void readCapacity10HasTheLastBlockAndItsSize() throws IOException {
+    void readCapacity10ReturnsTheLastLbaAndTheBlockSize() throws IOException {
         ByteBuffer data = ByteBuffer.wrap(read(8, 0x25).data());
         assertThat(data.getInt(0)).isEqualTo(BLOCKS - 1);
         assertThat(data.getInt(4)).isEqualTo(BLOCK);
     }
 
     @Test
-    void readCapacity16HasTheLastBlockAndItsSize() throws IOException {
+    void readCapacity16ReturnsTheLastLbaAndTheBlockSize() throws IOException {
         ByteBuffer data = ByteBuffer.wrap(read(32, 0x9E, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 32).data());
         assertThat(data.getLong(0)).isEqualTo(BLOCKS - 1);
         assertThat(data.getInt(8)).isEqualTo(BLOCK);
@@ -132,12 +132,12 @@ class ScsiCommandsTest {
     }
 
     @Test
-    void otherServiceActionIsAnInvalidField() throws IOException {
+    void unknownServiceActionIsRefused() throws IOException {
         assertThat(read(32, 0x9E, 0x11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 32).senseCode()).isEqualTo(INVALID_FIELD);
     }
 
     @Test
-    void modeSense6HasDescriptorAndAllPages() throws IOException {
+    void modeSense6ReturnsTheBlockDescriptorAndAllPages() throws IOException {
         byte[] data = read(255, 0x1A, 0, 0x3F, 0, 255).data();
         assertThat(data).hasSize(4 + 8 + 20 + 12 + 12);
         assertThat(data[0] & 0xFF).as("mode data length").isEqualTo(data.length - 1);
@@ -145,7 +145,7 @@ class ScsiCommandsTest {
     }
 
     @Test
-    void modeSense10WithoutDescriptorHasNone() throws IOException {
+    void modeSense10OmitsTheBlockDescriptorOnRequest() throws IOException {
         byte[] data = read(255, 0x5A, 0x08, 0x08, 0, 0, 0, 0, 0, 255).data();
         assertThat(data).hasSize(8 + 20);
         assertThat(ByteBuffer.wrap(data).getShort(6)).isZero();
@@ -157,17 +157,17 @@ class ScsiCommandsTest {
     }
 
     @Test
-    void savedModePagesAreNotSupported() throws IOException {
+    void modeSenseOfSavedPagesIsRefused() throws IOException {
         assertThat(read(255, 0x1A, 0, 0xFF, 0, 255).senseCode()).isEqualTo(SenseCodes.SAVING_NOT_SUPPORTED);
     }
 
     @Test
-    void unknownModePageIsAnInvalidField() throws IOException {
+    void modeSenseOfAnUnknownPageIsRefused() throws IOException {
         assertThat(read(255, 0x1A, 0, 0x01, 0, 255).senseCode()).isEqualTo(INVALID_FIELD);
     }
 
     @Test
-    void reportLunsListsTheUnits() throws IOException {
+    void reportLunsListsTheLogicalUnits() throws IOException {
         byte[] data = read(64, 0xA0, 0, 0, 0, 0, 0, 0, 0, 0, 64).data();
         assertThat(data).hasSize(16);
         assertThat(ByteBuffer.wrap(data).getInt(0)).isEqualTo(8);
@@ -175,7 +175,7 @@ class ScsiCommandsTest {
     }
 
     @Test
-    void reportLunsWithTooLittleRoomIsAnInvalidField() throws IOException {
+    void reportLunsWithATooSmallAllocationLengthIsRefused() throws IOException {
         assertThat(read(8, 0xA0, 0, 0, 0, 0, 0, 0, 0, 0, 8).senseCode()).isEqualTo(INVALID_FIELD);
     }
 
@@ -186,43 +186,43 @@ class ScsiCommandsTest {
     }
 
     @Test
-    void unknownOpcodeIsInvalid() throws IOException {
+    void commandWithAnUnknownOperationCodeIsRefused() throws IOException {
         assertThat(raw.run(NO_DATA, cdb(0xFE), 0, EMPTY).senseCode()).isEqualTo(SenseCodes.INVALID_OPCODE);
     }
 
     @Test
-    void commandToAMissingUnitIsNotSupported() throws IOException {
+    void commandToAMissingLogicalUnitIsRefused() throws IOException {
         int tag = raw.command(0x01, NO_DATA, 3, cdb(0), 0, EMPTY);
         assertThat(raw.end(tag).senseCode()).isEqualTo(SenseCodes.LUN_NOT_SUPPORTED);
     }
 
     @Test
-    void inquiryOfAMissingUnitReturnsNoDevice() throws IOException {
+    void inquiryOfAMissingLogicalUnitReportsNoDevice() throws IOException {
         int tag = raw.command(0x01, READ, 3, cdb(0x12, 0, 0, 0, 36), 36, EMPTY);
         assertThat(raw.end(tag).data()[0]).isEqualTo((byte) 0x7F);
     }
 
     @ParameterizedTest
     @CsvSource({"2048, 1", "2047, 2", "2049, 0", "9223372036854775807, 1", "-1, 1", "-1, 0", "1, 2048", "-2048, 2048"})
-    void rangeBeyondTheUnitIsRefused(long lba, int blocks) throws IOException {
+    void readBeyondTheEndOfTheUnitIsRefused(long lba, int blocks) throws IOException {
         End end = raw.run(READ, RawInitiator.read(lba, blocks), BLOCK, EMPTY);
         assertThat(end.senseCode()).isEqualTo(LBA_OUT_OF_RANGE);
     }
 
     @Test
-    void writeBeyondTheUnitIsRefusedAndItsDataDropped() throws IOException {
+    void writeBeyondTheEndOfTheUnitIsRefused() throws IOException {
         End end = raw.run(WRITE, RawInitiator.write(BLOCKS, 1), BLOCK, new byte[BLOCK]);
         assertThat(end.senseCode()).isEqualTo(LBA_OUT_OF_RANGE);
     }
 
     @Test
-    void transferBeyondTheLimitIsAnInvalidField() throws IOException {
+    void readAboveTheTransferLimitIsRefused() throws IOException {
         assertThat(raw.run(READ, RawInitiator.read(0, 2049), 2049 * BLOCK, EMPTY).senseCode())
             .isEqualTo(INVALID_FIELD);
     }
 
     @Test
-    void protectionInformationIsAnInvalidField() throws IOException {
+    void readWithProtectionInformationIsRefused() throws IOException {
         byte[] cdb = RawInitiator.read(0, 1);
         cdb[1] = 0x20;
         assertThat(raw.run(READ, cdb, BLOCK, EMPTY).senseCode()).isEqualTo(INVALID_FIELD);
@@ -230,7 +230,7 @@ class ScsiCommandsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {6, 10, 12, 16})
-    void writeThenReadOfEachLengthOfCommandMovesTheSameBlocks(int length) throws IOException {
+    void readReturnsTheWrittenDataForEachCdbLength(int length) throws IOException {
         byte[] data = random(2 * BLOCK, length);
         assertThat(raw.run(WRITE, medium(length, true, 300, 2), data.length, data).status()).isZero();
         assertThat(serving.contents(300 * BLOCK, data.length)).isEqualTo(data);
@@ -248,25 +248,25 @@ class ScsiCommandsTest {
     }
 
     @Test
-    void read6OfNoBlocksMeans256() throws IOException {
+    void read6WithABlockCountOfZeroReads256Blocks() throws IOException {
         assertThat(read(1 << 20, 0x08, 0, 0, 0, 0).data()).hasSize(1 << 20);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {10, 12, 16})
-    void zeroLengthTransferMovesNothing(int length) throws IOException {
+    void transferOfZeroBlocksSucceeds(int length) throws IOException {
         assertThat(raw.run(NO_DATA, medium(length, false, 0, 0), 0, EMPTY).status()).isZero();
         assertThat(raw.run(NO_DATA, medium(length, true, BLOCKS, 0), 0, EMPTY).status()).isZero();
     }
 
     @ParameterizedTest
     @ValueSource(ints = {0x35, 0x91})
-    void synchronizeCacheOfTheWholeUnitIsGood(int opcode) throws IOException {
+    void synchronizeCacheOfTheWholeUnitSucceeds(int opcode) throws IOException {
         assertThat(raw.run(NO_DATA, cdb(opcode), 0, EMPTY).status()).isZero();
     }
 
     @Test
-    void synchronizeCacheBeyondTheUnitIsRefused() throws IOException {
+    void synchronizeCacheBeyondTheEndOfTheUnitIsRefused() throws IOException {
         assertThat(raw.run(NO_DATA, RawInitiator.cdb16(0x91, BLOCKS, 1), 0, EMPTY).senseCode())
             .isEqualTo(LBA_OUT_OF_RANGE);
     }

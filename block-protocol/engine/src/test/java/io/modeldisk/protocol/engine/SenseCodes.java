@@ -1,6 +1,6 @@
 package io.modeldisk.protocol.engine;
 
-/** Sense key, additional sense code and qualifier as one number, of the senses that the tests expect (SPC-4 annex F). */
+/** The expected senses (SPC-4 annex F). Each number consists of sense key, additional sense code and qualifier. */
 final class SenseCodes {
     static final int INVALID_OPCODE = 0x52000;
     static final int LBA_OUT_OF_RANGE = 0x52100;

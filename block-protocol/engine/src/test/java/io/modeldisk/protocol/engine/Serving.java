@@ -10,13 +10,13 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.util.function.UnaryOperator;
 
-/** A server of plain memory on a free port, for one test. */
+/** A target server for one test, which serves plain memory on a free port. */
 public final class Serving implements AutoCloseable {
     public static final int BLOCK = 4096;
     private static final int SIZE_BYTES = 8 << 20;
     private static final int CONNECTIONS = 8;
     private static final int CHUNKS = 48;
-    /** The memory of the medium and the buffers together. */
+    /** The size in bytes of the medium and the buffers together. */
     public static final int MEMORY_BYTES = SIZE_BYTES + CHUNKS * BufferPool.CHUNK_BYTES;
 
     public final MemoryTarget target;
@@ -27,7 +27,7 @@ public final class Serving implements AutoCloseable {
         this(UnaryOperator.identity());
     }
 
-    /** Starts with changed settings. */
+    /** Starts a server with changed settings. */
     public Serving(UnaryOperator<TargetContext> settings) throws IOException {
         target = new MemoryTarget(SIZE_BYTES);
         server = TargetServer.launch(settings.apply(new TargetContext()
@@ -46,7 +46,7 @@ public final class Serving implements AutoCloseable {
         return RawInitiator.loggedIn(server, name, keys);
     }
 
-    /** The contents of the medium. */
+    /** Returns the contents of a range of the medium. */
     public byte[] contents(long offset, int length) {
         DataMemory memory = target.unit.memory();
         return memory.segment(offset, length).toArray(ValueLayout.JAVA_BYTE);
@@ -59,10 +59,10 @@ public final class Serving implements AutoCloseable {
         return bytes;
     }
 
-    /** Waits until no connection is left and all memory is back. */
+    /** Waits until all connections are closed and all buffer memory is free. */
     public void awaitNothingLeft() {
-        await("every connection ends", () -> server.connectionCount() == 0);
-        await("all buffers come back", () -> server.freeBufferBytes() == allBufferBytes);
+        await("all connections are closed", () -> server.connectionCount() == 0);
+        await("all buffer memory is free", () -> server.freeBufferBytes() == allBufferBytes);
     }
 
     @Override

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The reported commands and functions of a unit (SPC-4 sections 6.35 and 6.36), compared with its behaviour. */
+/** Compares the commands and functions that a logical unit reports (SPC-4 sections 6.35 and 6.36) with its behaviour. */
 @Timeout(60)
 class SupportedOperationsTest {
     private static final int INVALID_OPCODE = 0x52000;
@@ -53,7 +53,7 @@ class SupportedOperationsTest {
         return report(options, opcode, serviceAction).data();
     }
 
-    /** Operation code and service action of each reported command; -1 for no service action. */
+    /** Returns operation code, service action and CDB length of each reported command. The service action may be -1 for none. */
     private static List<int[]> all() throws IOException {
         ByteBuffer data = ByteBuffer.wrap(report(0, 0, 0).data());
         assertThat(data.getInt(0)).isEqualTo(data.capacity() - 4);
@@ -66,7 +66,7 @@ class SupportedOperationsTest {
     }
 
     @Test
-    void everyOperationCodeIsKnownIfAndOnlyIfItIsListed() throws IOException {
+    void unitAcceptsExactlyTheListedOperationCodes() throws IOException {
         List<Integer> listed = all().stream().map(command -> command[0]).toList();
         for (int opcode = 0; opcode < 256; opcode++) {
             byte[] cdb = cdb(opcode);
@@ -82,7 +82,7 @@ class SupportedOperationsTest {
     }
 
     @Test
-    void everyBitThatTheUsageDataLacksIsRefusedWithAPointerAtIt() throws IOException {
+    void cdbBitOutsideTheUsageDataIsRefusedWithAFieldPointer() throws IOException {
         for (int[] command : all()) {
             byte[] usage = one(command[1] < 0 ? 1 : 2, command[0], Math.max(0, command[1]));
             for (int at = 1; at < command[2]; at++) {
@@ -101,7 +101,7 @@ class SupportedOperationsTest {
         }
     }
 
-    /** The GROUP NUMBER of a command on the medium, which is ignored. */
+    /** Returns the bits of a CDB byte that belong to the GROUP NUMBER field. The target ignores this field. */
     private static int ignored(int opcode, int at) {
         boolean medium = opcode < 0xC0 && opcode != 0x25 && opcode != 0x5A && opcode != 0x9E && opcode != 0xA0
             && opcode != 0xA3;
@@ -111,7 +111,7 @@ class SupportedOperationsTest {
 
     @ParameterizedTest
     @CsvSource({"0x00, 6", "0x28, 10", "0xA8, 12", "0x88, 16", "0x93, 16", "0x2F, 10"})
-    void singleCommandIsReportedWithItsCdbUsage(int opcode, int length) throws IOException {
+    void reportOfOneCommandContainsItsCdbUsage(int opcode, int length) throws IOException {
         byte[] data = one(1, opcode, 0);
         assertThat(data).hasSize(4 + length);
         assertThat(data[1]).isEqualTo((byte) SUPPORTED);
@@ -120,7 +120,7 @@ class SupportedOperationsTest {
     }
 
     @Test
-    void serviceActionIsReportedInItsField() throws IOException {
+    void cdbUsageContainsTheServiceActionOfTheCommand() throws IOException {
         byte[] data = one(2, 0x9E, 0x10);
         assertThat(data).hasSize(4 + 16);
         assertThat(data[5]).isEqualTo((byte) 0x10);
@@ -128,7 +128,8 @@ class SupportedOperationsTest {
 
     @ParameterizedTest
     @CsvSource({"1, 0x9E, 0", "2, 0x28, 0", "2, 0xC0, 0", "4, 0x28, 0", "7, 0x28, 0"})
-    void optionThatDoesNotFitTheOperationCodeIsAnInvalidField(int options, int opcode, int action) throws IOException {
+    void reportingOptionThatDoesNotFitTheOperationCodeIsRefused(int options, int opcode, int action)
+        throws IOException {
         End end = report(options, opcode, action);
         assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
         assertThat(end.fieldPointer()).isEqualTo(0xCA0002);
@@ -138,12 +139,12 @@ class SupportedOperationsTest {
     @CsvSource({"3, 0x28, 0, 3", "3, 0x28, 1, 1", "3, 0x9E, 16, 3", "3, 0x9E, 17, 1", "2, 0x9E, 18, 1", "1, 0x5F, 0, 1",
         "2, 0x83, 0, 1", "1, 0x42, 0, 1", "1, 0x89, 0, 1", "1, 0xC0, 0, 5", "3, 0xC0, 0, 5", "3, 0xC0, 1, 1",
         "1, 0xC1, 0, 1"})
-    void supportOfACommandIsReported(int options, int opcode, int action, int support) throws IOException {
+    void reportStatesWhetherACommandIsSupported(int options, int opcode, int action, int support) throws IOException {
         assertThat(one(options, opcode, action)[1]).isEqualTo((byte) support);
     }
 
     @Test
-    void timeoutsAreReportedOnRequest() throws IOException {
+    void reportContainsCommandTimeoutsOnRequest() throws IOException {
         byte[] one = one(0x81, 0x28, 0);
         assertThat(one).hasSize(4 + 10 + 12);
         assertThat(one[1] & 0xFF).as("CTDP, supported").isEqualTo(0x83);
@@ -154,14 +155,14 @@ class SupportedOperationsTest {
     }
 
     @Test
-    void listIsCutToTheAllocationLengthAndStatesItsFullLength() throws IOException {
+    void commandListCutToTheAllocationLengthStatesItsFullLength() throws IOException {
         byte[] cut = raw.run(READ, cdb(0xA3, 0x0C, 0, 0, 0, 0, 0, 0, 0, 20), 20, EMPTY).data();
         assertThat(cut).hasSize(20);
         assertThat(ByteBuffer.wrap(cut).getInt(0)).isEqualTo(all().size() * 8);
     }
 
     @Test
-    void unknownServiceActionIsAnInvalidFieldWithAPointerAtIt() throws IOException {
+    void unknownServiceActionIsRefusedWithAFieldPointer() throws IOException {
         for (int[] pair : new int[][]{{0xA3, 0x0A}, {0x9E, 0x12}}) {
             End end = raw.run(READ, cdb(pair[0], pair[1]), ROOM, EMPTY);
             assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
@@ -169,36 +170,36 @@ class SupportedOperationsTest {
         }
     }
 
-    /** Each reported function is performed, each other one refused: see {@link TaskManagementTest#functionIsAnswered}. */
+    /** {@link TaskManagementTest#eachTaskManagementFunctionGetsItsResponseCode} checks that the reported functions work. */
     @Test
-    void taskManagementFunctionsAreThoseThatWork() throws IOException {
+    void reportListsTheSupportedTaskManagementFunctions() throws IOException {
         byte[] data = raw.run(READ, cdb(0xA3, 0x0D, 0, 0, 0, 0, 0, 0, 0, 4), 4, EMPTY).data();
         assertThat(data).isEqualTo(new byte[]{(byte) 0xDA, 0, 0, 0});
     }
 
     @Test
-    void taskManagementFunctionsHaveALongForm() throws IOException {
+    void taskManagementReportHasAnExtendedFormat() throws IOException {
         byte[] data = raw.run(READ, cdb(0xA3, 0x0D, 0x80, 0, 0, 0, 0, 0, 0, 64), 64, EMPTY).data();
         assertThat(data).hasSize(16).startsWith(0xDA, 0, 0, 12);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {0, 3})
-    void taskManagementFunctionsWithTooLittleRoomIsAnInvalidField(int room) throws IOException {
+    void taskManagementReportWithATooSmallAllocationLengthIsRefused(int room) throws IOException {
         End end = raw.run(READ, cdb(0xA3, 0x0D, 0, 0, 0, 0, 0, 0, 0, room), 64, EMPTY);
         assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
         assertThat(end.fieldPointer()).isEqualTo(0xC00006);
     }
 
     @Test
-    void vendorCommandReturnsItsData() throws IOException {
+    void vendorCommandReturnsItsParameterData() throws IOException {
         assertThat(raw.run(READ, cdb(0xC0, 0, 77), 8, EMPTY).data()).containsExactly(77);
     }
 
     @Test
-    void unsupportedCommandsAreInvalidOperationCodes() throws IOException {
-        // UNMAP, COMPARE AND WRITE, ORWRITE, WRITE ATOMIC, PERSISTENT RESERVE IN and OUT, RESERVE, RELEASE, EXTENDED COPY, MODE
-        // SELECT, START STOP UNIT, READ DEFECT DATA, LOG SENSE, FORMAT UNIT, SANITIZE.
+    void unsupportedCommandsFailWithInvalidOperationCode() throws IOException {
+        // The codes belong to UNMAP, COMPARE AND WRITE, ORWRITE, WRITE ATOMIC, PERSISTENT RESERVE IN and OUT, RESERVE, RELEASE,
+        // EXTENDED COPY, MODE SELECT, START STOP UNIT, READ DEFECT DATA, LOG SENSE, FORMAT UNIT and SANITIZE, in this order.
         int[] opcodes = {0x42, 0x89, 0x8B, 0x9C, 0x5E, 0x5F, 0x16, 0x17, 0x83, 0x15, 0x55, 0x1B, 0x37, 0x4D, 0x04,
             0x48};
         for (int opcode : opcodes) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Answers that are sent together: none is held back while its initiator may wait for it, and none is changed. */
+/** Responses that the target sends together. The target must not hold back a response for which the initiator may wait. */
 @Timeout(60)
 class TargetBatchingTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -28,7 +28,7 @@ class TargetBatchingTest {
         serving = new Serving();
         raw = serving.login("HeaderDigest=" + digest, "DataDigest=" + digest, "ImmediateData=Yes",
             "MaxRecvDataSegmentLength=65536");
-        // Enlarges the command window.
+        // These commands enlarge the command window.
         for (int i = 0; i < 4 * COMMANDS; i++) {
             raw.run(RawInitiator.NO_DATA, new byte[16], 0, EMPTY);
         }
@@ -48,7 +48,7 @@ class TargetBatchingTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"None", "CRC32C"})
-    void commandsReceivedTogetherAreAllAnswered(String digest) throws IOException {
+    void commandsThatArriveTogetherAllComplete(String digest) throws IOException {
         logIn(digest);
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         byte[] data = random(COMMANDS * BLOCK, 1);
@@ -68,7 +68,7 @@ class TargetBatchingTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 47, 48, 52, 2000})
-    void answersAreSentBeforeTheTargetWaitsForTheRestOfTheNextCommand(int bytesOfNext) throws IOException {
+    void responsesAreSentBeforeTheTargetWaitsForAnIncompleteCommand(int bytesOfNext) throws IOException {
         logIn("None");
         byte[] data = random(BLOCK, 2);
         int first = raw.newTag() + 1;

@@ -21,7 +21,7 @@ class TargetContextTest {
     static Stream<Arguments> invalid() {
         return Stream.of(
             invalid(context -> context.target(null), "target is missing"),
-            invalid(context -> context.datamovers(List.of()), "datamovers=[] must name at least one"),
+            invalid(context -> context.datamovers(List.of()), "datamovers=[] must name at least one datamover"),
             invalid(context -> context.maxConnections(0), "maxConnections=0 must be at least 1"),
             invalid(context -> context.maxLogins(0), "maxLogins=0 must be at least 1"),
             invalid(context -> context.maxCommands(1), "maxCommands=1 must be at least 2"),
@@ -36,13 +36,13 @@ class TargetContextTest {
 
     @ParameterizedTest
     @MethodSource("invalid")
-    void invalidValueIsRefusedWithItsName(UnaryOperator<TargetContext> setting, String message) {
+    void invalidSettingIsRefusedWithItsNameAndValue(UnaryOperator<TargetContext> setting, String message) {
         assertThatThrownBy(() -> setting.apply(context()).conclude()).isInstanceOf(IllegalArgumentException.class)
             .hasMessageStartingWith(message);
     }
 
     @Test
-    void effectiveConfigurationIsPrinted() {
+    void toStringContainsTheEffectiveConfiguration() {
         TargetContext changed = context().listen(new InetSocketAddress("127.0.0.1", 3261))
             .waitBound(Duration.ofMillis(1500));
         assertThat(changed.conclude())

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The answers of a target in the login phase (RFC 7143 sections 6 and 13). */
+/** The responses of a target in the login phase (RFC 7143 sections 6 and 13). */
 @Timeout(60)
 class TargetLoginTest {
     private static final String INITIATOR = "InitiatorName=iqn.test:raw";
@@ -44,7 +44,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void unknownKeyIsNotUnderstoodAndTheLoginGoesOn() throws IOException {
+    void loginContinuesAfterAnUnknownKey() throws IOException {
         Reply reply = raw.login(1, 3, INITIATOR, TARGET, "X-com.example.colour=blue");
         assertThat(reply.loginStatus()).isZero();
         assertThat(reply.text()).containsEntry("X-com.example.colour", "NotUnderstood");
@@ -58,7 +58,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void firstLoginAnswerHasThePortalGroupTag() throws IOException {
+    void firstLoginResponseContainsThePortalGroupTag() throws IOException {
         assertThat(raw.login(1, 3, INITIATOR, TARGET).text()).containsEntry("TargetPortalGroupTag", "1");
     }
 
@@ -75,30 +75,31 @@ class TargetLoginTest {
         0x0200, InitiatorName=raw, TargetName=iqn.2026-11.io.modeldisk:memory, X-a=b
         0x0200, InitiatorName=iqn.test:raw, TargetName=iqn.2026-11.io.modeldisk:memory, InitiatorName=iqn.test:raw
         """)
-    void badKeysAreRefusedWithTheirStatus(int status, String first, String second, String third) throws IOException {
+    void invalidLoginKeyIsRefusedWithItsLoginStatus(int status, String first, String second, String third)
+        throws IOException {
         assertThat(raw.login(0, 1, first, second, third).loginStatus()).isEqualTo(status);
     }
 
     @Test
-    void refusedLoginIsClosed() throws IOException {
+    void connectionIsClosedAfterARefusedLogin() throws IOException {
         raw.login(1, 3, INITIATOR, "TargetName=iqn.2026-11.io.modeldisk:other");
         assertThat(raw.isClosedByTarget()).isTrue();
     }
 
     @Test
-    void versionAboveZeroIsNotSupported() throws IOException {
+    void loginWithAVersionAboveZeroIsRefused() throws IOException {
         raw.send(raw.loginHeader(1, 3).put(2, (byte) 2).put(3, (byte) 1), RawInitiator.text(INITIATOR, TARGET));
         assertThat(raw.receive().loginStatus()).isEqualTo(0x0205);
     }
 
     @Test
-    void keyThatWasNegotiatedIsNotNegotiatedAgain() throws IOException {
+    void repeatedNegotiationOfAKeyIsRefused() throws IOException {
         raw.login(1, -1, INITIATOR, TARGET, "MaxBurstLength=65536");
         assertThat(raw.login(1, 3, "MaxBurstLength=65536").loginStatus()).isEqualTo(0x0200);
     }
 
     @Test
-    void nameMayBeRepeatedButNotChanged() throws IOException {
+    void initiatorNameMayBeRepeatedButNotChangedInALogin() throws IOException {
         raw.login(0, 1, INITIATOR, TARGET);
         assertThat(raw.login(1, -1, INITIATOR).loginStatus()).isZero();
         assertThat(raw.login(1, 3, "InitiatorName=iqn.test:other").loginStatus()).isEqualTo(0x0200);
@@ -116,7 +117,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void connectionWithTheSameCidReplacesTheOldOne() throws IOException {
+    void connectionWithTheSameCidReplacesTheOldConnection() throws IOException {
         int tsih = raw.login(1, 3, INITIATOR, TARGET).header().getShort(14);
         try (RawInitiator again = new RawInitiator(serving.server.localAddress())) {
             again.send(again.loginHeader(1, 3).putShort(14, (short) tsih), RawInitiator.text(INITIATOR, TARGET));
@@ -128,7 +129,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void loginsOfOneNexusAtTheSameTimeLeaveOneSession() throws Exception {
+    void concurrentLoginsOfOneNexusLeaveOneSession() throws Exception {
         List<CompletableFuture<Boolean>> logins = new ArrayList<>();
         List<RawInitiator> initiators = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
@@ -145,25 +146,25 @@ class TargetLoginTest {
         for (CompletableFuture<Boolean> login : logins) {
             login.get(30, TimeUnit.SECONDS);
         }
-        await("one is left", () -> serving.server.connectionCount() == 2);
+        await("one connection of the nexus is left", () -> serving.server.connectionCount() == 2);
         for (RawInitiator initiator : initiators) {
             initiator.close();
         }
-        await("none is left", () -> serving.server.connectionCount() == 1);
-        // Never two sessions at a time: each begins after the end of the one before.
+        await("no connection of the nexus is left", () -> serving.server.connectionCount() == 1);
+        // The nexus never has two sessions at a time: each session is established after the previous session is lost.
         for (int i = 0; i < serving.target.nexusEvents.size(); i++) {
             assertThat(serving.target.nexusEvents.get(i)).startsWith(i % 2 == 0 ? "established" : "lost");
         }
     }
 
     @Test
-    void connectionForAMissingSessionIsRefused() throws IOException {
+    void loginWithAnUnknownTsihIsRefused() throws IOException {
         raw.send(raw.loginHeader(1, 3).putShort(14, (short) 77), RawInitiator.text(INITIATOR, TARGET));
         assertThat(raw.receive().loginStatus()).isEqualTo(0x020A);
     }
 
     @Test
-    void tooMuchTextIsRefused() throws IOException {
+    void loginTextAboveTheSizeLimitIsRefused() throws IOException {
         byte[] part = RawInitiator.text("X-a=" + "y".repeat(8000));
         for (int i = 0; i < 8; i++) {
             raw.send(raw.loginHeader(1, -1).put(1, (byte) 0x44), part);
@@ -174,7 +175,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void textMayContinueInTheMiddleOfAKey() throws IOException {
+    void loginTextMayBeSplitInTheMiddleOfAKey() throws IOException {
         byte[] whole = RawInitiator.text(INITIATOR, TARGET, "X-a=b");
         ByteBuffer first = raw.loginHeader(1, -1).put(1, (byte) 0x44);
         raw.send(first, Arrays.copyOf(whole, 20));
@@ -192,7 +193,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void goingBackAStageIsRefused() throws IOException {
+    void loginRequestForAnEarlierStageIsRefused() throws IOException {
         raw.login(0, 1, INITIATOR, TARGET);
         assertThat(raw.login(0, 1).loginStatus()).isEqualTo(0x020B);
     }
@@ -239,14 +240,14 @@ class TargetLoginTest {
         TaskReporting, 'FastAbort,RFC3720', RFC3720
         MaxRecvDataSegmentLength, 12, Reject
         """)
-    void operationalKeyIsAnsweredByItsFunction(String key, String offered, String answer) throws IOException {
+    void operationalKeyGetsItsNegotiatedValue(String key, String offered, String answer) throws IOException {
         Map<String, String> answers = raw.login(1, -1, INITIATOR, TARGET, key + "=" + offered).text();
         answers.computeIfPresent("MaxRecvDataSegmentLength", (_, value) -> key.startsWith("MaxRecv") ? answer : value);
         assertThat(answers).containsEntry(key, answer);
     }
 
     @Test
-    void targetDeclaresItsDataSegmentOnce() throws IOException {
+    void targetDeclaresItsMaxRecvDataSegmentLengthOnce() throws IOException {
         Reply first = raw.login(1, -1, INITIATOR, TARGET);
         Reply second = raw.login(1, 3);
         assertThat(first.text()).containsKey("MaxRecvDataSegmentLength");
@@ -262,27 +263,27 @@ class TargetLoginTest {
     }
 
     @Test
-    void discoverySessionTakesNoScsiCommand() throws IOException {
+    void scsiCommandInADiscoverySessionIsRejected() throws IOException {
         raw.login(1, 3, INITIATOR, "SessionType=Discovery");
         raw.command(RawInitiator.NO_DATA, RawInitiator.cdb(0), 0, RawInitiator.EMPTY);
         assertThat(raw.receive().opcode()).isEqualTo(Opcode.REJECT);
     }
 
     @Test
-    void normalSessionDoesNotListAllTargets() throws IOException {
+    void sendTargetsAllIsRefusedInANormalSession() throws IOException {
         raw.login(1, 3, INITIATOR, TARGET);
         raw.send(raw.request(0x04, 0x80, 7).putInt(20, RawInitiator.NONE), RawInitiator.text("SendTargets=All"));
         assertThat(raw.receive().text()).containsEntry("SendTargets", "Reject");
     }
 
     @Test
-    void scsiCommandBeforeTheLoginEndsTheConnection() throws IOException {
+    void scsiCommandBeforeTheLoginClosesTheConnection() throws IOException {
         raw.command(RawInitiator.NO_DATA, RawInitiator.cdb(0), 0, RawInitiator.EMPTY);
         assertThat(raw.isClosedByTarget()).isTrue();
     }
 
     @Test
-    void loginWithoutEndIsClosedAfterTheLoginTimeout() throws IOException {
+    void incompleteLoginIsClosedAfterTheLoginTimeout() throws IOException {
         try (Serving hasty = new Serving(context -> context.loginTimeout(Duration.ofSeconds(1)));
             RawInitiator slow = new RawInitiator(hasty.server.localAddress())) {
             slow.login(1, -1, INITIATOR, TARGET);
@@ -292,7 +293,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void silentConnectionIsClosedAfterTheLoginTimeout() throws IOException {
+    void connectionWithoutALoginRequestIsClosedAfterTheLoginTimeout() throws IOException {
         try (Serving hasty = new Serving(context -> context.loginTimeout(Duration.ofSeconds(1)));
             RawInitiator silent = new RawInitiator(hasty.server.localAddress())) {
             assertThat(silent.isClosedByTarget()).isTrue();
@@ -308,7 +309,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void secondSessionOfANexusReplacesTheFirst() throws IOException {
+    void newSessionOfANexusReplacesTheOldSession() throws IOException {
         raw.login(1, 3, INITIATOR, TARGET);
         try (RawInitiator again = serving.login()) {
             again.ping(RawInitiator.EMPTY);

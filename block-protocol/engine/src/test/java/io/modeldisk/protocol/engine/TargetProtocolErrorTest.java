@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A session that breaks the protocol is rejected or ended. Other sessions go on, and it leaves nothing behind. */
+/** A target rejects a PDU or closes a session that violates the protocol. Other sessions continue, and no resource leaks. */
 @Timeout(60)
 class TargetProtocolErrorTest {
     private static final byte[] TEST_UNIT_READY = RawInitiator.cdb(0);
@@ -35,7 +35,7 @@ class TargetProtocolErrorTest {
 
     @AfterEach
     void end() throws IOException {
-        assertThat(other.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).as("the other session goes on").isZero();
+        assertThat(other.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).as("status in the other session").isZero();
         raw.close();
         other.close();
         serving.awaitNothingLeft();
@@ -43,36 +43,36 @@ class TargetProtocolErrorTest {
     }
 
     @Test
-    void impossibleDataSegmentEndsTheConnection() throws IOException {
+    void oversizedDataSegmentClosesTheConnection() throws IOException {
         raw.sendBytes(raw.request(0x40, 0x80, 1).putInt(4, 0xFFFFFF).array());
         assertThat(raw.isClosedByTarget()).isTrue();
     }
 
     @Test
-    void unknownOpcodeIsRejectedAndTheSessionGoesOn() throws IOException {
+    void unknownOpcodeIsRejectedAndTheSessionContinues() throws IOException {
         raw.send(RawInitiator.header(0x5C, 0x80).putInt(16, 0x1234), EMPTY);
         Reply reject = raw.receive();
         assertThat(reject.opcode()).isEqualTo(Opcode.REJECT);
         assertThat(reject.u8(2)).as("command not supported").isEqualTo(0x05);
-        assertThat(reject.data()).as("the header").hasSize(48).startsWith(0x5C, 0x80);
+        assertThat(reject.data()).as("the header of the rejected PDU").hasSize(48).startsWith(0x5C, 0x80);
         assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
     }
 
     @Test
-    void incompleteHeaderIsClosedAfterTheTransferTimeout() throws IOException {
+    void connectionWithAnIncompleteHeaderIsClosedAfterTheTransferTimeout() throws IOException {
         raw.sendBytes(new byte[20]);
         assertThat(raw.isClosedByTarget()).isTrue();
     }
 
     @Test
-    void incompleteDataSegmentIsClosedAfterTheTransferTimeout() throws IOException {
+    void connectionWithIncompleteDataIsClosedAfterTheTransferTimeout() throws IOException {
         raw.sendBytes(raw.request(0x40, 0x80, 1).putInt(4, 1000).array());
         raw.sendBytes(new byte[500]);
         assertThat(raw.isClosedByTarget()).isTrue();
     }
 
     @Test
-    void connectionClosedInTheMiddleOfAPduLeavesNothing() throws IOException {
+    void connectionClosedInTheMiddleOfAPduLeavesNoResources() throws IOException {
         raw.sendBytes(raw.request(0x40, 0x80, 1).putInt(4, 1000).array());
         raw.sendBytes(new byte[500]);
         raw.socket.shutdownOutput();
@@ -80,7 +80,7 @@ class TargetProtocolErrorTest {
     }
 
     @Test
-    void commandInTwoTcpSegmentsEndsItsReceiveTimeout() throws IOException {
+    void commandInTwoTcpSegmentsCausesNoTransferTimeout() throws IOException {
         byte[] command = raw.request(0x01, NO_DATA, 1).array();
         raw.sendBytes(Arrays.copyOf(command, 20));
         assertThat(other.ping(EMPTY).opcode()).isEqualTo(Opcode.NOP_IN);
@@ -91,7 +91,7 @@ class TargetProtocolErrorTest {
     }
 
     @Test
-    void commandWithAnAdditionalHeaderSegmentEndsItsReceiveTimeout() throws IOException {
+    void commandWithAnAdditionalHeaderSegmentCausesNoTransferTimeout() throws IOException {
         raw.sendBytes(raw.request(0x01, NO_DATA, 1).put(4, (byte) 2).array());
         raw.sendBytes(new byte[8]);
         assertThat(raw.end(1).status()).isZero();
@@ -100,57 +100,57 @@ class TargetProtocolErrorTest {
     }
 
     @Test
-    void announcedDataThatIsMissingClosesTheConnectionAfterTheTransferTimeout() throws IOException {
+    void missingWriteDataClosesTheConnectionAfterTheTransferTimeout() throws IOException {
         raw.command(RawInitiator.WRITE, RawInitiator.write(0, 1), 4096, EMPTY);
         assertThat(raw.receive().opcode()).as("R2T").isEqualTo(Opcode.R2T);
         assertThat(raw.isClosedByTarget()).isTrue();
     }
 
     @Test
-    void initiatorThatStopsReceivingIsClosedAfterTheTransferTimeout() throws IOException {
+    void initiatorThatStopsReceivingIsDisconnectedAfterTheTransferTimeout() throws IOException {
         try (RawInitiator deaf = serving.loginAs("iqn.test:deaf")) {
             for (int i = 0; i < 2; i++) {
                 deaf.command(RawInitiator.READ, RawInitiator.read(0, 1024), 4 << 20, EMPTY);
             }
-            await("the deaf one is closed", () -> serving.server.connectionCount() == 2);
+            await("the initiator that does not receive is disconnected", () -> serving.server.connectionCount() == 2);
         }
     }
 
     @Test
-    void commandBeyondTheWindowIsIgnored() throws IOException {
+    void commandBeyondTheCommandWindowIsIgnored() throws IOException {
         raw.ping(EMPTY);
         raw.send(RawInitiator.header(0x01, NO_DATA).putInt(16, 9).putInt(24, raw.maxCmdSn + 1), EMPTY);
-        assertThat(raw.ping(EMPTY).opcode()).as("no answer but the ping's").isEqualTo(Opcode.NOP_IN);
+        assertThat(raw.ping(EMPTY).opcode()).as("the only response is that of the ping").isEqualTo(Opcode.NOP_IN);
         assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
     }
 
     @Test
-    void commandBeyondAClosedWindowIsIgnored() throws IOException {
+    void commandBeyondAFullCommandWindowIsIgnored() throws IOException {
         serving.target.unit.parking = true;
         raw.ping(EMPTY);
         while (raw.cmdSn <= raw.maxCmdSn) {
             raw.command(RawInitiator.READ, RawInitiator.read(0, 1), 4096, EMPTY);
         }
         raw.send(RawInitiator.header(0x01, NO_DATA).putInt(16, 9).putInt(24, raw.maxCmdSn + 2), EMPTY);
-        assertThat(raw.ping(EMPTY).opcode()).as("no answer but the ping's").isEqualTo(Opcode.NOP_IN);
+        assertThat(raw.ping(EMPTY).opcode()).as("the only response is that of the ping").isEqualTo(Opcode.NOP_IN);
     }
 
     @Test
-    void commandSeenBeforeIsIgnored() throws IOException {
+    void commandWithAnEarlierCmdSnIsIgnored() throws IOException {
         raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY);
         raw.send(RawInitiator.header(0x01, NO_DATA).putInt(16, 9).putInt(24, raw.cmdSn - 1), EMPTY);
-        assertThat(raw.ping(EMPTY).opcode()).as("no answer but the ping's").isEqualTo(Opcode.NOP_IN);
+        assertThat(raw.ping(EMPTY).opcode()).as("the only response is that of the ping").isEqualTo(Opcode.NOP_IN);
     }
 
     @Test
-    void gapInTheCommandNumbersEndsTheConnection() throws IOException {
+    void gapInTheCmdSnClosesTheConnection() throws IOException {
         raw.cmdSn++;
         raw.command(NO_DATA, TEST_UNIT_READY, 0, EMPTY);
         assertThat(raw.isClosedByTarget()).isTrue();
     }
 
     @Test
-    void immediateCommandDoesNotTakeANumber() throws IOException {
+    void immediateCommandDoesNotAdvanceExpCmdSn() throws IOException {
         raw.end(raw.command(0x41, NO_DATA, 0, TEST_UNIT_READY, 0, EMPTY));
         assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).last().expCmdSn()).as("ExpCmdSN").isEqualTo(raw.cmdSn);
     }
@@ -167,7 +167,7 @@ class TargetProtocolErrorTest {
     }
 
     @Test
-    void commandWithinTheWindowIsAnsweredThoughAnImmediateOneTookItsRoom() throws IOException {
+    void commandEndsWithTaskSetFullIfAnImmediateCommandOccupiesItsSlot() throws IOException {
         serving.target.unit.parking = true;
         raw.ping(EMPTY);
         raw.command(0x41, RawInitiator.READ, 0, RawInitiator.read(0, 1), 4096, EMPTY);
@@ -179,7 +179,7 @@ class TargetProtocolErrorTest {
     }
 
     @Test
-    void pingIsAnsweredWithItsData() throws IOException {
+    void responseToAPingContainsTheDataOfThePing() throws IOException {
         byte[] data = random(101, 1);
         Reply reply = raw.ping(data);
         assertThat(reply.opcode()).isEqualTo(Opcode.NOP_IN);
@@ -187,7 +187,7 @@ class TargetProtocolErrorTest {
     }
 
     @Test
-    void logoutIsAnsweredAndClosesTheConnection() throws IOException {
+    void logoutGetsAResponseAndClosesTheConnection() throws IOException {
         raw.send(raw.request(0x46, 0x80, 5), EMPTY);
         Reply reply = raw.receive();
         assertThat(reply.opcode()).isEqualTo(Opcode.LOGOUT_RESPONSE);
@@ -197,32 +197,32 @@ class TargetProtocolErrorTest {
     }
 
     @Test
-    void statusNumbersCountOneByOne() throws IOException {
+    void statSnIncreasesByOneForEachResponse() throws IOException {
         int first = raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).last().statSn();
         raw.ping(EMPTY);
         assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).last().statSn()).isEqualTo(first + 2);
     }
 
     @Test
-    void loginInFullFeaturePhaseEndsTheConnection() throws IOException {
+    void loginRequestAfterTheLoginClosesTheConnection() throws IOException {
         raw.send(raw.loginHeader(1, 3), EMPTY);
         assertThat(raw.isClosedByTarget()).isTrue();
     }
 
     @Test
-    void silentInitiatorIsPingedAndThenClosed() throws IOException {
+    void silentInitiatorIsPingedAndThenDisconnected() throws IOException {
         try (Serving watchful = new Serving(context -> context.pingInterval(Duration.ofSeconds(1)));
             RawInitiator silent = watchful.login()) {
             Reply ping = silent.receive();
             assertThat(ping.opcode()).isEqualTo(Opcode.NOP_IN);
             assertThat(ping.tag()).isEqualTo(RawInitiator.NONE);
-            assertThat(ping.targetTransferTag()).as("wants an answer").isNotEqualTo(RawInitiator.NONE);
+            assertThat(ping.targetTransferTag()).as("the tag that requests a response").isNotEqualTo(RawInitiator.NONE);
             assertThat(silent.isClosedByTarget()).isTrue();
         }
     }
 
     @Test
-    void targetMayLimitSilenceBelowTheServersBound() throws Exception {
+    void shorterSilenceLimitOfATargetReplacesTheServerLimit() throws Exception {
         try (Serving serving = new Serving(context -> context)) {
             serving.target.silenceBoundNs = TimeUnit.SECONDS.toNanos(1);
             try (RawInitiator silent = serving.login()) {
@@ -236,7 +236,7 @@ class TargetProtocolErrorTest {
     }
 
     @Test
-    void initiatorThatWaitsForALongCommandIsNotSilent() throws Exception {
+    void initiatorIsNotReportedSilentDuringItsOwnLongCommand() throws Exception {
         try (Serving serving = new Serving(context -> context)) {
             long bound = TimeUnit.MILLISECONDS.toNanos(300);
             serving.target.silenceBoundNs = bound;
@@ -257,12 +257,12 @@ class TargetProtocolErrorTest {
     }
 
     @Test
-    void acceptingGoesOnAfterAFailureToStartAThread() throws IOException {
+    void serverAcceptsConnectionsAfterAThreadFailedToStart() throws IOException {
         boolean[] failed = new boolean[1];
         try (Serving fragile = new Serving(context -> context.threadFactory(work -> {
             if (!failed[0]) {
                 failed[0] = true;
-                throw new OutOfMemoryError("no thread, in a test");
+                throw new OutOfMemoryError("the test simulates that no thread can be started");
             }
             return Thread.ofPlatform().daemon().unstarted(work);
         })); RawInitiator first = new RawInitiator(fragile.server.localAddress())) {

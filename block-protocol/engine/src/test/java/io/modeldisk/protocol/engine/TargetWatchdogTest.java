@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The watchdog of connections, with a clock that stands still until the test advances it. */
+/** The watchdog of connections, with a clock that only the test advances. */
 @Timeout(60)
 class TargetWatchdogTest {
     private static final Duration STEP = Duration.ofMillis(500);
@@ -40,7 +40,7 @@ class TargetWatchdogTest {
         serving.close();
     }
 
-    /** Lets the watchdog run again and again, as it does while the process runs. */
+    /** Advances the clock in steps, as in a running process, until a condition is true. The watchdog runs at each step. */
     private void advanceInStepsUntil(String message, Callable<Boolean> condition) {
         await(message, () -> {
             clock.advance(STEP);
@@ -49,7 +49,7 @@ class TargetWatchdogTest {
     }
 
     @Test
-    void shardThatWasStoppedForLongerThanTheBoundExpelsNobody() throws IOException {
+    void initiatorIsNotDisconnectedAfterTheTargetProcessWasStopped() throws IOException {
         await("the watchdog waits for its next run", () -> clock.waitingThreads() > 0);
         int checks = serving.target.silenceChecks.get();
         clock.advance(SILENCE_BOUND.multipliedBy(2));
@@ -74,18 +74,18 @@ class TargetWatchdogTest {
         advanceInStepsUntil("the target reports silence",
             () -> serving.target.nexusEvents.contains("silent iqn.test:raw"));
         assertThat(raw.isClosedByTarget()).isTrue();
-        await("the session ends", () -> serving.target.nexusEvents.contains("lost iqn.test:raw"));
+        await("the session is lost", () -> serving.target.nexusEvents.contains("lost iqn.test:raw"));
         assertThat(serving.target.nexusEvents).containsExactly("established iqn.test:raw", "silent iqn.test:raw",
             "lost iqn.test:raw");
     }
 
-    /** A lease that began with the silence of the old session would end the learner that is back. */
+    /** A late report of the old session's silence would start the lease of a learner that has already reconnected. */
     @Test
-    void silenceIsNotReportedAfterAReplacingSessionIsEstablished() throws Exception {
+    void silenceIsNotReportedAfterANewSessionOfTheNexusIsEstablished() throws Exception {
         CountDownLatch reporting = new CountDownLatch(1);
         serving.target.silencing = () -> {
             reporting.countDown();
-            // As long as it may take the new session, if nothing keeps it back.
+            // The delay gives the new session time to log in, which the lock must prevent.
             for (int i = 0; i < 100 && count("established") < 2; i++) {
                 sleep();
             }
@@ -118,22 +118,22 @@ class TargetWatchdogTest {
     }
 
     @Test
-    void errorOfATargetDoesNotEndTheWatchdog() throws IOException {
+    void errorInATargetDoesNotStopTheWatchdog() throws IOException {
         AtomicInteger failures = new AtomicInteger();
         serving.target.silencing = () -> {
             failures.incrementAndGet();
-            throw new OutOfMemoryError("in a test");
+            throw new OutOfMemoryError("the test simulates an error in the target");
         };
         advanceInStepsUntil("the watchdog fails", () -> failures.get() > 0);
         try (RawInitiator _ = new RawInitiator(serving.server.localAddress())) {
-            await("both are connected", () -> serving.server.connectionCount() == 2);
+            await("both initiators are connected", () -> serving.server.connectionCount() == 2);
             advanceInStepsUntil("the connection that does not log in is closed",
                 () -> serving.server.connectionCount() == 1);
         }
     }
 
     @Test
-    void failedLoginIsAnsweredAfterADelayWhateverItsReason() throws IOException {
+    void responseToAFailedLoginIsDelayed() throws IOException {
         try (RawInitiator bad = new RawInitiator(serving.server.localAddress())) {
             CompletableFuture<Integer> status = CompletableFuture.supplyAsync(() -> {
                 try {
@@ -142,7 +142,7 @@ class TargetWatchdogTest {
                     throw new IllegalStateException(e);
                 }
             });
-            await("the answer and the watchdog wait", () -> clock.waitingThreads() == 2);
+            await("the login response and the watchdog wait", () -> clock.waitingThreads() == 2);
             assertThat(status).isNotDone();
             clock.advance(Duration.ofMillis(100));
             assertThat(status.join()).isEqualTo(0x0209);
@@ -156,7 +156,7 @@ class TargetWatchdogTest {
             halfOpen[i] = new RawInitiator(serving.server.localAddress());
         }
         try (RawInitiator learner = new RawInitiator(serving.server.localAddress(), "127.0.0.2")) {
-            // The clock stands still: nobody makes room.
+            // The clock does not advance, so that no half-open connection may be replaced.
             assertThat(
                 learner.login(1, 3, "InitiatorName=iqn.test:learner", "TargetName=" + MemoryTarget.NAME).loginStatus())
                 .isZero();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The ways in which a write's data reaches the target, and the faults of each. */
+/** The transfers of write data to the target as immediate, unsolicited and solicited data, and their errors. */
 @Timeout(60)
 class TargetWriteTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -47,7 +47,7 @@ class TargetWriteTest {
         serving.close();
     }
 
-    /** Answers R2Ts with Data-Out PDUs of at most {@code pduBytes} until the command's response is there. */
+    /** Sends the data that R2Ts request, in PDUs of at most {@code pduBytes}, until the response of the command arrives. */
     private static End serveR2ts(RawInitiator from, int tag, byte[] data, int pduBytes) throws IOException {
         while (true) {
             Reply reply = from.receive();
@@ -72,14 +72,14 @@ class TargetWriteTest {
     }
 
     @Test
-    void immediateDataAloneIsAWholeWrite() throws IOException {
+    void writeCompletesWithImmediateDataAlone() throws IOException {
         byte[] data = random(2 * BLOCK, 1);
         assertThat(raw.run(WRITE, RawInitiator.write(3, 2), data.length, data).status()).isZero();
         assertThat(serving.contents(3 * BLOCK, data.length)).isEqualTo(data);
     }
 
     @Test
-    void immediateUnsolicitedAndSolicitedDataMakeOneWrite() throws IOException {
+    void writeCombinesImmediateUnsolicitedAndSolicitedData() throws IOException {
         byte[] data = random(MIB, 2);
         int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, MIB / BLOCK), MIB, Arrays.copyOf(data, 8192));
         raw.dataOut(tag, NONE, 0, 8192, Arrays.copyOfRange(data, 8192, 32768), false);
@@ -89,7 +89,7 @@ class TargetWriteTest {
     }
 
     @Test
-    void solicitedDataAloneIsAWholeWrite() throws IOException {
+    void writeCompletesWithSolicitedDataAlone() throws IOException {
         byte[] data = random(5 * BLOCK, 3);
         int tag = raw.command(WRITE, RawInitiator.write(7, 5), data.length, EMPTY);
         assertThat(serveR2ts(raw, tag, data, 1000).status()).isZero();
@@ -97,7 +97,7 @@ class TargetWriteTest {
     }
 
     @Test
-    void writeOverManyChunksArrivesWhole() throws IOException {
+    void writeOfManyChunksReachesTheMediumCompletely() throws IOException {
         byte[] data = random(4 * MIB, 4);
         int tag = raw.command(WRITE, RawInitiator.write(1, 1024), data.length, EMPTY);
         assertThat(serveR2ts(raw, tag, data, 131072).status()).isZero();
@@ -105,14 +105,14 @@ class TargetWriteTest {
     }
 
     @Test
-    void responseCountsTheR2ts() throws IOException {
+    void expDataSnOfAWriteResponseCountsTheR2ts() throws IOException {
         byte[] data = random(MIB, 4);
         int tag = raw.command(WRITE, RawInitiator.write(0, 256), data.length, EMPTY);
         assertThat(serveR2ts(raw, tag, data, 131072).last().expDataSn()).as("ExpDataSN").isEqualTo(8);
     }
 
     @Test
-    void writeThatEndsInTheFirstBurstNeedsNoR2t() throws IOException {
+    void writeWithinTheFirstBurstCompletesWithoutAnR2t() throws IOException {
         byte[] data = random(2 * BLOCK, 5);
         int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 2), data.length, Arrays.copyOf(data, BLOCK));
         raw.dataOut(tag, NONE, 0, BLOCK, Arrays.copyOfRange(data, BLOCK, data.length), true);
@@ -120,7 +120,7 @@ class TargetWriteTest {
         assertThat(serving.contents(0, data.length)).isEqualTo(data);
     }
 
-    /** Asserts that the command fails with this sense, the medium is unchanged, and the session goes on. */
+    /** Asserts that the command fails with this sense, that the medium is unchanged, and that the session continues. */
     private void assertWriteFailsByADataOut(int sense, int dataSn, int offset, int length) throws IOException {
         byte[] before = serving.fill(6);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
@@ -140,23 +140,23 @@ class TargetWriteTest {
     }
 
     @Test
-    void dataOutBeyondTheBurstFailsTheCommand() throws IOException {
+    void dataOutWithMoreDataThanTheR2tRequestedFailsTheCommand() throws IOException {
         assertWriteFailsByADataOut(SenseCodes.INCORRECT_AMOUNT_OF_DATA, 0, 0, 5 * BLOCK);
     }
 
     @Test
-    void dataOutWithAWrongNumberFailsTheCommand() throws IOException {
+    void dataOutWithAWrongDataSnFailsTheCommand() throws IOException {
         assertWriteFailsByADataOut(SenseCodes.PROTOCOL_SERVICE_CRC_ERROR, 1, 0, BLOCK);
     }
 
     @Test
-    void shortLastDataOutFailsTheCommand() throws IOException {
+    void finalDataOutWithTooLittleDataFailsTheCommand() throws IOException {
         assertWriteFailsByADataOut(SenseCodes.INCORRECT_AMOUNT_OF_DATA, 0, 0, BLOCK);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1 << 12, 1 << 11, 1 << 31})
-    void dataOutWithATagThatWasNeverGivenIsRejectedAndTheWriteGoesOn(int difference) throws IOException {
+    void dataOutWithAnUnknownTransferTagIsRejectedAndTheWriteContinues(int difference) throws IOException {
         byte[] data = random(4 * BLOCK, 8);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), data.length, EMPTY);
         Reply r2t = raw.receive();
@@ -168,7 +168,7 @@ class TargetWriteTest {
     }
 
     @Test
-    void unsolicitedDataThatWasNotAgreedOnFailsTheCommandAfterItsLastPdu() throws IOException {
+    void forbiddenUnsolicitedDataFailsTheCommandAfterTheFinalDataOut() throws IOException {
         byte[] before = serving.fill(20);
         try (RawInitiator strict = serving.loginAs("iqn.test:strict", "InitialR2T=Yes")) {
             int tag = strict.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
@@ -182,7 +182,7 @@ class TargetWriteTest {
     }
 
     @Test
-    void failedCommandEndsAfterItsUnsolicitedDataHasBeenDropped() throws IOException {
+    void failedWriteSendsItsStatusAfterTheFinalUnsolicitedDataOut() throws IOException {
         int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(1 << 20, 4), 4 * BLOCK, new byte[BLOCK]);
         assertThat(raw.ping(EMPTY).opcode()).as("no status yet").isEqualTo(Opcode.NOP_IN);
         raw.dataOut(tag, NONE, 0, BLOCK, new byte[3 * BLOCK], true);
@@ -190,7 +190,7 @@ class TargetWriteTest {
     }
 
     @Test
-    void unsolicitedDataOfAnAbortedFailedCommandIsDropped() throws IOException {
+    void unsolicitedDataOfAFailedAndAbortedWriteIsDropped() throws IOException {
         int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(1 << 20, 4), 4 * BLOCK, EMPTY);
         assertThat(raw.manage(1, tag)).isZero();
         raw.dataOut(tag, NONE, 0, 0, new byte[4 * BLOCK], true);
@@ -198,27 +198,27 @@ class TargetWriteTest {
     }
 
     @Test
-    void unsolicitedDataThatEndsBeforeTheFirstBurstFailsTheCommand() throws IOException {
+    void unsolicitedDataShorterThanTheFirstBurstFailsTheCommand() throws IOException {
         int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 32), 32 * BLOCK, EMPTY);
         raw.dataOut(tag, NONE, 0, 0, new byte[BLOCK], true);
         assertThat(raw.end(tag).senseCode()).isEqualTo(SenseCodes.INCORRECT_AMOUNT_OF_DATA);
     }
 
     @Test
-    void unsolicitedDataBeyondTheFirstBurstFailsTheCommand() throws IOException {
+    void unsolicitedDataLongerThanTheFirstBurstFailsTheCommand() throws IOException {
         int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 32), 32 * BLOCK, new byte[BLOCK]);
         raw.dataOut(tag, NONE, 0, BLOCK, new byte[65536], true);
         assertThat(raw.end(tag).senseCode()).isEqualTo(SenseCodes.UNEXPECTED_UNSOLICITED_DATA);
     }
 
     @Test
-    void immediateDataBeyondTheFirstBurstFailsTheCommand() throws IOException {
+    void immediateDataLongerThanTheFirstBurstFailsTheCommand() throws IOException {
         End end = raw.run(WRITE, RawInitiator.write(0, 32), 32 * BLOCK, new byte[65540]);
         assertThat(end.senseCode()).isEqualTo(SenseCodes.UNEXPECTED_UNSOLICITED_DATA);
     }
 
     @Test
-    void unrequestedDataIsDropped() throws IOException {
+    void unannouncedUnsolicitedDataIsDropped() throws IOException {
         byte[] before = serving.fill(21);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
         Reply r2t = raw.receive();
@@ -231,7 +231,7 @@ class TargetWriteTest {
     }
 
     @Test
-    void dataForATaskThatHasEndedIsDropped() throws IOException {
+    void dataOutForACompletedTaskIsDropped() throws IOException {
         byte[] data = random(4 * BLOCK, 23);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), data.length, EMPTY);
         Reply r2t = raw.receive();
@@ -243,7 +243,7 @@ class TargetWriteTest {
     }
 
     @Test
-    void faultyDataFailsTheCommandAfterItsLastPdu() throws IOException {
+    void faultyDataOutFailsTheCommandAfterTheFinalDataOut() throws IOException {
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
         Reply r2t = raw.receive();
         raw.dataOut(tag, r2t.targetTransferTag(), 3, 0, new byte[BLOCK], false);
@@ -253,7 +253,7 @@ class TargetWriteTest {
     }
 
     @Test
-    void immediateDataThatWasNotAgreedOnFailsTheCommand() throws IOException {
+    void forbiddenImmediateDataFailsTheCommand() throws IOException {
         byte[] before = serving.fill(24);
         try (RawInitiator strict = serving.loginAs("iqn.test:strict", "ImmediateData=No")) {
             End end = strict.run(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]);
@@ -265,7 +265,7 @@ class TargetWriteTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 100, 4096, 3 * 4096, 4 * 4096 - 1})
-    void writeWhoseConnectionDiesLeavesTheMediumUnchanged(int arrived) throws IOException {
+    void incompleteWriteOfALostConnectionLeavesTheMediumUnchanged(int arrived) throws IOException {
         byte[] before = serving.fill(9);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
         Reply r2t = raw.receive();
@@ -276,7 +276,7 @@ class TargetWriteTest {
     }
 
     @Test
-    void writeCutInTheMiddleOfADataOutLeavesTheMediumUnchanged() throws IOException {
+    void connectionLostInTheMiddleOfADataOutLeavesTheMediumUnchanged() throws IOException {
         byte[] before = serving.fill(11);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
         Reply r2t = raw.receive();
@@ -289,7 +289,7 @@ class TargetWriteTest {
     }
 
     @Test
-    void writeOfMoreThanTheInitiatorSendsIsAnOverflow() throws IOException {
+    void writeOfMoreThanTheExpectedLengthReportsAnOverflow() throws IOException {
         byte[] data = random(BLOCK, 13);
         End end = raw.run(WRITE, RawInitiator.write(0, 3), BLOCK, data);
         assertThat(end.overflow()).isTrue();
@@ -297,7 +297,7 @@ class TargetWriteTest {
     }
 
     @Test
-    void writeOfLessThanTheInitiatorSendsIsAnUnderflow() throws IOException {
+    void writeOfLessThanTheExpectedLengthReportsAnUnderflow() throws IOException {
         byte[] before = serving.fill(14);
         byte[] data = random(3 * BLOCK, 13);
         End end = raw.run(WRITE, RawInitiator.write(0, 1), data.length, data);
@@ -307,7 +307,7 @@ class TargetWriteTest {
     }
 
     @Test
-    void readOfMoreThanTheInitiatorTakesIsAnOverflow() throws IOException {
+    void readOfMoreThanTheExpectedLengthReportsAnOverflow() throws IOException {
         byte[] medium = serving.fill(15);
         End end = raw.run(RawInitiator.READ, RawInitiator.read(0, 2), 6000, EMPTY);
         assertThat(end.overflow()).isTrue();
@@ -316,14 +316,14 @@ class TargetWriteTest {
     }
 
     @Test
-    void readOfLessThanTheInitiatorTakesIsAnUnderflow() throws IOException {
+    void readOfLessThanTheExpectedLengthReportsAnUnderflow() throws IOException {
         End end = raw.run(RawInitiator.READ, RawInitiator.read(0, 1), 10_000, EMPTY);
         assertThat(end.underflow()).isTrue();
         assertThat(end.residual()).isEqualTo(10_000 - BLOCK);
     }
 
     @Test
-    void readIsCutIntoTheInitiatorsSegmentsAndBursts() throws IOException {
+    void readDataIsSplitIntoTheSegmentsAndBurstsOfTheInitiator() throws IOException {
         byte[] medium = serving.fill(16);
         try (RawInitiator small = serving.loginAs("iqn.test:small", "MaxRecvDataSegmentLength=1000",
             "MaxBurstLength=2500")) {
@@ -341,7 +341,7 @@ class TargetWriteTest {
         }
     }
 
-    /** Three sessions with large writes that take almost all memory, because their data never comes. */
+    /** Logs in three sessions. Their large writes occupy almost all memory, because the data of these writes never arrives. */
     private RawInitiator[] exhaust(Serving small) throws IOException {
         RawInitiator[] hogs = new RawInitiator[3];
         for (int i = 0; i < hogs.length; i++) {
@@ -353,7 +353,7 @@ class TargetWriteTest {
     }
 
     @Test
-    void writeWithoutMemoryWaitsUntilSomeIsFree() throws IOException {
+    void writeGetsNoR2tUntilEnoughMemoryIsFree() throws IOException {
         try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2));
             RawInitiator waiting = small.loginAs("iqn.test:waiting", "ImmediateData=No")) {
             RawInitiator[] hogs = exhaust(small);
@@ -368,7 +368,7 @@ class TargetWriteTest {
     }
 
     @Test
-    void smallWriteDoesNotWaitBehindALargeOne() throws IOException {
+    void smallWriteDoesNotWaitForMemoryBehindALargeWrite() throws IOException {
         try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2));
             RawInitiator waiting = small.loginAs("iqn.test:waiting", UNSOLICITED)) {
             RawInitiator[] hogs = exhaust(small);
@@ -382,11 +382,11 @@ class TargetWriteTest {
     }
 
     @Test
-    void initiatorWhoseWriteWaitsForMemoryIsNotSilent() throws IOException {
+    void initiatorIsNotDisconnectedWhileItsWriteWaitsForMemory() throws IOException {
         try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2)
             .transferTimeout(Duration.ofSeconds(2)));
             RawInitiator waiting = small.loginAs("iqn.test:waiting", "ImmediateData=No")) {
-            // Each of the three earlier writes gives its memory back after the transfer timeout, one after another.
+            // The three earlier writes free their memory after the transfer timeout, one after another.
             RawInitiator[] hogs = exhaust(small);
             int tag = waiting.command(WRITE, RawInitiator.write(1024, 1024), 4 * MIB, EMPTY);
             assertThat(hogs[1].isClosedByTarget()).isTrue();
@@ -395,7 +395,7 @@ class TargetWriteTest {
     }
 
     @Test
-    void loginWithoutMemoryFailsWithOutOfResources() throws IOException {
+    void loginFailsWithOutOfResourcesIfNoMemoryIsFree() throws IOException {
         try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2))) {
             RawInitiator[] hogs = exhaust(small);
             try (RawInitiator late = new RawInitiator(small.server.localAddress());

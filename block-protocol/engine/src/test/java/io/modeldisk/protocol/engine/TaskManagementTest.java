@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tasks that wait, and the reasons for which they end early. */
+/** Tasks that wait, and the reasons why tasks end early. */
 @Timeout(60)
 class TaskManagementTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -59,7 +59,7 @@ class TaskManagementTest {
     }
 
     @Test
-    void resumedTaskGoesOn() throws IOException {
+    void parkedReadCompletesAfterResume() throws IOException {
         byte[] medium = serving.fill(1);
         int tag = parkedRead();
         serving.target.unit.parking = false;
@@ -68,13 +68,13 @@ class TaskManagementTest {
     }
 
     @Test
-    void parkedTaskEndsBusyAfterTheBound() throws IOException {
+    void parkedTaskEndsWithBusyAfterTheWaitLimit() throws IOException {
         assertThat(raw.end(parkedRead()).status()).isEqualTo(0x08);
-        assertThat(serving.target.unit.parked).as("forgotten by the unit").isEmpty();
+        assertThat(serving.target.unit.parked).as("tasks that the unit still parks").isEmpty();
     }
 
     @Test
-    void busyWriteIsNotApplied() throws IOException {
+    void writeThatEndsWithBusyIsNotApplied() throws IOException {
         byte[] before = serving.fill(2);
         serving.target.unit.parking = true;
         int tag = raw.command(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]);
@@ -83,16 +83,16 @@ class TaskManagementTest {
     }
 
     @Test
-    void abortedParkedTaskIsForgottenAndGetsNoStatus() throws IOException {
+    void parkedTaskGetsNoStatusAfterItsAbort() throws IOException {
         int tag = parkedRead();
         assertThat(raw.manage(ABORT_TASK, tag)).isZero();
         assertThat(serving.target.unit.parked).isEmpty();
-        assertThat(raw.ping(EMPTY).opcode()).as("no status of the aborted task before the ping's")
+        assertThat(raw.ping(EMPTY).opcode()).as("no status of the aborted task precedes the ping response")
             .isEqualTo(Opcode.NOP_IN);
     }
 
     @Test
-    void abortResponseIncludesTheFreedSlotInTheWindow() throws IOException {
+    void abortResponseOffersTheFreedSlotToTheInitiator() throws IOException {
         raw.ping(EMPTY);
         int room = raw.maxCmdSn - raw.cmdSn + 1;
         int[] tags = new int[room];
@@ -106,7 +106,7 @@ class TaskManagementTest {
     }
 
     @Test
-    void abortedTaskThatWaitsForDataNeverReachesTheMedium() throws IOException {
+    void abortedWriteThatWaitsForDataIsNotApplied() throws IOException {
         byte[] before = serving.fill(3);
         int tag = raw.command(WRITE, RawInitiator.write(0, 2), 2 * BLOCK, EMPTY);
         Reply r2t = raw.receive();
@@ -117,7 +117,7 @@ class TaskManagementTest {
     }
 
     @Test
-    void abortedTaskThatWaitsForDataDoesNotHoldTheConnectionToItsBound() throws IOException {
+    void abortedWriteThatWaitsForDataCausesNoTransferTimeout() throws IOException {
         int tag = raw.command(WRITE, RawInitiator.write(0, 2), 2 * BLOCK, EMPTY);
         raw.receive();
         raw.manage(ABORT_TASK, tag);
@@ -126,7 +126,7 @@ class TaskManagementTest {
     }
 
     @Test
-    void abortedTaskLeavesTheQueueForMemory() throws IOException {
+    void abortedTaskDoesNotBlockTheQueueForMemory() throws IOException {
         raw.command(WRITE, RawInitiator.write(0, 2048), 8 << 20, EMPTY);
         assertThat(raw.receive().opcode()).isEqualTo(Opcode.R2T);
         try (RawInitiator second = serving.loginAs("iqn.test:second", "ImmediateData=No")) {
@@ -140,30 +140,30 @@ class TaskManagementTest {
 
     @ParameterizedTest
     @CsvSource({"1, 12345, 1", "8, 0, 4", "9, 0, 5", "3, 0, 5", "7, 0, 5", "6, 0, 0", "2, 0, 0", "4, 0, 0", "5, 0, 0"})
-    void functionIsAnswered(int function, int tag, int response) throws IOException {
+    void eachTaskManagementFunctionGetsItsResponseCode(int function, int tag, int response) throws IOException {
         assertThat(raw.manage(function, tag)).isEqualTo(response);
     }
 
     @Test
-    void functionOnAMissingUnitIsAnsweredWithLunDoesNotExist() throws IOException {
+    void functionOnAMissingUnitFailsWithLunDoesNotExist() throws IOException {
         raw.send(raw.request(0x42, 0x80 | LOGICAL_UNIT_RESET, 7).putLong(8, 5L << 48), EMPTY);
         assertThat(raw.receive().u8(2)).isEqualTo(2);
     }
 
     @Test
-    void logicalUnitResetEndsParkedTasks() throws IOException {
+    void logicalUnitResetAbortsParkedTasks() throws IOException {
         parkedRead();
         parkedRead();
         assertThat(raw.manage(LOGICAL_UNIT_RESET, RawInitiator.NONE)).isZero();
-        await("the unit has forgotten both", () -> serving.target.unit.parked.isEmpty());
+        await("the unit has forgotten both tasks", () -> serving.target.unit.parked.isEmpty());
         serving.target.unit.parking = false;
-        assertThat(raw.ping(EMPTY).opcode()).as("no status of the aborted tasks before the ping's")
+        assertThat(raw.ping(EMPTY).opcode()).as("no status of the aborted tasks precedes the ping response")
             .isEqualTo(Opcode.NOP_IN);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {CLEAR_TASK_SET, LOGICAL_UNIT_RESET, TARGET_WARM_RESET})
-    void functionForAllNexusesEndsTheTasksOfOthersAborted(int function) throws IOException {
+    void resetOrClearTaskSetAbortsTheTasksOfOtherSessions(int function) throws IOException {
         try (Serving patient = new Serving(context -> context.waitBound(Duration.ofMillis(60_000)));
             RawInitiator resetting = patient.loginAs("iqn.test:resetting");
             RawInitiator reading = patient.loginAs("iqn.test:reading")) {
@@ -172,21 +172,21 @@ class TaskManagementTest {
             await("the read is parked", () -> patient.target.unit.parked.size() == 1);
             resetting.manage(function, RawInitiator.NONE);
             assertThat(reading.end(tag).status()).isEqualTo(TASK_ABORTED);
-            assertThat(patient.target.unit.parked).as("forgotten by the unit").isEmpty();
+            assertThat(patient.target.unit.parked).as("tasks that the unit still parks").isEmpty();
         }
     }
 
     @Test
-    void abortTaskSetSparesTheTasksOfOthers() throws IOException {
+    void abortTaskSetDoesNotAbortTasksOfOtherSessions() throws IOException {
         try (Serving patient = new Serving(context -> context.waitBound(Duration.ofMillis(60_000)));
             RawInitiator aborting = patient.loginAs("iqn.test:aborting");
             RawInitiator reading = patient.loginAs("iqn.test:reading")) {
             patient.target.unit.parking = true;
             int tag = reading.command(READ, RawInitiator.read(0, 1), BLOCK, EMPTY);
             aborting.command(READ, RawInitiator.read(0, 1), BLOCK, EMPTY);
-            await("both are parked", () -> patient.target.unit.parked.size() == 2);
+            await("both reads are parked", () -> patient.target.unit.parked.size() == 2);
             aborting.manage(ABORT_TASK_SET, RawInitiator.NONE);
-            await("one is aborted", () -> patient.target.unit.parked.size() == 1);
+            await("one read is aborted", () -> patient.target.unit.parked.size() == 1);
             patient.target.unit.parking = false;
             patient.target.unit.parked.getFirst().resume();
             assertThat(reading.end(tag).status()).isZero();
@@ -207,7 +207,7 @@ class TaskManagementTest {
     }
 
     @Test
-    void writeSameOfAnotherSessionEndsBetweenTwoBlocks() throws IOException {
+    void writeSameAbortedByAResetStopsBetweenTwoBlocks() throws IOException {
         byte[] before = serving.fill(5);
         try (RawInitiator resetting = serving.loginAs("iqn.test:resetting")) {
             AtomicInteger filled = new AtomicInteger();
@@ -218,7 +218,7 @@ class TaskManagementTest {
                 }
             };
             int tag = raw.command(WRITE, RawInitiator.cdb16(0x93, 0, 2048), BLOCK, new byte[BLOCK]);
-            await("the second block's turn", () -> filled.get() == 2);
+            await("WRITE SAME reaches the second block", () -> filled.get() == 2);
             resetting.manage(LOGICAL_UNIT_RESET, RawInitiator.NONE);
             reset.countDown();
             assertThat(raw.end(tag).status()).isEqualTo(TASK_ABORTED);
@@ -245,7 +245,7 @@ class TaskManagementTest {
     }
 
     @Test
-    void resumeAfterTheConnectionHasDiedDoesNothing() throws IOException {
+    void resumeOfATaskDoesNothingAfterItsConnectionIsLost() throws IOException {
         parkedRead();
         IoTask task = serving.target.unit.parked.getFirst();
         raw.close();

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The life of a task: every transition of the diagram, and every other. */
+/** The states of a task, with all transitions that the diagram allows and all that the diagram forbids. */
 class TaskStateTest {
     private static final Map<TaskState, Set<TaskState>> DIAGRAM = Map.of(
         FREE, Set.of(RECEIVING),
@@ -43,7 +43,7 @@ class TaskStateTest {
         ENDING, Set.of(PUTTING, FREE),
         PUTTING, Set.of(ENDING));
 
-    /** A way from FREE to each state. */
+    /** The states that a task enters on the way from FREE to each state. */
     private static final Map<TaskState, List<TaskState>> WAYS = Map.of(
         FREE, List.of(),
         RECEIVING, List.of(RECEIVING),
@@ -77,7 +77,7 @@ class TaskStateTest {
 
     @ParameterizedTest
     @MethodSource("pairs")
-    void taskMovesAlongTheDiagramOnly(TaskState from, TaskState to) {
+    void taskChangesItsStateOnlyAsTheDiagramAllows(TaskState from, TaskState to) {
         taskIn(from);
         if (DIAGRAM.get(from).contains(to)) {
             task.become(to);
@@ -91,7 +91,7 @@ class TaskStateTest {
 
     @ParameterizedTest
     @MethodSource("pairs")
-    void tasksThatAwaitDataAreCounted(TaskState from, TaskState to) {
+    void counterTracksTasksThatWaitForData(TaskState from, TaskState to) {
         taskIn(from);
         if (DIAGRAM.get(from).contains(to)) {
             task.become(to);
@@ -101,23 +101,23 @@ class TaskStateTest {
     }
 
     @Test
-    void abandonedTaskIsNotCounted() {
+    void abandonedTaskIsNotCountedAsWaitingForData() {
         taskIn(AWAITING_DATA).takeAbandoned();
         assertThat(task.state()).isEqualTo(ENDING);
         assertThat(awaitingData).hasValue(0);
     }
 
     @Test
-    void taskResumedBeforeItIsParkedGoesOn() {
+    void taskIsNotParkedAfterAnEarlierResume() {
         taskIn(RUNNING).resume();
         assertThat(task.park(1)).isFalse();
         assertThat(task.state()).isEqualTo(RUNNING);
         assertThat(task.park(2)).isTrue();
-        assertThat(task.waitingSinceNs()).as("since the first time").isEqualTo(1);
+        assertThat(task.waitingSinceNs()).as("start of the first wait").isEqualTo(1);
     }
 
     @Test
-    void resumeDoesNothingToATaskThatIsNotItsUnits() {
+    void resumeDoesNothingBeforeTheLogicalUnitGetsTheTask() {
         for (TaskState state : List.of(RECEIVING, AWAITING_DATA)) {
             taskIn(state).resume();
             assertThat(task.state()).isEqualTo(state);
@@ -126,14 +126,14 @@ class TaskStateTest {
     }
 
     @Test
-    void parkedTaskIsTakenOnce() {
+    void parkedTaskCanBeClaimedOnlyOnce() {
         taskIn(PARKED);
         assertThat(task.takeParked()).isTrue();
         assertThat(task.takeParked()).isFalse();
     }
 
     @Test
-    void putIsTakenOnce() {
+    void putCanBeClaimedOnlyOnce() {
         taskIn(ENDING).leavePut(7);
         assertThat(task.putNumber()).isEqualTo(7);
         assertThat(task.takePut()).isTrue();
@@ -148,14 +148,14 @@ class TaskStateTest {
 
     @ParameterizedTest
     @MethodSource("reasons")
-    void laterReasonWinsWhicheverComesFirst(EndReason one, EndReason other) {
+    void laterDeclaredEndReasonReplacesAnEarlierOne(EndReason one, EndReason other) {
         task.endFor(one);
         task.endFor(other);
         assertThat(task.endReason()).isEqualTo(one.ordinal() > other.ordinal() ? one : other);
     }
 
     @Test
-    void nextCommandBeginsWithoutAReasonToEnd() {
+    void newCommandInASlotBeginsWithoutAnEndReason() {
         task.begin(command());
         task.fail(Sense.INVALID_OPCODE);
         task.endFor(EndReason.ABORTED);

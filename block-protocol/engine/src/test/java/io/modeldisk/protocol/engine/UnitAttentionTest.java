@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Unit attentions: events of a unit that its initiator has not caused (SAM-5 section 5.14). */
+/** Unit attentions, with which a target reports events of a logical unit to an initiator (SAM-5 section 5.14). */
 @Timeout(60)
 class UnitAttentionTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -54,7 +54,7 @@ class UnitAttentionTest {
     }
 
     @Test
-    void sessionThatReplacesAnotherReportsPowerOn() throws IOException {
+    void sessionThatReplacesAnOldSessionReportsPowerOn() throws IOException {
         testUnitReady(raw);
         try (RawInitiator again = RawInitiator.justLoggedIn(serving.server, "iqn.test:raw")) {
             assertThat(testUnitReady(again).senseCode()).isEqualTo(POWER_ON);
@@ -62,7 +62,7 @@ class UnitAttentionTest {
     }
 
     @Test
-    void writeThatMeetsAUnitAttentionIsNotApplied() throws IOException {
+    void writeThatReceivesAUnitAttentionIsNotApplied() throws IOException {
         byte[] before = serving.fill(1);
         End end = raw.run(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]);
         assertThat(end.senseCode()).isEqualTo(POWER_ON);
@@ -86,13 +86,13 @@ class UnitAttentionTest {
     }
 
     @Test
-    void requestSenseInDescriptorFormatReturnsTheSameSense() throws IOException {
+    void requestSenseReturnsAUnitAttentionInDescriptorFormat() throws IOException {
         assertThat(raw.run(READ, cdb(0x03, 1, 0, 0, 252), 252, EMPTY).data())
             .isEqualTo(new byte[]{0x72, 6, 0x29, 0, 0, 0, 0, 0});
     }
 
     @Test
-    void commandToAMissingUnitMeetsNoUnitAttention() throws IOException {
+    void commandToAMissingUnitLeavesAUnitAttentionPending() throws IOException {
         assertThat(raw.end(raw.command(0x01, NO_DATA, 9, cdb(0), 0, EMPTY)).senseCode())
             .isEqualTo(SenseCodes.LUN_NOT_SUPPORTED);
         assertThat(testUnitReady(raw).senseCode()).isEqualTo(POWER_ON);
@@ -121,7 +121,7 @@ class UnitAttentionTest {
         }
     }
 
-    /** With TAS, which the Control mode page has set, each aborted command ends with TASK ABORTED (SAM-5 section 5.6). */
+    /** The Control mode page sets TAS, so that each aborted command ends with TASK ABORTED instead (SAM-5 section 5.6). */
     @Test
     void clearTaskSetEstablishesNoUnitAttention() throws IOException {
         testUnitReady(raw);

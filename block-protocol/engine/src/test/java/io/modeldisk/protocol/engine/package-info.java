@@ -1,2 +1,2 @@
-/** Tests of the target engine with a raw initiator, and a unit of memory that it serves. */
+/** Tests of the target engine with a raw initiator and a logical unit of plain memory. */
 package io.modeldisk.protocol.engine;

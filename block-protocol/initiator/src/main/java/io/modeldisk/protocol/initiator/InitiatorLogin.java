@@ -20,8 +20,8 @@ import java.security.SecureRandom;
 import java.util.Map;
 
 /**
- * The login phase of the initiator: the security stage if there are secrets, then one request with all keys, and empty requests
- * until the target agrees.
+ * Runs the login phase of the initiator. If secrets are configured, the login begins with the security stage. The initiator then
+ * sends one request with all keys, and empty requests until the target agrees to end the login.
  */
 final class InitiatorLogin implements InitiatorDatamover.Listener {
     private static final int STAGE_SECURITY = 0;
@@ -61,7 +61,7 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
         }
         for (int exchange = 0; !done; exchange++) {
             if (exchange == MAX_EXCHANGES) {
-                throw new ProtocolException("the login has not ended after " + MAX_EXCHANGES + " exchanges");
+                throw new ProtocolException("the login was not complete after " + MAX_EXCHANGES + " responses");
             }
             datamover.receive(this);
         }
@@ -92,17 +92,17 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
     @Override
     public void controlNotify(Pdu pdu, ByteBuffer data) throws IOException {
         if (pdu.opcode() != Opcode.LOGIN_RESPONSE) {
-            throw new ProtocolException("opcode %02Xh during login".formatted(pdu.opcode()));
+            throw new ProtocolException("the target sent opcode %02Xh during the login".formatted(pdu.opcode()));
         }
         LoginResponsePdu response = new LoginResponsePdu(pdu.header());
         if (response.status() != LoginStatus.SUCCESS) {
             throw new LoginException(response.status(),
-                "login to " + context.targetName() + " at " + context.portalText()
-                    + " refused: " + LoginStatus.describe(response.status()) + remedy(response.status()));
+                "the login to '" + context.targetName() + "' at " + context.portalText()
+                    + " was refused: " + LoginStatus.describe(response.status()) + remedy(response.status()));
         }
         numbers.received(response);
         if (data.remaining() > gathered.remaining()) {
-            throw new ProtocolException("a login response of more than " + gathered.capacity() + " bytes");
+            throw new ProtocolException("the target sent login keys of more than " + gathered.capacity() + " bytes");
         }
         gathered.put(data);
         if (response.continues()) {
@@ -112,7 +112,8 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
         Map<String, String> answers = TextParameters.parse(gathered.flip()).asMap();
         gathered.clear();
         if (response.currentStage() != stage) {
-            throw new ProtocolException("a response of login stage " + response.currentStage() + " in stage " + stage);
+            throw new ProtocolException(
+                "the target sent a response of login stage " + response.currentStage() + " in stage " + stage);
         }
         if (stage == STAGE_SECURITY) {
             secured(response, answers);
@@ -125,26 +126,27 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
         }
     }
 
-    /** A response of the security stage; it ends when both sides are authenticated. */
+    /** Handles a response of the security stage. The stage ends when the authentication is complete. */
     private void secured(LoginResponsePdu response, Map<String, String> answers) throws IOException {
         TextParameters next = chap.next(answers);
         if (!response.transit()) {
-            // The response to the challenge is this side's last message; the target's own may come with the transit.
+            // The initiator asks for the transit together with CHAP_R, its last key. The target may send its own CHAP_R with the
+            // transit.
             send(next, chap.isDone() || next.value(Key.CHAP_R) != null);
         } else if (chap.isDone() && next.isEmpty() && response.nextStage() == STAGE_OPERATIONAL) {
             sendOperational(new TextParameters());
         } else {
-            throw new ProtocolException("the target leaves the security stage before its end");
+            throw new ProtocolException("the target left the security stage before the authentication was complete");
         }
     }
 
-    /** What the user can do about a refusal. */
+    /** Returns advice for the user after a refused login; an empty text if there is no advice. */
     private String remedy(int status) {
         if (status != LoginStatus.AUTHENTICATION_FAILURE) {
             return "";
         }
         return chap == null
-            ? "; it asks for a name and a secret (--secrets FILE)"
-            : "; the name and secret of 'self' in the secrets are not among its peers, or it has no 'self' to answer a 'peer'";
+            ? "; the target requires a secret (--secrets FILE)"
+            : "; the target's secrets must list the initiator's 'self' as a 'peer', and its 'peer' (if any) as 'self'";
     }
 }

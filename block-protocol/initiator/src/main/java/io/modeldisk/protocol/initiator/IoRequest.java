@@ -11,15 +11,19 @@ import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A place for one command of a session. The caller takes it with {@link IscsiSession#acquire}, fills it with {@link #read},
- * {@link #write}, {@link #push}, {@link #pull} or {@link #control}, and gives it to {@link IscsiSession#submit}. It is free again
- * when its {@link Completion} returns. Not thread-safe: it belongs to the caller until it is submitted, then to the session.
+ * One command of a session, reused for one command after another. The caller acquires a request with
+ * {@link IscsiSession#acquire}, fills it with {@link #read}, {@link #write}, {@link #push}, {@link #pull} or {@link #control},
+ * and passes it to {@link IscsiSession#submit}. The request is free again when its {@link Completion} returns. Not thread-safe: a
+ * request belongs to the caller until it is submitted, then to the session.
  */
 public final class IoRequest implements InitiatorTask {
-    /** Is called when a command has ended, on the session's receiving thread, which it must not block. */
+    /** Handles the end of a command. The session's receiving thread calls the handler, so the handler must not block. */
     @FunctionalInterface
     public interface Completion {
-        /** The command has ended: see {@link IoRequest#isGood()} and the rest. The request is free when this returns. */
+        /**
+         * Handles a command that has completed or failed; see {@link IoRequest#isGood()}. The request is free when this method
+         * returns.
+         */
         void completed(IoRequest request);
     }
 
@@ -27,23 +31,23 @@ public final class IoRequest implements InitiatorTask {
      * The states of a request.
      *
      * <pre>
-     *            acquire            submit                 a response, an abort, or the session's end
+     *            acquire            submit                 a response, an abort, or a lost session
      *     FREE ----------> HELD --------------> IN_FLIGHT ---------------------------------------> ENDED
      *      ^    release     |  ^                   |                                                  |
      *      +----------------+  +-------------------+                                                  |
-     *      |                     it cannot be sent                                                    |
+     *      |                 the command cannot be sent                                                    |
      *      +------------------------------------------------------------------------------------------+
-     *                                       its completion has returned
+     *                                       the completion has returned
      * </pre>
      */
     enum State {
-        /** No command. */
+        /** The request has no command and can be acquired. */
         FREE,
-        /** Belongs to the caller. */
+        /** The request belongs to the caller. */
         HELD,
-        /** Belongs to the session. */
+        /** The request belongs to the session. */
         IN_FLIGHT,
-        /** Belongs to the thread that completes it. */
+        /** The request belongs to the thread that calls the completion. */
         ENDED
     }
 
@@ -71,24 +75,24 @@ public final class IoRequest implements InitiatorTask {
         return initiatorTaskTag & (1 << SLOT_BITS) - 1;
     }
 
-    /** Reads logical blocks into memory. */
+    /** Fills the request with a command that reads logical blocks into memory. */
     public IoRequest read(int lun, long lba, int blocks, DataMemory to, long offset, int bytes) {
         command.beginRead(bytes);
         return medium(ScsiCommand.READ_16.opcode(), lun, lba, blocks, to, offset, bytes, false);
     }
 
-    /** Writes logical blocks from memory. */
+    /** Fills the request with a command that writes logical blocks from memory. */
     public IoRequest write(int lun, long lba, int blocks, DataMemory from, long offset, int bytes) {
         command.beginWrite(bytes);
         return medium(ScsiCommand.WRITE_16.opcode(), lun, lba, blocks, from, offset, bytes, true);
     }
 
     /**
-     * Pushes a gradient (the vendor-specific command PUSH).
+     * Fills the request with a command that pushes a gradient (the vendor-specific command PUSH).
      *
-     * @param round the round, or 0 for none
-     * @param check whether to look for a NaN or an infinity here, so that the shard need not; only if the shard
-     *     {@linkplain io.modeldisk.protocol.dialect.ModelFacts#checksGradients() checks gradients}
+     * @param round the round; 0 for none
+     * @param check whether this method searches the gradient for NaN and infinity, so that the shard does not need to; may be
+     *     true only if the shard {@linkplain io.modeldisk.protocol.dialect.ModelFacts#checksGradients() checks gradients}
      */
     public IoRequest push(
         int lun, long lba, int blocks, long round, DataMemory from, long offset, int bytes, boolean check) {
@@ -100,7 +104,10 @@ public final class IoRequest implements InitiatorTask {
         return this;
     }
 
-    /** Pulls weights with at least a round applied (the vendor-specific command PULL). */
+    /**
+     * Fills the request with a command that pulls weights to which at least this round was applied (the vendor-specific command
+     * PULL).
+     */
     public IoRequest pull(int lun, long lba, int blocks, long round, DataMemory to, long offset, int bytes) {
         command.beginRead(bytes);
         return ofRound(RoundCdb.PULL, lun, lba, blocks, round, to, offset, bytes, false);
@@ -121,7 +128,7 @@ public final class IoRequest implements InitiatorTask {
         return this;
     }
 
-    /** A command of any kind that returns up to {@code bytes} of parameter data, or has none if that is 0. */
+    /** Fills the request with any command. The command returns at most {@code bytes} bytes of parameter data; 0 means no data. */
     public IoRequest control(int lun, byte[] cdb, DataMemory to, long offset, int bytes) {
         if (bytes == 0) {
             command.beginWithoutData();
@@ -148,13 +155,13 @@ public final class IoRequest implements InitiatorTask {
         command.initiatorTaskTag(initiatorTaskTag());
     }
 
-    /** Sets what is called at the end. */
+    /** Sets the listener that is called when the command has completed or failed. */
     public IoRequest onCompletion(Completion listener) {
         completion = listener;
         return this;
     }
 
-    /** The number of this request in its session, from 0 to the queue depth - 1. */
+    /** The number of this request in its session, from 0 to the queue depth minus 1. */
     public int slot() {
         return slot;
     }
@@ -171,7 +178,10 @@ public final class IoRequest implements InitiatorTask {
         return state.get() == State.IN_FLIGHT;
     }
 
-    /** Changes the state, if it is still {@code from}: several threads may try to end a command, and one succeeds. */
+    /**
+     * Changes the state if it is {@code from}, and returns whether it was changed. If several threads end a command, one
+     * succeeds.
+     */
     boolean move(State from, State to) {
         boolean legal = switch (from) {
             case FREE -> to == State.HELD;
@@ -180,7 +190,7 @@ public final class IoRequest implements InitiatorTask {
             case ENDED -> to == State.FREE;
         };
         if (!legal) {
-            throw new IllegalStateException("a request cannot go from " + from + " to " + to);
+            throw new IllegalStateException("a request cannot change from state " + from + " to state " + to);
         }
         return state.compareAndSet(from, to);
     }
@@ -194,12 +204,12 @@ public final class IoRequest implements InitiatorTask {
         failure = reason;
     }
 
-    /** Whether the command completed with status GOOD. */
+    /** Returns whether the command completed with status GOOD. */
     public boolean isGood() {
         return failure == null && status == 0;
     }
 
-    /** Whether the target has done nothing of the command, and accepts it when it is sent again. */
+    /** Returns whether the target has not executed the command and accepts it when it is sent again. */
     public boolean isToBeRetried() {
         return failure == null && switch (status) {
             case ScsiStatus.BUSY, ScsiStatus.TASK_SET_FULL, ScsiStatus.TASK_ABORTED -> true;
@@ -208,27 +218,27 @@ public final class IoRequest implements InitiatorTask {
         };
     }
 
-    /** The SCSI status; -1 if the session failed before there was one. */
+    /** The SCSI status; -1 if the command has no response. */
     public int status() {
         return status;
     }
 
-    /** Why the command ended without a response: the session was lost, or the command was aborted; null if it has a response. */
+    /** The reason why the command has no response, such as a lost session or an abort; null if it has a response. */
     public ShardException failure() {
         return failure;
     }
 
-    /** How the command ended, as text: its status and sense data, or the reason why it has none. */
+    /** Returns the result of the command as text: its status and sense data, or the reason why it has no response. */
     public String describeEnd() {
         return failure == null ? ShardException.describe(status, sense) : failure.getMessage();
     }
 
-    /** The end of a command that is not {@link #isGood}, as an exception; see {@link ShardException#ofCommand}. */
+    /** Returns the exception for a command that is not {@link #isGood}; see {@link ShardException#ofCommand}. */
     public ShardException exception(ShardId shard, String doing) {
         return failure == null ? ShardException.ofCommand(shard, doing, status, sense) : failure;
     }
 
-    /** Sense key, additional sense code and qualifier, a byte each from bit 16 down; 0 without sense data. */
+    /** The sense key, additional sense code and qualifier, one byte each from bit 16 down; 0 without sense data. */
     public int sense() {
         return sense;
     }

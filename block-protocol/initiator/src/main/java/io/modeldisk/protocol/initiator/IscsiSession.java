@@ -16,9 +16,9 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * A session with one target over one connection, with many commands in flight. Commands complete in any order, on the
- * session's receiving thread. When the connection is lost, or the target stalls for the command timeout, every command in flight
- * fails and the session stays closed.
+ * A session with one target over one connection, with many commands in flight. Commands complete in any order, on the session's
+ * receiving thread. The session is lost if the connection closes or if the target stalls for the command timeout. Every command
+ * in flight then fails, and the session stays closed.
  *
  * <p>Thread-safe. A command allocates nothing.
  */
@@ -28,7 +28,7 @@ public final class IscsiSession implements AutoCloseable {
     private static final long MAX_WATCH_PERIOD_NS = 1_000_000_000;
     private static final int WATCHES_PER_TIMEOUT = 8;
 
-    /** No command has the highest bit set. */
+    /** The tag of requests that are not commands. The tag of a command never has the highest bit set. */
     static final int CONTROL_TAG = 0x80000000;
 
     private final SessionContext context;
@@ -41,7 +41,9 @@ public final class IscsiSession implements AutoCloseable {
     private final TaskAborts aborts;
     private volatile ShardException failure;
 
-    /** The first failure to send is why the session ends; later ones only find the connection closed. */
+    /**
+     * The first failure to send, which is the reason why the session is lost. Later failures only report the closed connection.
+     */
     private final AtomicReference<String> sendFailure = new AtomicReference<>();
     private volatile String stall;
 
@@ -57,9 +59,9 @@ public final class IscsiSession implements AutoCloseable {
     }
 
     /**
-     * Connects and logs in.
+     * Connects to the target and logs in.
      *
-     * @throws ShardException if there is no answer within the connect timeout, or the target refuses
+     * @throws ShardException if the target does not respond within the connect timeout, or refuses the login
      */
     public static IscsiSession login(SessionContext context) throws ShardException {
         SessionNumbers numbers = new SessionNumbers(context.queueDepth(), context.clock());
@@ -76,7 +78,7 @@ public final class IscsiSession implements AutoCloseable {
         Thread.ofVirtual().name("iscsi-watchdog " + context.portalText()).start(this::watch);
     }
 
-    /** A target that stalls must not hold a sender, or the calls that wait for it, for ever. */
+    /** Closes the connection if the target stalls, so that no thread waits for the target forever. */
     private void watch() {
         SessionWatchdog watchdog = new SessionWatchdog(numbers.requests(), context.commandTimeoutNs());
         long periodNs = Math.min(MAX_WATCH_PERIOD_NS, context.commandTimeoutNs() / WATCHES_PER_TIMEOUT + 1);
@@ -108,7 +110,7 @@ public final class IscsiSession implements AutoCloseable {
         } catch (IOException e) {
             reason = e.getMessage() == null ? e.toString() : e.getMessage();
         } catch (RuntimeException | Error e) {
-            LOG.error("receiving from {} failed", shard, e);
+            LOG.error("the receiving thread of the session with {} failed", shard, e);
             reason = e.toString();
         } finally {
             end(stall == null ? reason : stall);
@@ -120,21 +122,23 @@ public final class IscsiSession implements AutoCloseable {
         try {
             data.serveRequests(responses);
         } catch (IOException e) {
-            LOG.debug("sending to {} ended: {}", shard, e.toString());
+            LOG.debug("the sending thread of the session with {} stopped: {}", shard, e.toString());
         } catch (RuntimeException | Error e) {
-            LOG.error("sending requested data to {} failed", shard, e);
+            LOG.error("the sending thread of the session with {} failed", shard, e);
         } finally {
             datamover.close();
         }
     }
 
-    /** The session is over: no thread receives any more, so every command in flight can be ended here. */
+    /**
+     * Closes the session and fails every command in flight. The receiving thread calls this method when it receives no more PDUs.
+     */
     private void end(String reason) {
         boolean wanted = life.state() != State.OPEN;
         failure = new ShardException(wanted ? ShardException.Kind.CLOSED : ShardException.Kind.PATH_LOST, shard,
             shard + ": " + reason);
         if (!wanted) {
-            LOG.warn("session lost: {}", failure.getMessage());
+            LOG.warn("the session was lost: {}", failure.getMessage());
         }
         life.advance(State.ENDED);
         datamover.close();
@@ -144,9 +148,10 @@ public final class IscsiSession implements AutoCloseable {
     }
 
     /**
-     * Takes a request for a command if the target accepts one now; null otherwise.
+     * Acquires a request for a command if the target accepts a command now.
      *
-     * @throws ShardException if the session has ended
+     * @return the request; null if the target accepts no command now
+     * @throws ShardException if the session is closed
      */
     public IoRequest tryAcquire() throws ShardException {
         checkOpen();
@@ -154,20 +159,22 @@ public final class IscsiSession implements AutoCloseable {
     }
 
     /**
-     * Takes a request for a command, and waits until the target accepts one.
+     * Acquires a request for a command, and waits until the target accepts a command.
      *
-     * @param stop ends the wait; after it has become true, {@link #wakeAcquirers} must be called
-     * @return null if {@code stop} is true
-     * @throws ShardException if the session has ended
+     * @param stop the condition that stops the wait; the caller must call {@link #wakeAcquirers} after the condition has become
+     *     true
+     * @return the request; null if {@code stop} is true
+     * @throws ShardException if the session is closed
      */
     public IoRequest acquire(BooleanSupplier stop) throws IOException {
         return acquire(Long.MAX_VALUE / 2, stop);
     }
 
     /**
-     * Takes a request for a command, and waits until the target accepts one; null if it has not within the time.
+     * Acquires a request for a command, and waits for a limited time until the target accepts a command.
      *
-     * @throws ShardException if the session has ended
+     * @return the request; null if the target has accepted no command within the time
+     * @throws ShardException if the session is closed
      */
     public IoRequest acquire(long timeoutNs) throws IOException {
         return acquire(timeoutNs, () -> false);
@@ -183,7 +190,7 @@ public final class IscsiSession implements AutoCloseable {
             request = numbers.take(clock.nanoTime() + timeoutNs, stop);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while waiting for a command to end");
+            throw new InterruptedIOException("the thread was interrupted while it waited for a free request");
         }
         if (request == null) {
             checkOpen();
@@ -191,12 +198,12 @@ public final class IscsiSession implements AutoCloseable {
         return request;
     }
 
-    /** Wakes the threads that wait in {@link #acquire(BooleanSupplier)}, so that they check their {@code stop}. */
+    /** Wakes the threads that wait in {@link #acquire(BooleanSupplier)}, so that they check {@code stop} again. */
     public void wakeAcquirers() {
         numbers.wakeAll();
     }
 
-    /** Gives back a request that was not submitted. */
+    /** Frees a request that was not submitted. */
     public void release(IoRequest request) {
         numbers.giveBack(request);
     }
@@ -208,41 +215,42 @@ public final class IscsiSession implements AutoCloseable {
         }
     }
 
-    /** Whether commands can be given to it. */
+    /** Returns whether the session accepts commands. */
     public boolean isOpen() {
         return life.state() == State.OPEN;
     }
 
-    /** The shard that it is with. */
+    /** The shard to which the session is connected. */
     public ShardId shard() {
         return shard;
     }
 
     /**
-     * Prepares memory for data transfers before the first command uses it.
+     * Prepares memory for data transfers. The caller must do so before the first command uses the memory.
      *
-     * @throws IOException if the device does not accept it
+     * @throws IOException if the device does not accept the memory
      */
     public void prepare(DataMemory memory) throws IOException {
         datamover.prepare(memory);
     }
 
-    /** Sends a command now; see {@link #submit(IoRequest, boolean)}. */
+    /** Sends a command immediately; see {@link #submit(IoRequest, boolean)}. */
     public void submit(IoRequest request) throws ShardException {
         submit(request, false);
     }
 
     /**
-     * Sends a command. Whatever happens from here on, its completion is called exactly once, unless this throws.
+     * Sends a command. If this method returns without an exception, the request's completion is called exactly once.
      *
-     * @param more whether the caller submits more commands at once or calls {@link #flush}, before it waits for anything but a
-     *     request: then this command may be sent together with the next
-     * @throws ShardException if the session has ended: the request is free
-     * @throws RuntimeException if the datamover refuses the command, as for memory that it cannot use: the request is free
+     * @param more whether the caller immediately submits more commands or calls {@link #flush}, before it waits for anything
+     *     except a request; the session may then send this command together with the next command
+     * @throws ShardException if the session is closed; the request is free then
+     * @throws RuntimeException if the datamover refuses the command, for example because it cannot use the memory; the request is
+     *     free then
      */
     public void submit(IoRequest request, boolean more) throws ShardException {
         if (!request.move(IoRequest.State.HELD, IoRequest.State.IN_FLIGHT)) {
-            throw new IllegalStateException("the request is not the caller's: it was submitted or released before");
+            throw new IllegalStateException("the request was submitted or released before");
         }
         if (failure != null && withdraw(request)) {
             throw failure.again();
@@ -258,7 +266,7 @@ public final class IscsiSession implements AutoCloseable {
         }
     }
 
-    /** Frees a request that was not sent; false if the session's end has completed it meanwhile. */
+    /** Frees a request that was not sent. Returns false if the request was completed before, because the session was closed. */
     private boolean withdraw(IoRequest request) {
         if (!request.move(IoRequest.State.IN_FLIGHT, IoRequest.State.HELD)) {
             return false;
@@ -267,7 +275,7 @@ public final class IscsiSession implements AutoCloseable {
         return true;
     }
 
-    /** Sends the commands that were kept back because more were to follow. */
+    /** Sends the commands that were held back because more commands were to follow. */
     public void flush() {
         try {
             datamover.flush();
@@ -276,35 +284,37 @@ public final class IscsiSession implements AutoCloseable {
         }
     }
 
-    /** The receiving thread sees the broken connection too and completes every command in flight. */
+    /** Closes the connection after a failed send. The receiving thread then fails every command in flight. */
     private void sendFailed(IOException reason) {
         sendFailure.compareAndSet(null, reason.getMessage());
         datamover.close();
     }
 
     /**
-     * Aborts a command in flight and returns when neither the target nor this session touches its memory any more: its
-     * completion has been called, with a failure, or with the status if the command had ended before.
+     * Aborts a command in flight. When this method returns, neither the target nor this session accesses the command's memory,
+     * and the command's completion was called. A command that completed before the abort has its status; any other command has
+     * failed.
      *
-     * @throws ShardException if the target does not answer within the connect timeout; the session ends then, and completes the
-     *     command
+     * @throws ShardException if the target does not respond within the connect timeout; the session is then closed, and the
+     *     command fails
      */
     public void abort(IoRequest request, int initiatorTaskTag) throws IOException {
         try {
             if (!aborts.abort(responses, request, initiatorTaskTag)) {
-                stall = "it does not answer an abort";
+                stall = "the target did not respond to an abort";
                 datamover.close();
-                throw new ShardException(ShardException.Kind.PATH_LOST, shard, shard + ": it does not answer an abort");
+                throw new ShardException(ShardException.Kind.PATH_LOST, shard,
+                    shard + ": the target did not respond to an abort");
             }
         } catch (InterruptedException e) {
-            // The receiving thread ends the command with the session, when it does not touch the memory any more.
+            // The receiving thread closes the session and fails the command, after its last access to the memory.
             Thread.currentThread().interrupt();
             datamover.close();
         }
         datamover.awaitEndedTasks();
     }
 
-    /** Ends without a logout, as if the connection was lost: the target keeps the learner, which may come back. */
+    /** Closes the connection without a logout. The target keeps the learner, which can continue on a new connection. */
     public void disconnect() {
         datamover.close();
         try {
@@ -316,11 +326,11 @@ public final class IscsiSession implements AutoCloseable {
 
     private void awaitThreads() throws InterruptedException {
         if (!life.awaitThreads(END_TIMEOUT_NS)) {
-            LOG.warn("the threads of the session with {} do not end", shard);
+            LOG.warn("the threads of the session with {} did not stop in time", shard);
         }
     }
 
-    /** Logs out and ends, in bounded time. */
+    /** Logs out and closes the session, within a limited time. */
     @Override
     public void close() {
         boolean logOut = life.advance(State.LOGGING_OUT);
@@ -331,13 +341,13 @@ public final class IscsiSession implements AutoCloseable {
             if (logOut) {
                 datamover.sendControl(new LogoutRequestPdu(Pdu.newHeader()).begin(CONTROL_TAG), null);
                 if (!life.await(State.LOGGED_OUT, END_TIMEOUT_NS)) {
-                    LOG.info("{} does not answer a logout", shard);
+                    LOG.info("{} did not respond to the Logout request", shard);
                 }
             }
             datamover.close();
             awaitThreads();
         } catch (IOException e) {
-            LOG.debug("logging out of {}: {}", shard, e.toString());
+            LOG.debug("the logout from {} failed: {}", shard, e.toString());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {

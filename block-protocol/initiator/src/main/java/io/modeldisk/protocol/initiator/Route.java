@@ -15,27 +15,29 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * The datamover that an initiator uses for a target, and why.
+ * The datamover that an initiator uses for a target, and the reason for the choice.
  *
- * @param portal connects to the target
- * @param reason why this datamover was chosen
+ * @param portal the portal that connects to the target
+ * @param reason the reason why this datamover was chosen
  */
 public record Route(InitiatorPortal portal, String reason) {
-    /** The choice of the user. */
+    /** The datamovers that a user can choose. */
     public enum Preference {
-        /** Shared memory if the target is on this host and offers it, else iSER if the target answers over it, else TCP. */
+        /**
+         * Uses shared memory if the target is on this host and serves it, else iSER if the target responds over RDMA, else TCP.
+         */
         AUTO,
-        /** TCP. */
+        /** Uses TCP only. */
         TCP,
-        /** Shared memory only. */
+        /** Uses shared memory only. */
         SHM,
-        /** iSER over an RDMA device only. */
+        /** Uses iSER over an RDMA device only. */
         ISER;
 
         /**
-         * The preference of this name, as {@code auto}.
+         * Returns the preference with this name, such as {@code auto}.
          *
-         * @throws IllegalArgumentException for another name; the message lists the names
+         * @throws IllegalArgumentException if no preference has this name; the message lists the names
          */
         public static Preference named(String name) {
             for (Preference preference : values()) {
@@ -47,7 +49,7 @@ public record Route(InitiatorPortal portal, String reason) {
                 + Arrays.stream(values()).map(Preference::toString).collect(Collectors.joining(", ")));
         }
 
-        /** The name that users write. */
+        /** Returns the name that users write, such as {@code auto}. */
         @Override
         public String toString() {
             return name().toLowerCase(Locale.ROOT);
@@ -55,12 +57,12 @@ public record Route(InitiatorPortal portal, String reason) {
     }
 
     /**
-     * Chooses. {@link Preference#AUTO} tries whether a server answers at the socket, and then over RDMA.
+     * Chooses the datamover for a target. {@link Preference#AUTO} tries to connect over shared memory, and then over RDMA.
      *
      * @param address the target's TCP address
-     * @param targetName its iSCSI name
-     * @param socketDirectory the directory of the sockets, as {@link SocketPath#defaultDirectory()}
-     * @param protectedByDigests whether digests are wanted, which only TCP has
+     * @param targetName the target's iSCSI name
+     * @param socketDirectory the directory of the sockets, such as {@link SocketPath#defaultDirectory()}
+     * @param protectedByDigests whether digests are required, which only TCP supports
      * @param iserConnections the iSER connections of this process
      */
     public static Route choose(
@@ -71,29 +73,29 @@ public record Route(InitiatorPortal portal, String reason) {
         InitiatorPortal iser = iserConnections.portal(address);
         TcpInitiatorPortal tcp = new TcpInitiatorPortal(address);
         if (preference == Preference.AUTO) {
-            return protectedByDigests ? new Route(tcp, "digests protect what TCP carries") : automatic(shm, iser, tcp);
+            return protectedByDigests ? new Route(tcp, "only TCP supports digests") : automatic(shm, iser, tcp);
         }
         if (protectedByDigests && preference != Preference.TCP) {
             throw new IllegalArgumentException(
-                "datamover=" + preference + " has no digests: use tcp, or --digest none");
+                "datamover=" + preference + " does not support digests; use tcp, or --digest none");
         }
         InitiatorPortal asked = switch (preference) {
             case SHM -> shm;
             case ISER -> iser;
             default -> tcp;
         };
-        return new Route(asked, "as asked for");
+        return new Route(asked, "the user has chosen it");
     }
 
     private static Route automatic(ShmInitiatorPortal shm, InitiatorPortal iser, TcpInitiatorPortal tcp) {
-        String noShm = isThisHost(tcp.address().getAddress()) ? shm.obstacle() : "it is on another host";
+        String noShm = isThisHost(tcp.address().getAddress()) ? shm.obstacle() : "the target is on another host";
         if (noShm == null) {
-            return new Route(shm, "it is on this host and answers at " + shm.path());
+            return new Route(shm, "the target is on this host and listens on " + shm.path());
         }
         String noIser = iser.obstacle();
         return noIser == null
-            ? new Route(iser, "it answers over RDMA; no shared memory: " + noShm)
-            : new Route(tcp, "no shared memory: " + noShm + "; no iSER: " + noIser);
+            ? new Route(iser, "the target responds over RDMA; shared memory is not possible: " + noShm)
+            : new Route(tcp, "shared memory is not possible: " + noShm + "; iSER is not possible: " + noIser);
     }
 
     private static boolean isThisHost(InetAddress address) {
@@ -105,7 +107,7 @@ public record Route(InitiatorPortal portal, String reason) {
         }
     }
 
-    /** The datamover and the reason, as {@code shm (it is on this host ...)}. */
+    /** Returns the datamover and the reason, such as {@code tcp (the user has chosen it)}. */
     @Override
     public String toString() {
         return portal.datamover() + " (" + reason + ")";

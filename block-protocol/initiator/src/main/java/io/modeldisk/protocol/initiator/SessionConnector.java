@@ -6,11 +6,11 @@ import io.modeldisk.protocol.login.OperationalParameters;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 
-/** How a session begins: the connection and the login, each in bounded time. */
+/** Connects a session to its target and logs in, each within a limited time. */
 final class SessionConnector {
     private SessionConnector() {}
 
-    /** Connects to the target. */
+    /** Connects to the target and returns the connection. */
     static InitiatorDatamover connect(SessionContext context, SessionNumbers numbers) throws ShardException {
         ShardId shard = context.shardId();
         try {
@@ -20,7 +20,7 @@ final class SessionConnector {
         }
     }
 
-    /** Logs in on a connection; closes it if that fails. */
+    /** Logs in on a connection and returns the negotiated parameters. Closes the connection if the login fails. */
     static OperationalParameters logIn(
         SessionContext context, InitiatorDatamover datamover, SessionNumbers numbers) throws ShardException {
         ShardId shard = context.shardId();
@@ -30,7 +30,8 @@ final class SessionConnector {
         } catch (ClosedChannelException e) {
             datamover.release();
             throw new ShardException(ShardException.Kind.PATH_LOST, shard, shard
-                + " takes connections but does not answer a login within " + context.connectTimeoutMs() + " ms", e);
+                + " accepts connections but does not respond to a login within "
+                + context.connectTimeoutMs() + " ms", e);
         } catch (IOException e) {
             datamover.close();
             datamover.release();
@@ -42,7 +43,7 @@ final class SessionConnector {
         }
     }
 
-    /** A peer that accepts connections but does not answer must not block a login for ever. */
+    /** Closes the connection at the connect timeout, so that a target that does not respond cannot block the login forever. */
     private static void closeUnlessInterrupted(SessionContext context, InitiatorDatamover datamover) {
         try {
             context.clock().sleepUntil(context.clock().nanoTime() + context.connectTimeoutNs());

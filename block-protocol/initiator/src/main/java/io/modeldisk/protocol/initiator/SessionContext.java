@@ -12,13 +12,16 @@ import java.time.Duration;
 
 /** The configuration of a session. */
 public final class SessionContext {
-    /** How long connecting and logging in may take; also how long the target may leave an abort unanswered. */
+    /** The default time limit for the connection and the login. The response to an abort has the same limit. */
     public static final Duration DEFAULT_CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
-    /** How long the target may leave a command unanswered, or accept no further one, before the session is given up as lost. */
+    /**
+     * The default time after which a session is closed as lost, if the target does not respond to a command or accepts no further
+     * command.
+     */
     public static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(30);
 
-    /** How many commands are in flight at most. */
+    /** The default for the maximum number of commands in flight. */
     public static final int DEFAULT_QUEUE_DEPTH = TransferSizes.DEFAULTS.queueDepth();
 
     private static final int MAX_BURST_BYTES = 4 << 20;
@@ -46,7 +49,7 @@ public final class SessionContext {
         return this;
     }
 
-    /** Sets the datamover and how it reaches the target; TCP to the portal by default. */
+    /** Sets the portal that connects to the target. The portal determines the datamover; TCP by default. */
     public SessionContext over(InitiatorPortal way) {
         this.over = way;
         return this;
@@ -58,50 +61,50 @@ public final class SessionContext {
         return this;
     }
 
-    /** Sets this initiator's identity: its iSCSI name, and the ISID that distinguishes its sessions. */
+    /** Sets the initiator's identity: its iSCSI name, and the ISID that distinguishes its sessions. */
     public SessionContext initiator(String name, long sessionId) {
         this.initiatorName = name;
         this.isid = sessionId;
         return this;
     }
 
-    /** Sets the learner's label; by default the session has no label. */
+    /** Sets the label of the learner. By default, the session has no label. */
     public SessionContext learner(String label) {
         this.learner = label;
         return this;
     }
 
-    /** Sets the names and secrets of CHAP; with null, the default, the session does not authenticate. */
+    /** Sets the names and secrets for CHAP. With null, the default, the session does not authenticate. */
     public SessionContext secrets(ChapSecrets known) {
         this.secrets = known;
         return this;
     }
 
-    /** Sets the number of the shard that the target is, for failures; {@link ShardId#UNKNOWN} by default. */
+    /** Sets the shard number that failures name; {@link ShardId#UNKNOWN} by default. */
     public SessionContext shard(int index) {
         this.shardIndex = index;
         return this;
     }
 
-    /** Sets how long connecting and logging in may take; 5 s by default. */
+    /** Sets the time limit for the connection and the login; 5 s by default. */
     public SessionContext connectTimeout(Duration timeout) {
         this.connectTimeout = timeout;
         return this;
     }
 
-    /** Sets how long the target may leave a command unanswered; 30 s by default. */
+    /** Sets the time limit for the response to a command; 30 s by default. */
     public SessionContext commandTimeout(Duration timeout) {
         this.commandTimeout = timeout;
         return this;
     }
 
-    /** Sets the clock of all timeouts. */
+    /** Sets the clock for all timeouts. */
     public SessionContext clock(NanoClock source) {
         this.clock = source;
         return this;
     }
 
-    /** Sets how many commands are in flight at most, 1 to 1023. */
+    /** Sets the maximum number of commands in flight, 1 to 1023. */
     public SessionContext queueDepth(int depth) {
         if (depth < 1 || depth > 1023) {
             throw new IllegalArgumentException("queueDepth=" + depth + " must be from 1 to 1023");
@@ -110,13 +113,13 @@ public final class SessionContext {
         return this;
     }
 
-    /** Sets how much of a write travels with its command; see {@link TransferSizes}. */
+    /** Sets the number of bytes of a write that are sent with its command; see {@link TransferSizes}. */
     public SessionContext eagerBytes(int bytes) {
         this.eagerBytes = TransferSizes.DEFAULTS.withEagerBytes(bytes).eagerBytes();
         return this;
     }
 
-    /** Sets the digests of headers and data; none by default. The login fails if the target does not agree. */
+    /** Sets the digests of headers and data; none by default. The login fails if the target does not agree to the digests. */
     public SessionContext digests(Digest header, Digest data) {
         this.headerDigest = header;
         this.dataDigest = data;
@@ -175,7 +178,7 @@ public final class SessionContext {
         return queueDepth;
     }
 
-    /** What this side offers in the login. */
+    /** Returns the parameters that the initiator offers in the login. */
     OperationalParameters parameters() {
         return new OperationalParameters(
             false, eagerBytes > 0, Math.max(eagerBytes, TransferSizes.MIN_EAGER_BYTES), MAX_BURST_BYTES,

@@ -5,10 +5,10 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
-/** The state of a session after its login, and how many of its threads still run. Thread-safe. */
+/** The state of a session after its login, and the number of its running threads. Thread-safe. */
 final class SessionLife {
     /**
-     * The states, in their order.
+     * The states of a session, in their order.
      *
      * <pre>
      *              close()                 logout response
@@ -26,9 +26,9 @@ final class SessionLife {
     private final NanoClock clock;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    // Written with the lock held.
+    // Changed only by a thread that holds the lock.
     private volatile State state = State.OPEN;
-    // Guarded by the lock.
+    // Guarded by lock.
     private int threads;
 
     SessionLife(NanoClock clock) {
@@ -39,7 +39,7 @@ final class SessionLife {
         return state;
     }
 
-    /** Goes on to a later state; false if the session has it already, or a later one. */
+    /** Changes to a later state. Returns false if the session had reached this state or a later one before. */
     boolean advance(State next) {
         lock.lock();
         try {
@@ -54,7 +54,7 @@ final class SessionLife {
         }
     }
 
-    /** Waits for a state, or a later one; false if it has not come within the time. */
+    /** Waits for a state or a later one. Returns false if the session has not reached it within the time. */
     boolean await(State wanted, long timeoutNs) throws InterruptedException {
         return await(() -> state.compareTo(wanted) >= 0, timeoutNs);
     }
@@ -81,7 +81,7 @@ final class SessionLife {
         }
     }
 
-    /** Waits until all threads have ended; false if they have not within the time. */
+    /** Waits until all threads of the session have stopped. Returns false if they have not stopped within the time. */
     boolean awaitThreads(long timeoutNs) throws InterruptedException {
         return await(() -> threads == 0, timeoutNs);
     }

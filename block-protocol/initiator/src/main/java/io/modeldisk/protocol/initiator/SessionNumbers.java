@@ -9,8 +9,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * What a command needs before it is sent: a free {@link IoRequest}, and a place in the target's command window (RFC 7143 section
- * 4.2.2). Also keeps the command and status numbers. Thread-safe; allocates nothing after it is made.
+ * Provides free {@link IoRequest}s, as many as the target's command window allows (RFC 7143 section 4.2.2), and assigns command
+ * and status numbers. Thread-safe; allocates nothing after construction.
  */
 final class SessionNumbers implements InitiatorDatamover.Numbering {
     private final NanoClock clock;
@@ -18,7 +18,7 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition room = lock.newCondition();
 
-    // Guarded by the lock.
+    // Guarded by lock.
     private final IoRequest[] free;
     private int freeCount;
     private int reserved = 1;
@@ -28,7 +28,7 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
     private boolean closed;
 
     private volatile int expStatSn;
-    /** Guarded by the datamover, which stamps one PDU at a time. */
+    /** Used only by {@link #stamp}, which the datamover calls for one PDU at a time. */
     private int nextCmdSn = 1;
 
     SessionNumbers(int queueDepth, NanoClock clock) {
@@ -42,12 +42,12 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
         }
     }
 
-    /** All requests, by slot. */
+    /** Returns all requests. The index is the slot. */
     IoRequest[] requests() {
         return requests;
     }
 
-    /** A request for a command, if the target accepts one now; null otherwise. */
+    /** Returns a request for a command if the target accepts a command now; null otherwise. */
     IoRequest tryTake() {
         lock.lock();
         try {
@@ -60,8 +60,8 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
     /**
      * Waits for a request.
      *
-     * @param stop ends the wait; after a change of its value {@link #wakeAll} must be called
-     * @return null if the deadline has passed, the session was closed, or {@code stop} is true
+     * @param stop the condition that stops the wait; {@link #wakeAll} must be called after each change of the condition
+     * @return the request; null if the deadline has passed, the session is closed, or {@code stop} is true
      */
     IoRequest take(long deadlineNs, BooleanSupplier stop) throws InterruptedException {
         lock.lock();
@@ -76,7 +76,8 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
             return request;
         } finally {
             waiters--;
-            // A signal that this thread has not used is for the next one.
+            // If a request is still free, the next waiting thread must be woken, because this thread may have consumed its
+            // signal.
             if (waiters > 0 && freeCount > 0) {
                 room.signal();
             }
@@ -94,7 +95,7 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
         return request;
     }
 
-    /** Takes back a request that was not sent, and its place in the window. */
+    /** Frees a request that was not sent, and the command number that was reserved for it. */
     void giveBack(IoRequest request) {
         request.move(IoRequest.State.HELD, IoRequest.State.FREE);
         lock.lock();
@@ -106,7 +107,7 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
         }
     }
 
-    /** Takes back the request of a command that has ended. */
+    /** Frees the request of a command that has completed or failed. */
     void ended(IoRequest request) {
         request.move(IoRequest.State.ENDED, IoRequest.State.FREE);
         lock.lock();
@@ -123,7 +124,7 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
         room.signal();
     }
 
-    /** Wakes all threads that wait in {@link #take(long, BooleanSupplier)}, so that they check their {@code stop}. */
+    /** Wakes all threads that wait in {@link #take(long, BooleanSupplier)}, so that they check {@code stop} again. */
     void wakeAll() {
         lock.lock();
         try {
@@ -133,7 +134,10 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
         }
     }
 
-    /** A number that changes whenever the target makes room for commands; 0 while no thread waits for room. */
+    /**
+     * Returns a number that changes when a request becomes free or the command window opens; 0 while no thread waits for a
+     * request.
+     */
     int awaitedProgress() {
         lock.lock();
         try {
@@ -143,13 +147,13 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
         }
     }
 
-    /** Takes a response's numbers into account; for the receiving thread. */
+    /** Records the status number and the command window of a response. Only the receiving thread calls this method. */
     void received(ResponsePdu response) {
         expStatSn = response.statSn() + 1;
         window(response);
     }
 
-    /** Takes the window of a response without a status into account. */
+    /** Records the command window of a response that has no status number. */
     void window(ResponsePdu response) {
         int max = response.maxCmdSn();
         lock.lock();

@@ -20,13 +20,14 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Handles the PDUs of a target, and ends the commands that they answer. For the receiving thread; {@link #task} is thread-safe.
+ * Handles the PDUs of a target, and completes commands when their responses arrive. Used only by the receiving thread;
+ * {@link #task} is thread-safe.
  */
 final class SessionResponses implements InitiatorDatamover.Listener {
     private static final Logger LOG = LogManager.getLogger(SessionResponses.class);
     private static final int SENSE_LENGTH_BYTES = 2;
     private static final int MIN_SENSE_BYTES = 14;
-    /** The status of a command that the target could not execute (RFC 7143 section 11.4.3); not a status of SAM. */
+    /** The status of a command that the target could not execute (RFC 7143 section 11.4.3). SAM does not define this status. */
     private static final int TARGET_FAILURE = 0xFF;
 
     private final ShardId shard;
@@ -46,7 +47,7 @@ final class SessionResponses implements InitiatorDatamover.Listener {
         this.requests = numbers.requests();
     }
 
-    /** The session has ended: so do all commands in flight. */
+    /** Fails all commands in flight, because the session is closed. */
     void failAll(ShardException reason) {
         for (IoRequest request : requests) {
             complete(request, reason);
@@ -84,11 +85,11 @@ final class SessionResponses implements InitiatorDatamover.Listener {
             case Opcode.ASYNC_MESSAGE -> {
                 AsyncMessagePdu message = new AsyncMessagePdu(pdu.header());
                 numbers.received(message);
-                LOG.info("{} sends an asynchronous message, event {}", shard, message.event());
+                LOG.info("{} sent an asynchronous message with event {}", shard, message.event());
             }
-            case Opcode.REJECT -> throw new ProtocolException("the target rejects a PDU, reason %02Xh"
+            case Opcode.REJECT -> throw new ProtocolException("the target rejected a PDU with reason %02Xh"
                 .formatted(new RejectPdu(pdu.header()).reason()));
-            default -> throw new ProtocolException("opcode %02Xh from the target".formatted(pdu.opcode()));
+            default -> throw new ProtocolException("the target sent unknown opcode %02Xh".formatted(pdu.opcode()));
         }
     }
 
@@ -116,11 +117,11 @@ final class SessionResponses implements InitiatorDatamover.Listener {
         }
     }
 
-    /** Ends the aborted command on the receiving thread, so that data which still arrives for it is dropped. */
+    /** Fails the aborted command on the receiving thread, so that later data for this command is dropped. */
     private void endAborted() {
         IoRequest request = (IoRequest) task(aborts.abortingTag());
         if (request != null) {
-            complete(request, new ShardException(ShardException.Kind.PATH_LOST, shard, "aborted"));
+            complete(request, new ShardException(ShardException.Kind.PATH_LOST, shard, "the command was aborted"));
         }
     }
 
@@ -130,12 +131,13 @@ final class SessionResponses implements InitiatorDatamover.Listener {
             return;
         }
         NopOutPdu answer = new NopOutPdu(Pdu.newHeader()).beginAnswer(ping.lunField(), ping.targetTransferTag());
-        // Sent by another thread: the receiving thread must not wait for a target that may be waiting for it.
+        // Another thread sends the response, because a send may wait for the target. The receiving thread must always be able to
+        // receive.
         Thread.ofVirtual().start(() -> {
             try {
                 datamover.sendControl(answer, null);
             } catch (IOException e) {
-                LOG.debug("a ping of {} was not answered: {}", shard, e.toString());
+                LOG.debug("the response to a ping of {} could not be sent: {}", shard, e.toString());
             }
         });
     }

@@ -1,9 +1,9 @@
 package io.modeldisk.protocol.initiator;
 
 /**
- * Detects that a target has stalled: for the command timeout it has taken no data of a PDU that is being sent, has not answered
- * a command, or has accepted no command of a thread that waits to send one. It compares the state of the session from one check
- * to the next, so that the data path stores no times. For one thread.
+ * Detects a stalled target. A target has stalled if, for the command timeout, it has not received the data of a PDU that is being
+ * sent, has not responded to a command, or has accepted no command although a thread waits to send one. The watchdog compares the
+ * state of the session between two checks, so that the data path stores no times. Not thread-safe.
  */
 final class SessionWatchdog {
     private final long limitNs;
@@ -12,12 +12,12 @@ final class SessionWatchdog {
     private final Watched room = new Watched();
     private final Watched[] commands;
 
-    /** One activity, described by a number that changes when it makes progress. */
+    /** One activity, represented by a number that changes when the activity makes progress. */
     private static final class Watched {
         private long number;
         private long sinceNs;
 
-        /** Whether the number has been the same for longer than the limit; 0 stands for no activity. */
+        /** Returns whether the number has not changed for longer than the limit. The number 0 means that there is no activity. */
         boolean isStuck(long now, long nowNs, long limitNs) {
             if (now == 0 || now != number) {
                 number = now;
@@ -38,26 +38,26 @@ final class SessionWatchdog {
     }
 
     /**
-     * Checks once.
+     * Checks all activities of the session once.
      *
      * @param sendingSince a number that stays the same while one PDU is being sent; 0 while no PDU is being sent
-     * @param awaitedProgress see {@link SessionNumbers#awaitedProgress}
-     * @return how the target has stalled; null if it has not
+     * @param awaitedProgress the result of {@link SessionNumbers#awaitedProgress}
+     * @return the reason why the target counts as stalled; null if it has not stalled
      */
     String stall(long nowNs, long sendingSince, int awaitedProgress) {
         String stall = null;
         if (sending.isStuck(sendingSince, nowNs, limitNs)) {
-            stall = "it has taken no data";
+            stall = "the target has received no data";
         }
         for (int i = 0; i < requests.length; i++) {
             IoRequest request = requests[i];
             long number = request.isInFlight() ? 1L << 32 | request.initiatorTaskTag() : 0;
             if (commands[i].isStuck(number, nowNs, limitNs)) {
-                stall = "it has not answered a command";
+                stall = "the target has not responded to a command";
             }
         }
         if (room.isStuck(awaitedProgress, nowNs, limitNs)) {
-            stall = "it has accepted no further command";
+            stall = "the target has accepted no further command";
         }
         return stall;
     }

@@ -9,8 +9,8 @@ import java.io.IOException;
 import java.io.Serial;
 
 /**
- * A call that failed at one shard: which shard, why, and the SCSI status and sense data of the command if the shard has answered
- * one. {@link #kind} says what the caller can do. Immutable.
+ * A call that failed at one shard. The exception carries the shard, the reason, and the SCSI status and sense data if the shard
+ * has responded to the command. {@link #kind} shows how the caller can react. Immutable.
  */
 public final class ShardException extends IOException {
     @Serial
@@ -19,29 +19,29 @@ public final class ShardException extends IOException {
     private static final int NO_STATUS = -1;
     private static final int INITIATOR_ERROR_CLASS = 2;
 
-    /** Why a call failed, as far as the caller can act on it. */
+    /** The kinds of failures. The caller can react to each kind in a different way. */
     public enum Kind {
-        /** The shard does not answer, or the connection was lost. A later call connects again. */
+        /** The shard does not respond, or the connection was lost. A later call connects again. */
         PATH_LOST,
-        /** The shard is BUSY, or this side has no place for another call. A later call may succeed. */
+        /** The shard is BUSY, or the initiator has no capacity for another call. A later call may succeed. */
         BUSY,
         /** Other learners did not push their rounds within the wait timeout. A later call waits again. */
         ROUND_TIMEOUT,
-        /** The job has stopped: fewer learners are left than it needs. It goes on when enough have joined again. */
+        /** The job has stopped because too few learners are left. It continues when enough learners have joined. */
         JOB_STOPPED,
-        /** The round was closed without this learner. */
+        /** The shard closed the round without this learner. */
         ROUND_CLOSED,
-        /** The shard has forgotten this learner: its lease has ended, or the shard was restarted. */
+        /** The shard has forgotten this learner: the lease has expired, or the shard was restarted. */
         LEARNER_FORGOTTEN,
-        /** Another process logs in with the same learner label. */
+        /** Another process has logged in with the same learner label. */
         LABEL_IN_USE,
-        /** The login was refused: wrong secret, or no right to do this. */
+        /** The target refused the login because the secret is wrong or the user does not have the right. */
         ACCESS_DENIED,
-        /** Another shard or another model answers at this address. */
+        /** The target at the address is another shard or belongs to another model. */
         WRONG_SHARD,
-        /** The shard refuses the command or the login for another reason. */
+        /** The shard refused the command or the login for a reason that no other kind describes. */
         REFUSED,
-        /** This side has closed the model, or this learner has left. */
+        /** The caller has closed the model, or this learner has left. */
         CLOSED
     }
 
@@ -50,12 +50,12 @@ public final class ShardException extends IOException {
     private final int status;
     private final int sense;
 
-    /** A failure without an answer to a command; the message names the shard. */
+    /** Creates a failure without a SCSI status. The message must name the shard. */
     public ShardException(Kind kind, ShardId shard, String message, Throwable cause) {
         this(kind, shard, NO_STATUS, 0, message, cause);
     }
 
-    /** A failure without an answer to a command; the message names the shard. */
+    /** Creates a failure without a SCSI status. The message must name the shard. */
     public ShardException(Kind kind, ShardId shard, String message) {
         this(kind, shard, message, null);
     }
@@ -69,16 +69,16 @@ public final class ShardException extends IOException {
     }
 
     /**
-     * A command that ended with another status than GOOD.
+     * Creates the exception for a command that completed with a status other than GOOD.
      *
-     * @param doing what the command was for, as {@code reading at byte 4096}; null for none
+     * @param doing the purpose of the command, such as {@code reading at byte 4096}; null for none
      */
     public static ShardException ofCommand(ShardId shard, String doing, int status, int sense) {
         return new ShardException(kindOf(status, sense), shard, status, sense,
-            (doing == null ? shard.toString() : doing + " of " + shard) + ": " + describe(status, sense), null);
+            (doing == null ? shard.toString() : doing + " failed at " + shard) + ": " + describe(status, sense), null);
     }
 
-    /** A login that the target has refused. */
+    /** Creates the exception for a login that the target has refused. */
     public static ShardException ofLogin(ShardId shard, LoginException refusal) {
         Kind kind = switch (refusal.status()) {
             case LoginStatus.AUTHENTICATION_FAILURE, LoginStatus.AUTHORIZATION_FAILURE -> Kind.ACCESS_DENIED;
@@ -104,7 +104,7 @@ public final class ShardException extends IOException {
         return data.equals(RoundSense.TOO_FEW_LEARNERS.sense()) ? Kind.JOB_STOPPED : Kind.REFUSED;
     }
 
-    /** A status and sense data as messages show them. */
+    /** Returns a status and sense data as text for messages. */
     static String describe(int status, int sense) {
         String name = ScsiStatus.describe(status);
         return sense == 0 ? name : name + ", " + RoundSense.describe(unpack(sense));
@@ -114,32 +114,35 @@ public final class ShardException extends IOException {
         return Sense.of(sense >> 16, sense >> 8 & 0xFF, sense & 0xFF);
     }
 
-    /** The same failure, thrown again by another thread or call: with that one's stack trace, and this as its cause. */
+    /**
+     * Returns a copy of this exception for another thread or call. The copy has a new stack trace, and this exception as its
+     * cause.
+     */
     public ShardException again() {
         return new ShardException(kind, shard, status, sense, getMessage(), this);
     }
 
-    /** The same failure with another message. */
+    /** Returns a copy of this exception with another message. The copy has this exception as its cause. */
     public ShardException withMessage(String message) {
         return new ShardException(kind, shard, status, sense, message, this);
     }
 
-    /** Why the call failed. */
+    /** The kind of the failure. */
     public Kind kind() {
         return kind;
     }
 
-    /** The shard where it failed; null if it was read from a stream. */
+    /** The shard that failed; null if the exception was deserialized. */
     public ShardId shard() {
         return shard;
     }
 
-    /** The SCSI status; -1 if the shard has not answered. */
+    /** The SCSI status; -1 if the shard has not responded to the command. */
     public int status() {
         return status;
     }
 
-    /** Sense key, additional sense code and qualifier, one byte each from bit 16 down; 0 without sense data. */
+    /** The sense key, additional sense code and qualifier, one byte each from bit 16 down; 0 without sense data. */
     public int sense() {
         return sense;
     }

@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** The aborts of a session (ABORT TASK, RFC 7143 section 11.5), one at a time. Thread-safe. */
+/** Aborts commands of a session (ABORT TASK, RFC 7143 section 11.5), one at a time. Thread-safe. */
 final class TaskAborts {
     private final InitiatorDatamover datamover;
     private final NanoClock clock;
@@ -17,11 +17,11 @@ final class TaskAborts {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition answer = lock.newCondition();
 
-    // Guarded by the lock.
+    // Guarded by lock.
     private boolean answered;
     private boolean over;
 
-    /** The tag of the command that is being aborted; the reserved one if there is no abort. */
+    /** The tag of the command that is being aborted; the reserved tag if no command is being aborted. */
     private volatile int aborting = Pdu.RESERVED_TAG;
 
     TaskAborts(InitiatorDatamover datamover, NanoClock clock, long timeoutNs) {
@@ -30,12 +30,16 @@ final class TaskAborts {
         this.timeoutNs = timeoutNs;
     }
 
-    /** The command that is being aborted. */
+    /** The tag of the command that is being aborted; the reserved tag if no command is being aborted. */
     int abortingTag() {
         return aborting;
     }
 
-    /** The target has answered, or the session has ended: {@code sessionEnded} then. For the receiving thread. */
+    /**
+     * Wakes the thread that waits for an abort. Only the receiving thread calls this method.
+     *
+     * @param sessionEnded true if the session is closed; false if the target has responded
+     */
     void answered(boolean sessionEnded) {
         lock.lock();
         try {
@@ -48,10 +52,10 @@ final class TaskAborts {
     }
 
     /**
-     * Aborts a command, if it is still in flight.
+     * Aborts a command if it is still in flight.
      *
-     * @param responses knows the commands in flight
-     * @return false if the target has not answered within the timeout
+     * @param responses the object that knows the commands in flight
+     * @return false if the target has not responded within the timeout
      */
     boolean abort(InitiatorDatamover.Listener responses, IoRequest request, int initiatorTaskTag)
         throws IOException, InterruptedException {

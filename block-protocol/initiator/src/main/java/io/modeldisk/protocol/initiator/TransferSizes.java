@@ -1,35 +1,37 @@
 package io.modeldisk.protocol.initiator;
 
 /**
- * How an initiator cuts its transfers. The best values depend on the machine and the datamover; {@code modeldisk tune} finds
- * them.
+ * The sizes by which an initiator divides its transfers into commands. The best values depend on the machine and the datamover;
+ * {@code modeldisk tune} finds them.
  *
- * @param eagerBytes how much of a write is sent with its command (ImmediateData, FirstBurstLength); the target fetches the rest.
- *     0, or 512 bytes to 256 KiB. Not used over shared memory; over iSER only a write of up to 8 KiB is sent with its command
- * @param requestBytes one command moves neighbouring blocks of a shard up to this size, and never a part of a block: a power of
- *     two from 4 KiB to 8 MiB. Blocks have neighbours only if the model has a single shard
- * @param queueDepth the number of commands in flight on a shard, 1 to 1023; a shard accepts 32 of a session by default
+ * @param eagerBytes the number of bytes of a write that are sent with its command (ImmediateData, FirstBurstLength): 0, or 512
+ *     bytes to 256 KiB. The target requests the remaining bytes. Shared memory ignores this value. iSER sends a write with its
+ *     command only if the write has at most 8 KiB
+ * @param requestBytes the maximum size of a command that moves adjacent blocks of a shard: a power of two from 4 KiB to 8 MiB. A
+ *     command never moves a part of a block. Blocks are adjacent only if the model has a single shard
+ * @param queueDepth the maximum number of commands in flight on a shard, 1 to 1023. A shard accepts 32 commands of a session by
+ *     default
  */
 public record TransferSizes(int eagerBytes, int requestBytes, int queueDepth) {
-    /** The least FirstBurstLength (RFC 7143 section 13.14). */
+    /** The minimum of FirstBurstLength (RFC 7143 section 13.14). */
     public static final int MIN_EAGER_BYTES = 512;
 
-    /** The most that a shard accepts with a command. */
+    /** The maximum number of bytes of a write that a shard accepts with the command. */
     public static final int MAX_EAGER_BYTES = 256 << 10;
 
-    /** A logical block. */
+    /** The size of a logical block. */
     public static final int MIN_REQUEST_BYTES = 4096;
 
-    /** The most that one command may move. */
+    /** The maximum size of one command. */
     public static final int MAX_REQUEST_BYTES = 8 << 20;
 
-    /** The greatest queue depth. */
+    /** The maximum queue depth. */
     public static final int MAX_QUEUE_DEPTH = 1023;
 
-    /** The sizes that are used if nothing was measured. */
+    /** The default sizes, for a machine on which {@code modeldisk tune} was not run. */
     public static final TransferSizes DEFAULTS = new TransferSizes(256 << 10, 256 << 10, 32);
 
-    /** Checks the values. */
+    /** Checks that every value is within its range. */
     public TransferSizes {
         if (eagerBytes != 0 && (eagerBytes < MIN_EAGER_BYTES || eagerBytes > MAX_EAGER_BYTES)) {
             throw new IllegalArgumentException("eagerBytes=" + eagerBytes + " must be 0, or from 512 to 262144");
@@ -44,17 +46,17 @@ public record TransferSizes(int eagerBytes, int requestBytes, int queueDepth) {
         }
     }
 
-    /** The same with another eager threshold. */
+    /** Returns a copy with another value of {@code eagerBytes}. */
     public TransferSizes withEagerBytes(int bytes) {
         return new TransferSizes(bytes, requestBytes, queueDepth);
     }
 
-    /** The same with requests of another size. */
+    /** Returns a copy with another value of {@code requestBytes}. */
     public TransferSizes withRequestBytes(int bytes) {
         return new TransferSizes(eagerBytes, bytes, queueDepth);
     }
 
-    /** The same with a queue of another depth. */
+    /** Returns a copy with another value of {@code queueDepth}. */
     public TransferSizes withQueueDepth(int depth) {
         return new TransferSizes(eagerBytes, requestBytes, depth);
     }

@@ -6,17 +6,17 @@ import java.io.InterruptedIOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
-/** Drains the pending unit attentions of a logical unit after a login, so that the commands that follow do not meet them. */
+/** Clears the pending unit attentions of a logical unit after a login, so that later commands do not receive them. */
 public final class UnitReadiness {
-    /** More than a unit keeps for a session. */
+    /** The maximum number of attempts. A logical unit keeps fewer unit attentions than that for a session. */
     private static final int MAX_ATTENTIONS = 8;
 
     private UnitReadiness() {}
 
     /**
-     * Sends TEST UNIT READY until it ends with GOOD. The session's command timeout bounds each try.
+     * Sends TEST UNIT READY until it completes with GOOD. The session's command timeout limits each attempt.
      *
-     * @throws IOException if the unit is not ready, or the session has ended
+     * @throws IOException if the unit is not ready after the last attempt, or the session is closed
      */
     public static void await(IscsiSession session, int lun) throws IOException {
         String end = null;
@@ -39,7 +39,7 @@ public final class UnitReadiness {
             return ended.get();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while waiting for TEST UNIT READY");
+            throw new InterruptedIOException("the thread was interrupted while it waited for TEST UNIT READY");
         } catch (ExecutionException e) {
             throw new IllegalStateException(e.getCause());
         }

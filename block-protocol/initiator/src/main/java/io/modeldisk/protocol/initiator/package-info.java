@@ -1,5 +1,5 @@
 /**
- * The initiator: sessions with targets, their logins, the commands in flight, and the choice of the datamover. It knows no models
- * and no rounds beyond the command descriptor blocks and the sense data that carry them.
+ * The initiator: sessions with targets, their logins, the commands in flight, and the choice of the datamover. The package knows
+ * models and rounds only through command descriptor blocks and sense data.
  */
 package io.modeldisk.protocol.initiator;

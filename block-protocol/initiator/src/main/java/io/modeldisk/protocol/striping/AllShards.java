@@ -6,21 +6,22 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
-/** Does the same at all shards of a model at the same time. */
+/** Calls all shards of a model at the same time. */
 final class AllShards {
     private AllShards() {}
 
-    /** What is done at one shard. */
+    /** A call to one shard. */
     @FunctionalInterface
     interface Call<T> {
         T at(ShardClient shard) throws IOException;
     }
 
     /**
-     * Calls every shard, and returns when all calls have ended.
+     * Calls every shard, and returns when all calls have returned.
      *
-     * @return the results, by shard
-     * @throws IOException the failure of the first shard that failed; those of others are suppressed in it
+     * @return the results, in the order of the shards
+     * @throws IOException the failure of the first shard that failed; the failures of other shards are suppressed exceptions of
+     *     this failure
      */
     static <T> List<T> call(List<ShardClient> shards, Call<T> call) throws IOException {
         if (shards.size() == 1) {
@@ -53,7 +54,7 @@ final class AllShards {
         return results;
     }
 
-    /** Each call is bounded: an interrupt of the caller is kept until they have ended. */
+    /** Waits for a call, which has a time limit. An interrupt of the waiting thread is restored after the call has returned. */
     private static <T> T await(FutureTask<T> task) throws IOException {
         boolean interrupted = false;
         try {

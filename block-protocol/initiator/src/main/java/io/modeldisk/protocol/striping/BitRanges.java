@@ -2,7 +2,7 @@ package io.modeldisk.protocol.striping;
 
 import java.util.Arrays;
 
-/** A set of bits with operations on ranges. Allocates nothing after it is made. Not thread-safe. */
+/** A set of bits with operations on ranges. Allocates nothing after construction. Not thread-safe. */
 final class BitRanges {
     private final long[] words;
     private final long size;
@@ -33,12 +33,12 @@ final class BitRanges {
         Arrays.fill(words, 0);
     }
 
-    /** The first set bit in the range; {@code end} if no bit is set. */
+    /** Returns the first set bit in the range; {@code end} if no bit is set. */
     long nextSet(long from, long end) {
         return next(from, end, 0);
     }
 
-    /** The first clear bit in the range; {@code end} if all bits are set. */
+    /** Returns the first clear bit in the range; {@code end} if all bits are set. */
     long nextClear(long from, long end) {
         return next(from, end, -1);
     }
@@ -61,7 +61,7 @@ final class BitRanges {
         return nextClear(from, end) == end;
     }
 
-    /** A mask of the bits from {@code first} to {@code last}, which are in the same word. */
+    /** Returns a mask of the bits from {@code first} to {@code last}, which are in the same word. */
     private static long bits(long first, long last) {
         return -1L << first & -1L >>> 63 - last;
     }

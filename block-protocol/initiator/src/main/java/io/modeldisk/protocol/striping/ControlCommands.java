@@ -14,15 +14,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Runs one command without bulk data to its end, on LUN 0: INQUIRY, JOIN, SYNCHRONIZE CACHE. The session's command timeout bounds
- * it. Thread-safe, as far as callers use different parts of the memory.
+ * Runs commands without bulk data on LUN 0, such as INQUIRY, JOIN and SYNCHRONIZE CACHE, and waits until they complete. The
+ * session's command timeout limits the wait. Thread-safe if callers use different parts of the memory.
  */
 final class ControlCommands {
     private static final int CDB_BYTES = 16;
-    /** How often a command is sent again for unit attentions and aborts by others before it fails. */
+    /** The maximum number of times that a command is sent again after unit attentions and aborts by other initiators. */
     private static final int MAX_ATTENTIONS = 8;
 
-    /** How a command has ended. */
+    /** The result of a command. */
     private enum End {
         GOOD, BUSY, SEND_AGAIN, FAILED, CANCELLED
     }
@@ -36,11 +36,11 @@ final class ControlCommands {
     /**
      * Runs a command, and sends it again if the shard reports a unit attention instead of a result.
      *
-     * @param offset where in the memory its parameter data goes
-     * @param bytes how much parameter data it may return
+     * @param offset the offset in the memory where the parameter data is stored
+     * @param bytes the maximum number of bytes of parameter data
      * @return false if the shard is BUSY
      * @throws ShardException if the shard refuses the command, or the session is lost
-     * @throws CancelledException if it was cancelled: then it was aborted
+     * @throws CancelledException if the call was cancelled; the command was aborted
      */
     boolean run(IscsiSession session, byte[] cdb, int offset, int bytes, Cancellation cancellation) throws IOException {
         byte[] padded = Arrays.copyOf(cdb, CDB_BYTES);
@@ -88,7 +88,7 @@ final class ControlCommands {
         } catch (InterruptedException e) {
             session.disconnect();
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while waiting for " + session.shard());
+            throw new InterruptedIOException("the thread was interrupted while it waited for " + session.shard());
         } catch (ExecutionException e) {
             throw new IllegalStateException(e.getCause());
         } finally {

@@ -1,14 +1,14 @@
 package io.modeldisk.protocol.striping;
 
-/** What a call moves, in which direction, and on which logical unit. */
+/** The kinds of transfers, each with its data, its direction, and its logical unit. */
 enum Direction {
-    /** Weights from LUN 0. */
+    /** Moves weights from LUN 0. */
     PULL(0, false),
-    /** A gradient to LUN 0. */
+    /** Moves a gradient to LUN 0. */
     PUSH(0, true),
-    /** Weights from LUN 1. */
+    /** Moves weights from LUN 1. */
     READ(1, false),
-    /** Weights to LUN 1. */
+    /** Moves weights to LUN 1. */
     WRITE(1, true);
 
     private final int lun;

@@ -3,7 +3,7 @@ package io.modeldisk.protocol.striping;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 
-/** The parts of a call that are in flight, by shard and by slot of the session. Guarded by the {@link PartQueue}'s lock. */
+/** The parts of a call that are in flight, by shard and by slot of the session. Guarded by the lock of {@link PartQueue}. */
 final class InFlightParts {
     private final int queueDepth;
     private final Part[] parts;
@@ -14,7 +14,7 @@ final class InFlightParts {
         this.parts = new Part[shards * queueDepth];
     }
 
-    /** How many parts fit. */
+    /** The maximum number of parts. */
     int capacity() {
         return parts.length;
     }
@@ -23,7 +23,10 @@ final class InFlightParts {
         return count == 0;
     }
 
-    /** Adds a part; false if a command of an earlier session has this slot and its end is still to be reported. */
+    /**
+     * Adds a part. Returns false if a command of an earlier session still occupies the slot because its completion was not called
+     * yet.
+     */
     boolean add(Part part, int shard, IscsiSession session, IoRequest request) {
         int index = shard * queueDepth + request.slot();
         if (parts[index] != null) {
@@ -37,7 +40,7 @@ final class InFlightParts {
         return true;
     }
 
-    /** Removes the part that a request carries. */
+    /** Removes and returns the part that a request carries. */
     Part remove(int shard, IoRequest request) {
         int index = shard * queueDepth + request.slot();
         Part part = parts[index];
@@ -48,7 +51,7 @@ final class InFlightParts {
         return part;
     }
 
-    /** The part at a place from 0 to {@link #capacity} - 1; null if it is free. */
+    /** Returns the part at an index from 0 to {@link #capacity} - 1; null if the index is free. */
     Part at(int index) {
         return parts[index];
     }

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * A learner on all shards of a model: joins and leaves them together, and continues as the same learner on a new connection when
- * one is lost. If a shard has forgotten it, it is a newcomer there, and takes part from the same round on every shard.
- * Thread-safe.
+ * The sessions of a learner with all shards of a model. The learner joins and leaves all shards together. After a lost connection
+ * it continues as the same learner on a new connection. If a shard has forgotten the learner, the learner joins this shard again
+ * and takes part from the same round on every shard. Thread-safe.
  */
 final class LearnerSessions implements StripedTransfer.Sessions {
     private final List<ShardClient> shards;
@@ -29,7 +29,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         this.reconnections = reconnections;
     }
 
-    /** The account of its rounds; null if it has not joined. */
+    /** Returns the ledger of the learner's pushes; null if the learner has not joined. */
     PushLedger ledger() {
         return joined ? ledger : null;
     }
@@ -56,13 +56,13 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         if (session == null) {
             throw joined
                 ? new ShardException(ShardException.Kind.PATH_LOST, client.id(),
-                    client.id() + ": the connection was lost again")
+                    client.id() + ": the connection was lost again during the reconnect")
                 : new ShardException(ShardException.Kind.CLOSED, client.id(), client.id() + ": this learner has left");
         }
         return session;
     }
 
-    /** Becomes a learner on every shard, unless it is one; survives lost connections. */
+    /** Joins every shard, and connects again after lost connections. Has no effect if the learner has joined before. */
     void join(Cancellation cancellation) throws IOException {
         if (joined) {
             return;
@@ -99,7 +99,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         joined = true;
     }
 
-    /** Continues as a learner of a shard whose session was lost. */
+    /** Joins a shard again after its session was lost. */
     private void rejoin(int number) throws IOException {
         ShardMembership lost = shards.get(number).membership();
         if (!joined || lost.session() != null) {
@@ -114,13 +114,13 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             }
             agree();
         } else {
-            // An agreement that failed half-way may have postponed it.
+            // An earlier attempt to agree on a common round may have failed after this shard had postponed the learner.
             ledger.postpone(number, lost.joinRound());
             lost.agreed();
         }
     }
 
-    /** Takes part from the same round on every shard: the earliest at which all of them accept a newcomer. */
+    /** Joins every shard from the same round on. The round is the earliest at which all shards accept this learner. */
     private void agree() throws IOException {
         long round = 0;
         boolean same = false;
@@ -147,7 +147,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         }
     }
 
-    /** Stops being a learner. */
+    /** Leaves every shard. */
     synchronized void leave() throws IOException {
         joined = false;
         leaveAll();

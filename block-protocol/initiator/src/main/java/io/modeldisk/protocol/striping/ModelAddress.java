@@ -9,11 +9,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The address of a model: {@code modeldisk://HOST[:PORT][,HOST[:PORT]…]/NAME} with the shards in their order. An IPv6 address
- * stands in brackets.
+ * The address of a model: {@code modeldisk://HOST[:PORT][,HOST[:PORT]…]/NAME} with the shards in their order. An IPv6 address is
+ * written in brackets.
  *
- * @param shards the shards' portals, by shard number
- * @param model the model's name
+ * @param shards the portals of the shards, by shard number
+ * @param model the name of the model
  */
 public record ModelAddress(List<InetSocketAddress> shards, String model) {
     private static final int DEFAULT_PORT = 3260;
@@ -21,9 +21,9 @@ public record ModelAddress(List<InetSocketAddress> shards, String model) {
     private static final Pattern PORTAL = Pattern.compile("(\\[[0-9a-fA-F:.%]+]|[^:\\[\\]]+)(?::(\\d{1,5}))?");
 
     /**
-     * Parses an address.
+     * Parses the address of a model.
      *
-     * @throws IllegalArgumentException if the text is not an address; the message shows the right form
+     * @throws IllegalArgumentException if the text is not a valid address; the message shows the correct form
      */
     public static ModelAddress parse(String text) {
         Matcher form = FORM.matcher(text);
@@ -44,25 +44,25 @@ public record ModelAddress(List<InetSocketAddress> shards, String model) {
     }
 
     /**
-     * Parses {@code HOST[:PORT]} and resolves the host; the result is unresolved if the host is unknown.
+     * Parses {@code HOST[:PORT]} and resolves the host. The result is unresolved if the host is unknown.
      *
      * @throws IllegalArgumentException if the text has another form or the port is above 65535
      */
     public static InetSocketAddress parsePortal(String text, int defaultPort) {
         Matcher portal = PORTAL.matcher(text);
-        // A number alone would be parsed as an IPv4 address in its rare decimal form, where the user means a port.
+        // Java would parse a number alone as an IPv4 address in decimal form, but the user means a port.
         if (!portal.matches() || portal.group(1).matches("\\d+")) {
-            throw new IllegalArgumentException("'" + text + "' is not HOST or HOST:PORT");
+            throw new IllegalArgumentException("'" + text + "' must have the form HOST or HOST:PORT");
         }
         int port = portal.group(2) == null ? defaultPort : Integer.parseInt(portal.group(2));
         if (port > 65535) {
-            throw new IllegalArgumentException("port " + port + " of '" + text + "' is above 65535");
+            throw new IllegalArgumentException("port " + port + " of '" + text + "' must be at most 65535");
         }
         String host = portal.group(1);
         return new InetSocketAddress(host.startsWith("[") ? host.substring(1, host.length() - 1) : host, port);
     }
 
-    /** A portal in the form that users write. */
+    /** Returns a portal in the form that users write. */
     static String text(InetSocketAddress portal) {
         return TargetAddress.text(portal);
     }

@@ -3,19 +3,19 @@ package io.modeldisk.protocol.striping;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 
-/** A part of a call's range that goes in one command. Reused; guarded by its {@link StripedTransfer}. */
+/** A part of a call's range that one command moves. Reused for later parts. Passed between threads only by {@link PartQueue}. */
 final class Part {
-    /** Bytes from the start of the call's range. */
+    /** The offset from the start of the call's range, in bytes. */
     long offset;
     int bytes;
-    /** Whether the round is settled: a part that is sent again keeps its round. */
+    /** Whether the part has a round. A part that is sent again keeps its round. */
     boolean granted;
     long round;
-    /** The membership of the shard in which the round was settled. */
+    /** The membership of the shard in which the part got its round. */
     int epoch;
-    /** Whether it was sent and the connection was lost before the response. */
+    /** Whether the part was sent and the connection was lost before the response. */
     boolean doubtful;
-    /** The session and the command that carry it, and the command's tag; null if it is not in flight. */
+    /** The session, the command and its tag while the part is in flight. The session and the command are null otherwise. */
     IscsiSession session;
     IoRequest request;
     int tag;

@@ -9,7 +9,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongToIntFunction;
 
 /**
- * The parts of one call: those still to be cut from its range, those in flight, and those to be sent again.
+ * The parts of one call: parts to be cut from its range, parts in flight, and parts to be sent again.
  *
  * <pre>
  *     free --- next() ---> being sent --- addInFlight() ---> in flight --- moved(), dropped() ---> free
@@ -19,8 +19,8 @@ import java.util.function.LongToIntFunction;
  *                          waiting <-----------------------------+
  * </pre>
  *
- * <p>One thread takes and sends parts; the sessions' receiving threads report their ends. Thread-safe; allocates nothing after it
- * is made.
+ * <p>One thread gets parts and sends them. The receiving threads of the sessions report the results. Thread-safe; allocates
+ * nothing after construction.
  */
 final class PartQueue {
     private final NanoClock clock;
@@ -29,7 +29,7 @@ final class PartQueue {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
-    // Guarded by the lock.
+    // Guarded by lock.
     private final InFlightParts inFlight;
     private final PartStack free;
     private final PartStack waiting;
@@ -39,17 +39,17 @@ final class PartQueue {
     private long moved;
 
     /**
-     * An empty queue.
+     * Creates an empty queue.
      *
-     * @param rounds receives the end of each part
-     * @param partBytes the length of the part that begins at an offset of the call's range
+     * @param rounds receives the result of each part
+     * @param partBytes returns the length of the part that begins at an offset of the call's range
      */
     PartQueue(int shards, int queueDepth, NanoClock clock, PartRounds rounds, LongToIntFunction partBytes) {
         this.clock = clock;
         this.rounds = rounds;
         this.partBytes = partBytes;
         this.inFlight = new InFlightParts(shards, queueDepth);
-        // No part is cut while others are to be sent again: there are at most as many as places, and the one cut before.
+        // No part is cut while other parts wait to be sent again. The number of parts is therefore at most the capacity plus one.
         this.free = new PartStack(inFlight.capacity() + 1);
         this.waiting = new PartStack(inFlight.capacity() + 1);
         for (int i = 0; i <= inFlight.capacity(); i++) {
@@ -57,7 +57,7 @@ final class PartQueue {
         }
     }
 
-    /** Begins a call of this length; no part of an earlier call is left. */
+    /** Begins a call of this length. No part of an earlier call may be left. */
     void begin(long bytes) {
         lock.lock();
         try {
@@ -69,7 +69,7 @@ final class PartQueue {
         }
     }
 
-    /** The next part to send; null if no part can be sent now. */
+    /** Returns the next part to send; null if no part can be sent now. */
     Part next() {
         lock.lock();
         try {
@@ -87,7 +87,9 @@ final class PartQueue {
         }
     }
 
-    /** Shortens a part that is being sent; false if its rest cannot be left to the next part any more. */
+    /**
+     * Shortens a part that is being sent, and leaves the rest to the next part. Returns false if the next part was cut before.
+     */
     boolean shorten(Part part, int bytes) {
         if (bytes == part.bytes) {
             return true;
@@ -105,7 +107,7 @@ final class PartQueue {
         }
     }
 
-    /** A part that is being sent is sent after a pause. */
+    /** Puts back a part that could not be sent. The part is sent again after a pause. */
     void sendLater(Part part, long pauseNs) {
         lock.lock();
         try {
@@ -120,7 +122,7 @@ final class PartQueue {
         retryAtNs = clock.nanoTime() + pauseNs;
     }
 
-    /** See {@link InFlightParts#add}. */
+    /** Adds a part to the parts in flight; see {@link InFlightParts#add}. */
     boolean addInFlight(Part part, int shard, IscsiSession session, IoRequest request) {
         lock.lock();
         try {
@@ -130,7 +132,7 @@ final class PartQueue {
         }
     }
 
-    /** A part was not sent after all; it is being sent again. */
+    /** Removes a part from the parts in flight because its command was not sent. */
     void removeInFlight(int shard, IoRequest request) {
         lock.lock();
         try {
@@ -140,7 +142,7 @@ final class PartQueue {
         }
     }
 
-    /** The part has been moved. */
+    /** Records that a part was moved. */
     void moved(int shard, IoRequest request) {
         lock.lock();
         try {
@@ -152,7 +154,7 @@ final class PartQueue {
         }
     }
 
-    /** The part has failed and is not sent again. */
+    /** Records that a part has failed and is not sent again. */
     void dropped(int shard, IoRequest request) {
         lock.lock();
         try {
@@ -163,7 +165,7 @@ final class PartQueue {
         }
     }
 
-    /** The connection was lost before the response: the part is sent again at once. */
+    /** Records that the connection was lost before the response. The part is sent again without a pause. */
     void lost(int shard, IoRequest request) {
         lock.lock();
         try {
@@ -176,7 +178,7 @@ final class PartQueue {
         }
     }
 
-    /** The shard has done nothing of the part and accepts it later. */
+    /** Records that the shard has not executed the command of a part. The part is sent again after a pause. */
     void refused(int shard, IoRequest request, long pauseNs) {
         lock.lock();
         try {
@@ -200,7 +202,7 @@ final class PartQueue {
         }
     }
 
-    /** Wakes the thread that waits. */
+    /** Wakes the thread that waits in {@link #await}. */
     void wake() {
         lock.lock();
         try {
@@ -211,10 +213,9 @@ final class PartQueue {
     }
 
     /**
-     * Waits until there is a part to send, all parts have ended, the deadline has passed, or {@code stop} is true; may return
-     * early.
+     * Waits until a part can be sent, no part is in flight, the deadline has passed, or {@code stop} is true. May return early.
      *
-     * @return how many parts have been moved since {@link #begin}
+     * @return the number of parts that were moved since {@link #begin}
      */
     long await(long deadlineNs, BooleanSupplier stop) throws InterruptedException {
         lock.lock();
@@ -229,7 +230,7 @@ final class PartQueue {
         }
     }
 
-    /** Waits until no part is in flight, for a time; answers whether the thread was interrupted meanwhile. */
+    /** Waits for a limited time until no part is in flight. Returns whether the thread was interrupted during the wait. */
     boolean awaitLanded(long timeoutNs) {
         long deadlineNs = clock.nanoTime() + timeoutNs;
         boolean interrupted = false;
@@ -249,7 +250,7 @@ final class PartQueue {
         return interrupted;
     }
 
-    /** Whether the whole range has been moved. */
+    /** Returns whether the whole range was moved. */
     boolean isDone() {
         lock.lock();
         try {
@@ -259,7 +260,7 @@ final class PartQueue {
         }
     }
 
-    /** Whether no part is in flight or to be sent again. */
+    /** Returns whether no part is in flight and no part waits to be sent again. */
     boolean isIdle() {
         lock.lock();
         try {
@@ -269,7 +270,7 @@ final class PartQueue {
         }
     }
 
-    /** Ends a failed call: parts that wait are not sent again. */
+    /** Drops the parts that wait to be sent again, because the call has failed. */
     void endWaiting() {
         lock.lock();
         try {
@@ -282,15 +283,15 @@ final class PartQueue {
         }
     }
 
-    /** How many parts can be in flight. */
+    /** The maximum number of parts in flight. */
     int capacity() {
         return inFlight.capacity();
     }
 
-    /** The command that carries a part in flight, with its session and tag. */
+    /** The command that carries a part in flight, with its session and its tag. */
     record Carrier(IscsiSession session, IoRequest request, int tag) {}
 
-    /** The command in flight at a place from 0 to {@link #capacity} - 1; null if the place is free. For a failed call. */
+    /** Returns the command in flight at an index from 0 to {@link #capacity} - 1; null if the index is free. */
     Carrier carrier(int index) {
         lock.lock();
         try {

@@ -5,8 +5,8 @@ import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
 
 /**
- * The rounds of the parts of one call, and the report to the learner's ledger when they end. For the train unit; parts of other
- * calls have no round. Guarded by its {@link StripedTransfer}; reused for one call after another.
+ * Assigns rounds to the parts of one call, and reports the results of the parts to the learner's ledger. Only parts of pulls and
+ * pushes have a round. Each {@link StripedTransfer} has one object, for one call after another.
  */
 final class PartRounds {
     private final PushLedger.Grant grant = new PushLedger.Grant();
@@ -14,10 +14,10 @@ final class PartRounds {
     private boolean pushes;
     private long start;
     private long logicalBlocks;
-    /** The logical blocks of a push that the shards have. */
+    /** The logical blocks of a push that the shards have received. */
     private BitRanges taken = new BitRanges(0);
 
-    /** Begins a call; {@code account} is null for a call that is not a learner's. */
+    /** Begins a call. {@code account} is the learner's ledger; null for a call that does not belong to a learner. */
     void begin(Direction direction, long offset, long bytes, PushLedger account) {
         ledger = direction.lun() == 0 ? account : null;
         pushes = direction == Direction.PUSH;
@@ -31,10 +31,11 @@ final class PartRounds {
     }
 
     /**
-     * Settles the round of a part.
+     * Sets the round of a part.
      *
-     * @return how many bytes of it are of that round; 0 if the round can begin only after an earlier push of the block
-     * @throws ShardException if its shard has forgotten the learner while the part was in flight
+     * @return the number of bytes of the part that belong to this round; 0 if the round can begin only after an earlier push of
+     *     the block
+     * @throws ShardException if the shard has forgotten the learner while the part was in flight
      */
     int settle(Part part, int shard, ShardId id) throws ShardException {
         if (ledger == null) {
@@ -46,15 +47,15 @@ final class PartRounds {
                 return part.bytes;
             }
             if (!pushes) {
-                // The new membership has pushed nothing that this pull must see.
+                // The learner has pushed nothing in the new membership, so this pull need not wait for a round.
                 part.round = 0;
                 part.epoch = epoch;
                 return part.bytes;
             }
             if (part.doubtful) {
                 throw new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, id, id
-                    + " has forgotten this learner (its lease has ended, or the shard was restarted): the push at byte "
-                    + (start + part.offset) + " was in flight, and may count or not");
+                    + " has forgotten this learner (its lease has expired, or the shard was restarted); the push"
+                    + " at byte " + (start + part.offset) + " was in flight and may count once or not at all");
             }
         }
         if (pushes) {
@@ -69,12 +70,12 @@ final class PartRounds {
         return Math.toIntExact(grant.logicalBlocks() * LogicalBlock.BYTES);
     }
 
-    /** The round of a part; 0, any round, for a call that is not a learner's. */
+    /** Returns the round of a part; 0, which means any round, for a call that does not belong to a learner. */
     long of(Part part) {
         return ledger == null ? 0 : part.round;
     }
 
-    /** A part has ended: the shard has its data, or not. */
+    /** Records that a part was moved or has failed. {@code shardHasIt} is true if the shard has the data of the part. */
     void ended(Part part, boolean shardHasIt) {
         if (!pushes || !part.granted) {
             return;
@@ -85,7 +86,9 @@ final class PartRounds {
         }
     }
 
-    /** The call has failed: a repeated call is the same push, also of the logical blocks that the shards have. */
+    /**
+     * Records that the call has failed. A repeated call is then the same push, also for the logical blocks that the shards have.
+     */
     void failed() {
         if (!pushes) {
             return;

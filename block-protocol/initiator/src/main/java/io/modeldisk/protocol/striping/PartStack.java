@@ -1,6 +1,6 @@
 package io.modeldisk.protocol.striping;
 
-/** A stack of a fixed capacity; allocates nothing after it is made. Guarded by its {@link PartQueue}. */
+/** A stack of a fixed capacity. Allocates nothing after construction. Guarded by the lock of {@link PartQueue}. */
 final class PartStack {
     private final Part[] parts;
     private int size;

@@ -3,17 +3,18 @@ package io.modeldisk.protocol.striping;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 
 /**
- * A learner's account of its pushes. For each block of the model it keeps the current round; for each logical block whether its
- * push has begun in that round, whether the shard has it, and whether a failed call is expected to repeat it. So every push
- * has a round before it is sent, and keeps this round when it is sent again.
+ * A learner's record of its pushes. For each block of the model, the ledger stores the current round. For each logical block, the
+ * ledger stores whether the push of the current round has begun, whether the shard has the data, and whether a repeated call may
+ * push the logical block again. So every push has a round before it is sent, and keeps this round when it is sent again.
  *
- * <p>The next round of a block begins with the push of a logical block that the shard already has in the current round, and only
- * when no push of the block is outstanding: when a shard receives a round of a block, it regards earlier rounds as complete.
+ * <p>The next round of a block begins with the push of a logical block that the shard already has in the current round. The next
+ * round begins only when no push of the block is outstanding, because a shard that receives a round of a block regards earlier
+ * rounds as complete.
  *
  * <p>Ranges are in logical blocks of the model. Thread-safe; a push allocates nothing.
  */
 final class PushLedger {
-    /** The round of a part of a push or pull, and how much of the part has this round. Reused. */
+    /** The round of a part of a push or pull, and the number of logical blocks that have this round. Reused. */
     static final class Grant {
         private long logicalBlocks;
         private long round;
@@ -24,12 +25,12 @@ final class PushLedger {
             return logicalBlocks;
         }
 
-        /** The round of these logical blocks. */
+        /** The round that was granted. */
         long round() {
             return round;
         }
 
-        /** The membership of the shard in which the round was granted: see {@link PushLedger#epoch}. */
+        /** The membership of the shard in which the round was granted; see {@link PushLedger#epoch}. */
         int epoch() {
             return epoch;
         }
@@ -47,7 +48,7 @@ final class PushLedger {
     private final long[] firstRound;
     private final int[] epoch;
 
-    /** A ledger without any push or membership. */
+    /** Creates a ledger without pushes and memberships. */
     PushLedger(Striping striping, long paddedBytes) {
         this.striping = striping;
         this.perBlock = striping.blockBytes() / LogicalBlock.BYTES;
@@ -63,7 +64,7 @@ final class PushLedger {
         this.epoch = new int[striping.shards()];
     }
 
-    /** Begins a new membership of a shard from this round on, and forgets the pushes of the previous one. */
+    /** Begins a new membership of a shard at this round, and discards the pushes of the previous membership. */
     synchronized void reset(int shard, long joinRound) {
         epoch[shard]++;
         firstRound[shard] = joinRound;
@@ -74,17 +75,20 @@ final class PushLedger {
         }
     }
 
-    /** The membership continues, but its next rounds are this one or later. */
+    /** Continues the membership of a shard, and postpones its next rounds to this round or later. */
     synchronized void postpone(int shard, long joinRound) {
         firstRound[shard] = Math.max(firstRound[shard], joinRound);
     }
 
-    /** The number of memberships of a shard so far; the shard does not know rounds granted in an earlier one. */
+    /** The number of memberships of a shard so far. The shard does not know rounds that were granted in an earlier membership. */
     synchronized int epoch(int shard) {
         return epoch[shard];
     }
 
-    /** Grants a push its round, for the longest start of the range that has one round. The range is on one shard. */
+    /**
+     * Grants a round to a push, for the longest part from the start of the range that has one round. The range must be on one
+     * shard.
+     */
     synchronized void push(long from, long end, Grant grant) {
         grant.logicalBlocks = 0;
         grant.epoch = epoch[shardOf(blockOf(from))];
@@ -107,7 +111,7 @@ final class PushLedger {
         }
     }
 
-    /** The round of a push of a part of a block; 0 if it must wait. */
+    /** Returns the round for a push of a part of a block; 0 if the push must wait. */
     private long nextRound(int block, long from, long end) {
         long first = firstRound[shardOf(block)];
         if (round[block] >= first && isFree(from, end)) {
@@ -116,7 +120,10 @@ final class PushLedger {
         return outstanding[block] > 0 ? 0 : Math.max(first, round[block] + 1);
     }
 
-    /** Whether every logical block may be pushed in the current round: its push has not begun, or is to be repeated. */
+    /**
+     * Returns whether these logical blocks can be pushed in the current round. Their pushes have not begun, or are to be
+     * repeated.
+     */
     private boolean isFree(long from, long end) {
         long start = begun.nextSet(from, end);
         while (start < end) {
@@ -138,7 +145,7 @@ final class PushLedger {
         repeatable.clear(start, end);
     }
 
-    /** A granted push has ended: the shard has it, or it is to be repeated. */
+    /** Records the result of a granted push: the shard has the data, or the push is to be repeated. */
     synchronized void ended(long from, long end, int grantedEpoch, boolean shardHasIt) {
         if (grantedEpoch != epoch[shardOf(blockOf(from))]) {
             return;
@@ -153,7 +160,7 @@ final class PushLedger {
         }
     }
 
-    /** A call has failed although the shards have this range: a repeated call is the same push. */
+    /** Records that a call has failed although the shards have this range. A repeated call is then the same push. */
     synchronized void repeat(long from, long end) {
         long start = taken.nextSet(from, end);
         while (start < end) {
@@ -164,12 +171,12 @@ final class PushLedger {
         }
     }
 
-    /** Whether any logical block of the range is to be repeated. */
+    /** Returns whether any logical block of the range is to be repeated. */
     synchronized boolean hasRepeatable(long from, long end) {
         return repeatable.any(from, end);
     }
 
-    /** The logical blocks of the range that are to be repeated; bit 0 is the first of the range. */
+    /** Returns the logical blocks of the range that are to be repeated. Bit 0 is the first block of the range. */
     synchronized BitRanges repeatable(long from, long end) {
         BitRanges found = new BitRanges(end - from);
         long start = repeatable.nextSet(from, end);
@@ -181,7 +188,10 @@ final class PushLedger {
         return found;
     }
 
-    /** Grants a pull the round that it must see, the last one pushed in full, for the longest start of the range that has one. */
+    /**
+     * Grants a round to a pull, for the longest part from the start of the range that has one round. The pull must see this
+     * round, which is the last round that was pushed in full.
+     */
     synchronized void pull(long from, long end, Grant grant) {
         grant.epoch = epoch[shardOf(blockOf(from))];
         grant.round = clock[blockOf(from)];
@@ -200,7 +210,7 @@ final class PushLedger {
         return block % striping.shards();
     }
 
-    /** The end of a block, or of the range if that comes first. */
+    /** Returns the end of a block or of the range, whichever comes first. */
     private long endOf(int block, long end) {
         return Math.min(end, (block + 1L) * perBlock);
     }

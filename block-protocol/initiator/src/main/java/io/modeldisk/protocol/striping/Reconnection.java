@@ -11,8 +11,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * How a call survives lost connections: it tries again at once, then with growing pauses, until a shard has been away for longer
- * than the reconnect timeout. For one thread.
+ * Repeats an attempt after lost connections, with growing pauses, until it succeeds or the reconnect timeout has passed. Not
+ * thread-safe.
  */
 final class Reconnection {
     private static final long FIRST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(2);
@@ -27,7 +27,7 @@ final class Reconnection {
     private boolean lost;
     private long pauseNs;
 
-    /** Something that talks to shards. */
+    /** A call to one or more shards. */
     @FunctionalInterface
     interface Attempt<T> {
         T run() throws IOException;
@@ -38,7 +38,7 @@ final class Reconnection {
         this.timeoutNs = timeoutNs;
     }
 
-    /** Tries until it works: see {@link #failed}. */
+    /** Repeats the attempt until it succeeds; see {@link #failed} for the failures that are not repeated. */
     <T> T run(Attempt<T> attempt, Cancellation cancellation) throws IOException {
         while (true) {
             try {
@@ -51,16 +51,16 @@ final class Reconnection {
         }
     }
 
-    /** The shard has answered. */
+    /** Records that an attempt has succeeded. */
     void succeeded() {
         lost = false;
     }
 
     /**
-     * Pauses before the next try.
+     * Records that an attempt has failed, and pauses before the next attempt.
      *
-     * @throws IOException the failure, if another try cannot help or the time is over; {@link CancelledException} if the pause
-     *     was cancelled
+     * @throws IOException the failure, if another attempt cannot succeed or the reconnect timeout has passed;
+     *     {@link CancelledException} if the pause was cancelled
      */
     void failed(IOException failure, Cancellation cancellation) throws IOException {
         long nowNs = clock.nanoTime();
@@ -74,7 +74,7 @@ final class Reconnection {
         }
         if (nowNs - lostSinceNs > timeoutNs) {
             throw failure instanceof ShardException shard && timeoutNs > 0
-                ? shard.withMessage(shard.getMessage() + "; tried to reconnect for " + timeoutNs / 1_000_000 + " ms")
+                ? shard.withMessage(shard.getMessage() + "; reconnecting failed for " + timeoutNs / 1_000_000 + " ms")
                 : failure;
         }
         pause(cancellation);
@@ -98,7 +98,7 @@ final class Reconnection {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while waiting to reconnect");
+            throw new InterruptedIOException("the thread was interrupted while it waited to reconnect");
         } finally {
             lock.unlock();
             cancellation.unregister(waiter);

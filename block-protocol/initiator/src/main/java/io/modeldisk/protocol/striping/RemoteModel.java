@@ -9,48 +9,50 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 
 /**
- * A model on its shards as one range of bytes. Each call moves its range in blocks, many in flight at once over all shards,
- * and returns when the last is done.
+ * A model on its shards, as one range of bytes. Each call moves its range in blocks, with many blocks in flight on all shards,
+ * and returns when the last block was moved.
  *
- * <p>Thread-safe; calls run concurrently. Every wait is bounded. Offsets and lengths are in bytes; ranges lie within the model's
- * size rounded up to 4096. A failure of a shard is a {@link ShardException}, a cancelled call a {@code CancelledException}. A
- * call that fails may have moved some of its blocks.
+ * <p>Thread-safe; calls run concurrently. Every wait has a time limit. Offsets and lengths are in bytes. Ranges lie within the
+ * model's size rounded up to a multiple of 4096. A call that fails at a shard throws a {@link ShardException}; a cancelled call
+ * throws a {@code CancelledException}. A call that fails may have moved some of its blocks.
  */
 public interface RemoteModel extends AutoCloseable {
-    /** The facts that all shards share; {@link ModelFacts#shard()} is 0. */
+    /** The facts that all shards share. {@link ModelFacts#shard()} is 0. */
     ModelFacts facts();
 
     /**
-     * Allocates memory for pushes and pulls, of the kind that the datamovers need: other memory may be refused. The caller closes
-     * it when no call uses it any more.
+     * Allocates memory for pushes and pulls, of the kind that the datamovers need. A call may refuse other memory. The caller
+     * closes the memory when no call uses it any more.
      *
-     * @throws IOException if the machine has not enough memory
+     * @throws IOException if the machine does not have enough memory
      */
     default DataMemory allocate(long bytes) throws IOException {
         return DataMemory.allocate(bytes);
     }
 
     /**
-     * Pulls weights as this learner may see them (LUN 0).
+     * Pulls the weights that this learner may see (LUN 0).
      *
      * @param offset a multiple of 4096
      * @param lengthBytes a multiple of 4096
-     * @param cancellation ends the wait early
+     * @param cancellation stops the call early
      */
     void pull(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException;
 
     /**
-     * Pushes a gradient (LUN 0): when this returns, the shards have it. Alignment as in {@link #pull}.
+     * Pushes a gradient (LUN 0). When this method returns, the shards have the gradient. Offsets and lengths are aligned as in
+     * {@link #pull}.
      *
      * <p>A failed call may have pushed some of its logical blocks. A repeated call for the same range is the same push: blocks
-     * that the shards already have count once. This ends when the learner leaves, and at a shard that has forgotten it (its lease
-     * has ended, or the shard was restarted): the failure says so, and a repeated push may count twice there.
+     * that the shards already have count once. A push may count twice if the learner leaves before it repeats the call. It may
+     * also count twice at a shard that has forgotten the learner, because the lease has expired or the shard was restarted. The
+     * failure then says that the shard has forgotten the learner.
      */
     void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException;
 
-    /** Reads weights as they are (LUN 1). */
+    /** Reads the current weights (LUN 1). */
     void read(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException;
 
@@ -58,22 +60,31 @@ public interface RemoteModel extends AutoCloseable {
     void write(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException;
 
-    /** Returns when all pushes have been aggregated on every shard (SYNCHRONIZE CACHE). */
+    /** Waits until all pushes were aggregated on every shard (SYNCHRONIZE CACHE). */
     void synchronize(Cancellation cancellation) throws IOException;
 
-    /** Becomes a learner: from now on pulls and pushes belong to its rounds. Does nothing if it is a learner already. */
+    /**
+     * Joins the model as a learner. Later pulls and pushes belong to this learner's rounds. Has no effect if the learner has
+     * joined before.
+     */
     void join() throws IOException;
 
-    /** Stops being a learner: rounds that it has not pushed continue without it. Does nothing if it is not a learner. */
+    /**
+     * Leaves the model as a learner. Rounds that the learner has not pushed continue without this learner. Has no effect if the
+     * learner has not joined.
+     */
     void leave() throws IOException;
 
-    /** The status of each shard, by shard. A shard visits all its blocks for it: call it for people, not in each iteration. */
+    /**
+     * Returns the status of each shard, in the order of the shards. A shard visits all its blocks for this call, so the call is
+     * too expensive for each iteration.
+     */
     JsonNode status() throws IOException;
 
-    /** The counters of all shards together; cheap for the shards. */
+    /** Returns the sum of the counters of all shards. The call is cheap for the shards. */
     ShardCounters counters() throws IOException;
 
-    /** Logs out everywhere. */
+    /** Logs out from every shard. */
     @Override
     void close();
 }

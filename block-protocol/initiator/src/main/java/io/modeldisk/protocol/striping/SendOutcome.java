@@ -2,11 +2,11 @@ package io.modeldisk.protocol.striping;
 
 /** The result of an attempt to send a part. */
 enum SendOutcome {
-    /** The session has it. */
+    /** The session has accepted the command of the part. */
     SENT,
-    /** An earlier push of the same block is in flight; the next round of the block begins after it. */
+    /** An earlier push of the same block is in flight. The next round of the block begins after this push. */
     ROUND_PENDING,
-    /** A command of an earlier session has the same slot, and its end is still to be reported. */
+    /** A command of an earlier session still occupies the slot, because its completion was not called yet. */
     SLOT_PENDING,
     /** The session was lost before the part was sent. */
     SESSION_LOST

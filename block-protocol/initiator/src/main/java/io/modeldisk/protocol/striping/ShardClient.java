@@ -16,12 +16,16 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * One shard: a session that observes, and a {@link ShardMembership} with a second session. A lost session is replaced by a new
- * one of the same nexus. Every login checks that the expected shard answers. Thread-safe.
+ * The sessions with one shard: the session of an observer, which has no rounds, and a {@link ShardMembership} with the session of
+ * the learner. A lost session is replaced by a new session of the same nexus. Every login checks that the target is the expected
+ * shard. Thread-safe.
  */
 final class ShardClient implements AutoCloseable {
     private static final int PAGE_BYTES = 65536;
-    /** The memory: a page that is asked for, the facts for the observer's and for the learner's login, the answer to JOIN. */
+    /**
+     * The layout of the memory: a VPD page, the facts for the observer's login, the facts for the learner's login, and the data
+     * of JOIN.
+     */
     private static final int OBSERVER_FACTS_OFFSET = PAGE_BYTES;
     private static final int LEARNER_FACTS_OFFSET = 2 * PAGE_BYTES;
     private static final int JOIN_OFFSET = 3 * PAGE_BYTES;
@@ -34,13 +38,13 @@ final class ShardClient implements AutoCloseable {
     private final DataMemory scratch;
     private final ControlCommands commands;
     private final ShardMembership membership;
-    /** Guards the first page of the memory; taken before {@link #observing}. */
+    /** The lock of the first page of the memory. A thread that needs both locks acquires this lock before {@link #observing}. */
     private final Object page = new Object();
-    /** Guards the observer. */
+    /** The lock of {@link #observer}. */
     private final Object observing = new Object();
     private IscsiSession observer;
     private volatile boolean closed;
-    /** What shard 0 said when the model was connected; null before. */
+    /** The facts that shard 0 reported when the model was connected; null before. */
     private volatile ModelFacts expected;
 
     ShardClient(StripedModelContext context, int index) throws IOException {
@@ -54,40 +58,40 @@ final class ShardClient implements AutoCloseable {
         this.membership = new ShardMembership(this, commands, scratch, JOIN_OFFSET, context.learner(), context.clock());
     }
 
-    /** The shard's number and address. */
+    /** The number and address of the shard. */
     ShardId id() {
         return id;
     }
 
-    /** The datamover that is used for this shard, and why. */
+    /** The datamover for this shard, and the reason for the choice. */
     Route route() {
         return route;
     }
 
-    /** How the transfers with this shard are cut. */
+    /** The sizes by which transfers with this shard are divided into commands. */
     TransferSizes sizes() {
         return context.sizes(route.portal().datamover());
     }
 
-    /** The learner's membership. */
+    /** The learner's membership of this shard. */
     ShardMembership membership() {
         return membership;
     }
 
-    /** Memory that this shard's sessions can move data to and from. */
+    /** Allocates memory that the sessions of this shard can use for data. */
     DataMemory allocate(long bytes) throws IOException {
         return route.portal().needsShareableMemory() ? DataMemory.allocateShareable(bytes) : DataMemory.allocate(bytes);
     }
 
-    /** From now on every login must find this shard, of the model that shard 0 has described. */
+    /** Sets the facts of shard 0. Every later login checks that the target is this shard of the same model. */
     void expect(ModelFacts first) {
         expected = first;
     }
 
     /**
-     * Logs in and checks that the expected shard answers.
+     * Logs in, checks that the target is the expected shard, and returns the session.
      *
-     * @throws ShardException if another shard or model answers at the address
+     * @throws ShardException if the target is another shard or belongs to another model
      */
     IscsiSession logIn(long isid, String label) throws IOException {
         checkNotClosed();
@@ -107,7 +111,7 @@ final class ShardClient implements AutoCloseable {
         }
     }
 
-    /** The session that observes. */
+    /** Returns the observer's session. Logs in if the session is not open. */
     IscsiSession observer() throws IOException {
         synchronized (observing) {
             checkNotClosed();
@@ -123,11 +127,11 @@ final class ShardClient implements AutoCloseable {
 
     private void checkNotClosed() throws ShardException {
         if (closed) {
-            throw new ShardException(ShardException.Kind.CLOSED, id, id + ": the connection was closed by this side");
+            throw new ShardException(ShardException.Kind.CLOSED, id, id + ": the caller has closed the model");
         }
     }
 
-    /** The contents of a vendor-specific VPD page. */
+    /** Returns the contents of a vendor-specific VPD page. */
     byte[] vpdPage(int code) throws IOException {
         synchronized (page) {
             return readPage(observer(), code, 0);
@@ -137,19 +141,19 @@ final class ShardClient implements AutoCloseable {
     private byte[] readPage(IscsiSession session, int code, int offset) throws IOException {
         byte[] inquiry = {(byte) ScsiCommand.INQUIRY.opcode(), 1, (byte) code, (byte) 0xFF, (byte) 0xFF, 0};
         if (!commands.run(session, inquiry, offset, PAGE_BYTES - 1, Cancellation.NONE)) {
-            throw new ShardException(ShardException.Kind.BUSY, id, id + ": BUSY");
+            throw new ShardException(ShardException.Kind.BUSY, id, id + ": the shard is BUSY");
         }
         MemorySegment answer = scratch.slab(0).asSlice(offset, PAGE_BYTES);
         int length = Byte.toUnsignedInt(answer.get(ValueLayout.JAVA_BYTE, 2)) << 8
             | Byte.toUnsignedInt(answer.get(ValueLayout.JAVA_BYTE, 3));
         if (answer.get(ValueLayout.JAVA_BYTE, 1) != (byte) code || length > PAGE_BYTES - 5) {
             throw new ShardException(ShardException.Kind.WRONG_SHARD, id,
-                id.address() + " has no VPD page %02Xh: it is not a shard of modeldisk".formatted(code));
+                id.address() + " is not a shard of modeldisk: the target has no VPD page %02Xh".formatted(code));
         }
         return answer.asSlice(4, length).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    /** SYNCHRONIZE CACHE; sent again while the shard is BUSY because a round is open, for at most the wait timeout. */
+    /** Sends SYNCHRONIZE CACHE. Sends it again while the shard is BUSY because a round is open, for at most the wait timeout. */
     void synchronizeCache(IscsiSession session, Cancellation cancellation) throws IOException {
         byte[] cdb = {(byte) ScsiCommand.SYNCHRONIZE_CACHE_16.opcode()};
         NanoClock clock = context.clock();
@@ -171,7 +175,7 @@ final class ShardClient implements AutoCloseable {
                 observer = null;
             }
         }
-        // A thread that still reads a page fails, because its session is closed, and releases the page.
+        // If another thread reads a page now, the read fails because the session is closed, and the thread releases the lock.
         synchronized (page) {
             scratch.close();
         }

@@ -13,8 +13,9 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * A learner's membership of one shard, and the session that it uses. The session serves pushes and pulls only after JOIN, and
- * after its user has taken note of the answer ({@link #agreed}): the shard may have forgotten the learner meanwhile. Thread-safe.
+ * A learner's membership of one shard, and the learner's session. The session serves pushes and pulls only after JOIN, and after
+ * the caller has called {@link #agreed}. The caller first checks in the result of JOIN whether the shard has forgotten the
+ * learner. Thread-safe.
  */
 final class ShardMembership {
     private static final Logger LOG = LogManager.getLogger(ShardMembership.class);
@@ -31,17 +32,17 @@ final class ShardMembership {
 
     // Guarded by this.
     private IscsiSession session;
-    /** The shard's last answer to JOIN; null before. */
+    /** The result of the last JOIN; null before the first JOIN. */
     private JoinCommand.Answer answer;
-    /** The membership that its user knows of; 0 for none. */
+    /** The membership that the caller has agreed to; 0 for none. */
     private long membership;
     private long loggedInNs;
     private int shortLives;
 
-    /** The session, when its user has agreed; for the data path, which takes no lock. */
+    /** The session after the caller has agreed to the membership. Volatile, because the data path acquires no lock. */
     private volatile IscsiSession agreed;
 
-    /** Uses {@link JoinCommand#DATA_BYTES} of the memory, for the answers. */
+    /** Creates a membership that uses {@link JoinCommand#DATA_BYTES} bytes of the memory for the data of JOIN. */
     ShardMembership(ShardClient shard, ControlCommands commands, DataMemory memory, int memoryOffset, String label,
         NanoClock clock) {
         this.shard = shard;
@@ -52,23 +53,24 @@ final class ShardMembership {
         this.clock = clock;
     }
 
-    /** The learner's session; null if there is no session that is open and agreed on. */
+    /** Returns the learner's session; null if the session is not open or the caller has not agreed to the membership. */
     IscsiSession session() {
         IscsiSession current = agreed;
         return current != null && current.isOpen() ? current : null;
     }
 
-    /** Becomes a learner, unless an earlier try has made it one. */
+    /** Joins the shard for the first time. Joins again if an earlier attempt succeeded but its session was lost. */
     synchronized void joinFirst() throws IOException {
         if (answer == null) {
-            // A learner with the same label that died is another one: nothing of it may be taken for this one's.
+            // The shard may still know an earlier learner with the same label. That learner's rounds must not count for this
+            // learner.
             join(0, true);
         } else if (!session.isOpen()) {
             join(0, false);
         }
     }
 
-    /** Becomes a learner at this round or later, or remains one, on a new connection if the old one is lost. */
+    /** Joins the shard at this round or later, or continues a membership. Logs in again if the session was lost. */
     synchronized void join(long earliestRound) throws IOException {
         join(earliestRound, false);
     }
@@ -80,7 +82,7 @@ final class ShardMembership {
         }
         if (!commands.run(session, JoinCommand.cdb(earliestRound, anew), memoryOffset, JoinCommand.DATA_BYTES,
             Cancellation.NONE)) {
-            throw new ShardException(ShardException.Kind.BUSY, shard.id(), shard.id() + ": BUSY");
+            throw new ShardException(ShardException.Kind.BUSY, shard.id(), shard.id() + ": the shard is BUSY");
         }
         answer = JoinCommand.answer(
             memory.slab(0).asSlice(memoryOffset, JoinCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
@@ -93,8 +95,8 @@ final class ShardMembership {
             if (shortLives == SUSPICIOUS_LOSSES) {
                 shortLives = 0;
                 LOG.warn(
-                    "{} has closed the session of learner '{}' {} times within a second of its login: another process may "
-                        + "use this label; give each learner its own --learner",
+                    "{} has closed the session of learner '{}' {} times within a second of the login: another process "
+                        + "may use this label; give each learner a different --learner",
                     shard.id(), label, SUSPICIOUS_LOSSES);
             }
             session.close();
@@ -103,17 +105,17 @@ final class ShardMembership {
         loggedInNs = clock.nanoTime();
     }
 
-    /** The round of the shard's last answer. */
+    /** The round from the last result of JOIN. */
     synchronized long joinRound() {
         return answer.joinRound();
     }
 
-    /** Whether the shard has answered with another membership than the one agreed on. */
+    /** Returns whether the last result of JOIN has a membership that the caller has not agreed to. */
     synchronized boolean isNewcomer() {
         return answer.membership() != membership;
     }
 
-    /** Its user has taken note of the answer. */
+    /** Records that the caller agrees to the membership in the last result of JOIN. */
     synchronized void agreed() {
         membership = answer.membership();
         agreed = session;

@@ -17,8 +17,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A {@link RemoteModel} over iSCSI sessions, with one queue of commands for each shard. A call survives lost connections and
- * stalled shards: it connects again and continues, for as long as {@link StripedModelContext#reconnectTimeout} allows.
+ * A {@link RemoteModel} over iSCSI sessions, with one queue of commands for each shard. After a lost connection or a stalled
+ * shard, a call connects again and continues. {@link StripedModelContext#reconnectTimeout} limits the time of the attempts.
  */
 public final class StripedModel implements RemoteModel {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -48,10 +48,10 @@ public final class StripedModel implements RemoteModel {
     }
 
     /**
-     * Logs in to every shard and checks that together they are the model.
+     * Logs in to every shard and checks that the shards together are the model.
      *
-     * @throws IOException if a shard does not answer, or the shards are not those of this model in their order; then no
-     *     session is left
+     * @throws IOException if a shard does not respond, or the shards are not the shards of this model in their order; no session
+     *     is left then
      */
     public static StripedModel connect(StripedModelContext context) throws IOException {
         context.conclude();
@@ -82,7 +82,7 @@ public final class StripedModel implements RemoteModel {
         return facts;
     }
 
-    /** Memory that every shard's sessions can use. */
+    /** Allocates memory that the sessions of every shard can use. */
     @Override
     public DataMemory allocate(long bytes) throws IOException {
         ShardClient choosy = shards.getFirst();
@@ -103,12 +103,12 @@ public final class StripedModel implements RemoteModel {
         }
     }
 
-    /** How transfers with each shard are cut, by shard. */
+    /** The sizes by which transfers with each shard are divided into commands, in the order of the shards. */
     public List<TransferSizes> sizes() {
         return shards.stream().map(ShardClient::sizes).toList();
     }
 
-    /** The datamover that is used for each shard, and the reason, by shard. */
+    /** The datamover for each shard and the reason for the choice, in the order of the shards. */
     public List<Route> routes() {
         return shards.stream().map(ShardClient::route).toList();
     }
@@ -129,7 +129,7 @@ public final class StripedModel implements RemoteModel {
         PushLedger ledger = learner.ledger();
         if (ledger == null) {
             throw new ShardException(ShardException.Kind.CLOSED, shards.getFirst().id(),
-                "this learner has left while it pushed");
+                "the push failed because this learner has left");
         }
         if (!ledger.hasRepeatable(from, end)) {
             move(Direction.PUSH, offset, memory, memoryOffset, lengthBytes, cancellation);
@@ -145,7 +145,10 @@ public final class StripedModel implements RemoteModel {
         }
     }
 
-    /** Pushes the logical blocks whose bit has this value: repeated ones must not wait for new ones. */
+    /**
+     * Pushes the logical blocks whose bit equals {@code value}. Repeated blocks are pushed first, so that they do not wait for
+     * new blocks.
+     */
     private void pushOnly(
         PushLedger ledger, BitRanges which, boolean value, long offset, DataMemory memory, long memoryOffset,
         Cancellation cancellation)
@@ -165,7 +168,7 @@ public final class StripedModel implements RemoteModel {
         }
     }
 
-    /** A push has failed after these logical blocks: a repeated call is the same push. */
+    /** Marks the logical blocks that were pushed before a failure, so that a repeated call is the same push. */
     private static void repeatLater(PushLedger ledger, long from, BitRanges which, long size, boolean value) {
         long at = 0;
         while (at < size) {

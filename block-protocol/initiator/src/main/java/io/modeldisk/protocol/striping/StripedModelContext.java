@@ -16,13 +16,13 @@ import java.util.function.Function;
 
 /** The configuration of a connection to a model. */
 public final class StripedModelContext {
-    /** How long a pull or push waits for other learners' rounds before it fails. */
+    /** The default time that a pull or push waits for other learners' rounds before it fails. */
     public static final Duration DEFAULT_WAIT_TIMEOUT = Duration.ofMinutes(10);
 
-    /** How long a call tries to reach a lost shard again: twice the default lease of a shard. */
+    /** The default time that a call tries to reach a lost shard again. It is twice the default lease of a shard. */
     public static final Duration DEFAULT_RECONNECT_TIMEOUT = Duration.ofSeconds(10);
 
-    /** How many calls may be in progress at once; a further one waits. */
+    /** The default for the maximum number of calls in progress. A further call waits. */
     public static final int DEFAULT_CONCURRENT_CALLS = 64;
 
     private static final String LABEL_FORM = "[A-Za-z0-9.:-]{1,48}";
@@ -42,54 +42,57 @@ public final class StripedModelContext {
     private NanoClock clock = NanoClock.SYSTEM;
     private final IserProvider.Connections iserConnections = IserProvider.find().connections();
 
-    /** A connection to the model at this address. */
+    /** Creates the configuration of a connection to the model at this address. */
     public StripedModelContext(ModelAddress address) {
         this.address = address;
     }
 
-    /** Sets the label of the learner: 1 to 48 letters, digits, dots, colons or hyphens. The same label is the same learner. */
+    /**
+     * Sets the label of the learner: 1 to 48 letters, digits, dots, colons or hyphens. Two processes with the same label count as
+     * one learner.
+     */
     public StripedModelContext learner(String label) {
         this.learner = label;
         return this;
     }
 
-    /** Sets the names and secrets of CHAP to log in with; with null, the default, no session authenticates. */
+    /** Sets the names and secrets for CHAP. With null, the default, no session authenticates. */
     public StripedModelContext secrets(ChapSecrets known) {
         this.secrets = known;
         return this;
     }
 
-    /** Sets how transfers are cut, for each datamover by its name. */
+    /** Sets the sizes of transfers, as a function of the datamover's name. */
     public StripedModelContext sizes(Function<String, TransferSizes> ofDatamover) {
         this.sizes = ofDatamover;
         return this;
     }
 
-    /** Sets how many calls may be in progress at once; 64 by default. */
+    /** Sets the maximum number of calls in progress; 64 by default. */
     public StripedModelContext concurrentCalls(int calls) {
         this.concurrentCalls = calls;
         return this;
     }
 
-    /** Sets how long connecting and logging in to a shard may take; 5 s by default. */
+    /** Sets the time limit for the connection and the login to a shard; 5 s by default. */
     public StripedModelContext connectTimeout(Duration timeout) {
         this.connectTimeout = timeout;
         return this;
     }
 
-    /** Sets how long a shard may leave a command unanswered before its session is given up as lost; 30 s by default. */
+    /** Sets the time limit for the response to a command, after which the session is closed as lost; 30 s by default. */
     public StripedModelContext commandTimeout(Duration timeout) {
         this.commandTimeout = timeout;
         return this;
     }
 
-    /** Sets how long a pull or push waits for other learners' rounds; 10 min by default. */
+    /** Sets the time that a pull or push waits for other learners' rounds; 10 min by default. */
     public StripedModelContext waitTimeout(Duration timeout) {
         this.waitTimeout = timeout;
         return this;
     }
 
-    /** Sets how long a call tries to reach a lost shard again; 10 s by default, 0 lets it fail at once. */
+    /** Sets the time that a call tries to reach a lost shard again; 10 s by default. With 0, the call fails at once. */
     public StripedModelContext reconnectTimeout(Duration timeout) {
         this.reconnectTimeout = timeout;
         return this;
@@ -101,19 +104,19 @@ public final class StripedModelContext {
         return this;
     }
 
-    /** Sets which datamover is preferred; TCP by default. */
+    /** Sets the preferred datamover; TCP by default. */
     public StripedModelContext datamover(Route.Preference preference) {
         this.datamover = preference;
         return this;
     }
 
-    /** Sets the directory of the sockets of shards on this host that share memory. */
+    /** Sets the directory of the sockets over which shards on this host offer shared memory. */
     public StripedModelContext socketDirectory(Path directory) {
         this.socketDirectory = directory;
         return this;
     }
 
-    /** Sets the clock of all timeouts. */
+    /** Sets the clock for all timeouts. */
     public StripedModelContext clock(NanoClock source) {
         this.clock = source;
         return this;
@@ -122,7 +125,7 @@ public final class StripedModelContext {
     /**
      * Checks every value.
      *
-     * @throws IllegalArgumentException that names the value and its valid range
+     * @throws IllegalArgumentException if a value is invalid; the message names the value and its valid range
      */
     public StripedModelContext conclude() {
         require(address != null, "address is not set");
@@ -142,7 +145,7 @@ public final class StripedModelContext {
         }
     }
 
-    /** The effective configuration. */
+    /** Returns the effective configuration as text. */
     @Override
     public String toString() {
         return "address=" + address + " learner=" + learner + " secrets=" + (secrets == null ? "none" : "set")
@@ -151,7 +154,7 @@ public final class StripedModelContext {
             + digest + " datamover=" + datamover + " socketDirectory=" + socketDirectory;
     }
 
-    /** The configuration of a session with a shard; the initiator and the learner are left to set. */
+    /** Returns the configuration of a session with a shard. The caller must still set the initiator and the learner. */
     SessionContext session(int shard, Route route) {
         TransferSizes cut = sizes(route.portal().datamover());
         return new SessionContext()

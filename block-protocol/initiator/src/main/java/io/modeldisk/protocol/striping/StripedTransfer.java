@@ -15,29 +15,29 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 
 /**
- * One call that moves a range: cuts it into parts of one command each, keeps commands in flight on every shard, and sends a part
- * again when a shard is BUSY or its connection was lost. Reused for one call after another; one thread runs it, the sessions'
- * receiving threads report to it.
+ * Moves the range of one call. The transfer cuts the range into parts of one command each, keeps commands in flight on every
+ * shard, and sends a part again when a shard is BUSY or its connection was lost. One thread runs a call; the receiving threads of
+ * the sessions report the results. Reused for one call after another.
  *
- * <p>A part of a push that is sent again keeps its round, so that the shard recognizes it. That holds as long as the shard knows
- * the learner: if it has forgotten the learner, it is unknown whether the parts in flight were applied, and the call fails.
+ * <p>A part of a push that is sent again keeps its round, so that the shard recognizes the part. A shard that has forgotten the
+ * learner cannot recognize it. It is then unknown whether the parts in flight were applied, and the call fails.
  */
 final class StripedTransfer {
-    /** Where the sessions come from. */
+    /** Provides the sessions with the shards. */
     interface Sessions {
-        /** The session with a shard that serves this direction; connects once if it is not open. */
+        /** Returns the session with a shard that serves this direction. Tries to connect once if the session is not open. */
         IscsiSession session(int shard, Direction direction) throws IOException;
 
-        /** The name of a shard in messages. */
+        /** The number and address of a shard, for messages. */
         ShardId id(int shard);
     }
 
     /**
      * The timeouts of one call.
      *
-     * @param waitNs how long the call may make no progress because shards are BUSY: other learners have not pushed their rounds
-     * @param reconnectNs how long a lost shard may be away
-     * @param endNs how long a failed call waits until no command of it is in flight
+     * @param waitNs the maximum time without progress while shards are BUSY because other learners have not pushed their rounds
+     * @param reconnectNs the maximum time to reach a lost shard again
+     * @param endNs the maximum time that a failed call waits until none of its commands is in flight
      */
     record Timeouts(long waitNs, long reconnectNs, long endNs) {}
 
@@ -56,7 +56,7 @@ final class StripedTransfer {
     private final IscsiSession[] sessions;
     private final PartQueue parts;
 
-    // Set by the running thread before any command is in flight.
+    // The running thread sets these fields before any command is in flight.
     private Direction direction;
     private DataMemory memory;
     private long start;
@@ -64,11 +64,11 @@ final class StripedTransfer {
     private long length;
     private Cancellation cancellation;
 
-    /** The first failure; null while there is none. */
+    /** The first failure; null if no failure has occurred. */
     private final AtomicReference<IOException> failure = new AtomicReference<>();
-    /** The session in which the running thread waits for a request; null if it does not wait there. */
+    /** The session in which the running thread waits for a request; null if the thread does not wait for a request. */
     private volatile IscsiSession acquiring;
-    /** Whether sessions may hold commands back, to send them with the next. For the running thread. */
+    /** Whether sessions may hold back commands that are not flushed yet. Used only by the running thread. */
     private boolean unflushed;
 
     StripedTransfer(
@@ -87,8 +87,8 @@ final class StripedTransfer {
     /**
      * Moves a range.
      *
-     * @param ledger the learner's account for a pull or a push; null for a call that is not a learner's
-     * @throws ShardException if a shard has refused a part, or was away for too long
+     * @param ledger the learner's ledger for a pull or a push; null for a call that does not belong to a learner
+     * @throws ShardException if a shard has refused a part, or was lost for too long
      * @throws io.modeldisk.platform.cancellation.CancelledException if the call was cancelled
      */
     void run(
@@ -150,9 +150,9 @@ final class StripedTransfer {
     }
 
     static ShardException roundTimeout(ShardId shard, long waitNs) {
-        return new ShardException(ShardException.Kind.ROUND_TIMEOUT, shard, shard + ": waited for a round for "
+        return new ShardException(ShardException.Kind.ROUND_TIMEOUT, shard, shard + ": the call waited for a round for "
             + TimeUnit.NANOSECONDS.toSeconds(waitNs)
-            + " s: other learners have not pushed it (`modeldisk status` names them)");
+            + " s because other learners have not pushed it; `modeldisk status` names them");
     }
 
     private int partBytes(long part) {
@@ -160,7 +160,7 @@ final class StripedTransfer {
         return (int) Math.min(contiguous, memory.bytesLeftInSlab(memoryStart + part));
     }
 
-    /** Whether no command of the last call is in flight any more. */
+    /** Returns whether no command of the last call is in flight. */
     boolean isIdle() {
         return parts.isIdle();
     }
@@ -176,17 +176,20 @@ final class StripedTransfer {
         return failure.get() != null || cancellation.isCancelled();
     }
 
-    /** Waits until there is something to send or to report; answers how many parts have been moved. */
+    /**
+     * Waits until a part can be sent, no part is in flight, the call must stop, or the deadline has passed. Returns the number of
+     * parts that were moved.
+     */
     private long awaitChange(long deadlineNs) throws IOException {
         try {
             return parts.await(deadlineNs, stop);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while waiting for the shards");
+            throw new InterruptedIOException("the thread was interrupted while it waited for the shards");
         }
     }
 
-    /** The call was cancelled or has failed: wakes the running thread, in this class or in a session. */
+    /** Wakes the running thread, which may wait for a part or for a request of a session. */
     private void wake() {
         parts.wake();
         IscsiSession session = acquiring;
@@ -230,7 +233,7 @@ final class StripedTransfer {
             unflushed = true;
             outcome = SendOutcome.SENT;
         } catch (ShardException e) {
-            // The next try finds another session.
+            // The part is sent again in another session.
             outcome = SendOutcome.SESSION_LOST;
         } finally {
             if (outcome != SendOutcome.SENT) {
@@ -240,7 +243,7 @@ final class StripedTransfer {
         return outcome;
     }
 
-    /** Sends the commands that sessions have kept back, before the running thread waits. */
+    /** Sends the commands that the sessions have held back. The running thread does so before it waits. */
     private void flush() {
         if (unflushed) {
             unflushed = false;
@@ -266,7 +269,7 @@ final class StripedTransfer {
         request.onCompletion(completion);
     }
 
-    /** An open session; connects again for as long as the reconnect timeout allows. */
+    /** Returns an open session. Connects again if necessary, until the reconnect timeout has passed. */
     private IscsiSession session(int shard) throws IOException {
         while (true) {
             if (sessions[shard] == null || !sessions[shard].isOpen()) {
@@ -282,16 +285,17 @@ final class StripedTransfer {
         }
     }
 
-    /** Leaves the rest of a part to a later one. */
+    /** Shortens a part that is being sent. A later part moves the rest. */
     private void shorten(Part part, int bytes) throws ShardException {
         if (!parts.shorten(part, bytes)) {
             ShardId shard = source.id(striping.shard(start + part.offset));
-            throw new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, shard, shard + ": the blocks at byte "
-                + (start + part.offset) + " were moved by another call while the shard forgot this learner");
+            throw new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, shard, shard
+                + ": another call moved the blocks at byte " + (start + part.offset)
+                + " after the shard had forgotten this learner");
         }
     }
 
-    /** A request for a command; null if the session is lost. */
+    /** Acquires a request for a command. Returns null if the session is lost. */
     private IoRequest acquire(IscsiSession session) throws IOException {
         try {
             IoRequest request = session.tryAcquire();
@@ -333,14 +337,17 @@ final class StripedTransfer {
         }
     }
 
-    /** Keeps the first reason. */
+    /** Records the failure if it is the first failure of the call. */
     private void fail(IOException reason) {
         failure.compareAndSet(null, reason);
     }
 
-    /** After a failure: makes sure that no command of this call touches the memory any more, and that it can be repeated. */
+    /**
+     * Stops the commands of a failed call. When this method returns, no command accesses the memory, and the call can be
+     * repeated.
+     */
     private void finish() {
-        // An interrupted thread that sends would close the connection, which serves other calls too.
+        // A send by an interrupted thread would close the connection, which other calls use too.
         boolean interrupted = Thread.interrupted();
         flush();
         for (int index = 0; index < parts.capacity(); index++) {
@@ -360,7 +367,7 @@ final class StripedTransfer {
         try {
             carrier.session().abort(carrier.request(), carrier.tag());
         } catch (IOException e) {
-            // The session is closed then, and ends the command itself.
+            // The session is then closed, and the receiving thread fails the command.
             fail(e);
         }
     }

@@ -3,29 +3,29 @@ package io.modeldisk.protocol.striping;
 import io.modeldisk.protocol.initiator.TransferSizes;
 
 /**
- * How a model's bytes are distributed: block i lives on shard i mod n, as that shard's block i / n.
+ * The distribution of a model's bytes over its shards: block i is block i / n of shard i mod n.
  *
  * @param blockBytes the size of a block
  * @param shards the number of shards
- * @param requestBytes with a single shard, one command moves neighbouring blocks up to this size
+ * @param requestBytes the maximum size of a command that moves adjacent blocks, for a model with a single shard
  */
 record Striping(int blockBytes, int shards, int requestBytes) {
-    /** With requests of the default size. */
+    /** Creates a distribution with commands of the default size. */
     Striping(int blockBytes, int shards) {
         this(blockBytes, shards, TransferSizes.DEFAULTS.requestBytes());
     }
 
-    /** The shard that has the byte at {@code offset}. */
+    /** Returns the shard that stores the byte at {@code offset}. */
     int shard(long offset) {
         return (int) (offset / blockBytes % shards);
     }
 
-    /** The offset on its shard of the byte at {@code offset}. */
+    /** Returns the offset on the shard that corresponds to {@code offset} in the model. */
     long offsetOnShard(long offset) {
         return offset / blockBytes / shards * blockBytes + offset % blockBytes;
     }
 
-    /** The number of bytes from {@code offset} on that one command moves. */
+    /** Returns the number of bytes that one command moves from {@code offset} on. */
     long contiguousBytes(long offset) {
         int unit = shards == 1 ? Math.max(blockBytes, requestBytes) : blockBytes;
         return unit - offset % unit;

@@ -11,7 +11,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
-/** The transfers of a model: one for each concurrent call. A further call waits. Thread-safe. */
+/** The transfers of a model, one for each concurrent call. A further call waits until a transfer is free. Thread-safe. */
 final class TransferPool {
     private final int size;
     private final long waitNs;
@@ -21,14 +21,14 @@ final class TransferPool {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition returned = lock.newCondition();
     private final Cancellation.Waiter waiter = Cancellation.signalling(lock, returned);
-    // Guarded by the lock.
+    // Guarded by lock.
     private final ArrayDeque<StripedTransfer> free;
 
     /**
-     * Makes all transfers.
+     * Creates all transfers.
      *
-     * @param waitNs how long a call waits for one
-     * @param shard is named in failures
+     * @param waitNs the time that a call waits for a free transfer
+     * @param shard the shard that failures name
      */
     TransferPool(int size, long waitNs, NanoClock clock, ShardId shard, Supplier<StripedTransfer> maker) {
         this.size = size;
@@ -42,7 +42,7 @@ final class TransferPool {
         }
     }
 
-    /** Takes a transfer; its owner gives it to {@link #giveBack}. */
+    /** Acquires a transfer. The caller releases it with {@link #giveBack}. */
     StripedTransfer take(Cancellation cancellation) throws IOException {
         lock.lock();
         try {
@@ -65,21 +65,21 @@ final class TransferPool {
                 cancellation.check();
                 if (!inTime) {
                     throw new ShardException(ShardException.Kind.BUSY, shard, "all " + size
-                        + " concurrent calls are waiting for a round: other learners have not pushed theirs");
+                        + " concurrent calls are waiting for a round that other learners have not pushed");
                 }
                 inTime = clock.awaitUntil(returned, deadlineNs);
             }
             return free.pop();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while waiting for another call to end");
+            throw new InterruptedIOException("the thread was interrupted while it waited for another call to return");
         } finally {
             lock.unlock();
             cancellation.unregister(waiter);
         }
     }
 
-    /** Gives a transfer back, or another in its place if a command of it may still be in flight. */
+    /** Releases a transfer. The pool replaces the transfer if one of its commands may still be in flight. */
     void giveBack(StripedTransfer used) {
         StripedTransfer next = used.isIdle() ? used : maker.get();
         lock.lock();

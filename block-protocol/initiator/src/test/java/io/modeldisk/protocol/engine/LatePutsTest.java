@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A device may report the end of a put after the initiator has received the status and has sent its next command. The target
- * finds a slot for this command, although the same thread receives the command and the report.
+ * A device may report the completion of a put after the initiator has received the status and has sent the next command. The
+ * target must find a slot for this command, although one thread handles both the command and the report.
  */
 @Timeout(60)
 class LatePutsTest {
@@ -40,7 +40,7 @@ class LatePutsTest {
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     @Test
-    void commandFindsASlotBeforeTheEndOfThePutIsReported() throws IOException {
+    void commandFindsASlotBeforeThePreviousPutIsReported() throws IOException {
         try (Serving serving = new Serving(context -> context.datamovers(List.of(LatePutsTest::open)));
             RawInitiator raw = serving.login()) {
             byte[] medium = serving.fill(1);
@@ -55,9 +55,11 @@ class LatePutsTest {
         }
     }
 
-    /** A slot may serve the next task as soon as its put may have ended: the task before must not touch it any more. */
+    /**
+     * A slot serves the next command as soon as the put may be complete. After that, the previous command must not use the slot.
+     */
     @Test
-    void readsOfManyLengthsBesideWritesKeepTheirSlotsApart() throws Exception {
+    void concurrentReadsAndWritesNeverShareASlot() throws Exception {
         int longest = 64 * Serving.BLOCK;
         AtomicInteger ended = new AtomicInteger();
         Queue<String> failures = new ConcurrentLinkedQueue<>();
@@ -77,7 +79,7 @@ class LatePutsTest {
                 long at = (long) request.slot() * longest;
                 MemorySegment moved = memory.segment(at, bytes);
                 if (i % 4 == 0) {
-                    // The same bytes as before: a concurrent read sees no difference.
+                    // The write stores the same bytes again, so that a concurrent read sees no difference.
                     moved.copyFrom(expected);
                     request.write(0, block, blocks, memory, at, bytes);
                 } else {
@@ -88,12 +90,12 @@ class LatePutsTest {
                     if (!done.isGood()) {
                         failures.add(done.describeEnd());
                     } else if (moved.mismatch(expected) >= 0) {
-                        failures.add("other data than was there, from byte " + moved.mismatch(expected));
+                        failures.add("the read returned wrong data from byte " + moved.mismatch(expected));
                     }
                     ended.incrementAndGet();
                 }));
             }
-            await("every command ends", () -> ended.get() == MIXED_COMMANDS);
+            await("every command completes", () -> ended.get() == MIXED_COMMANDS);
             assertThat(failures).isEmpty();
         }
     }
@@ -107,12 +109,12 @@ class LatePutsTest {
             : result);
     }
 
-    /** No put ever ends. */
+    /** Reports every put as not complete yet. */
     private static Object late(String method, Object result) {
         return method.equals("putData") ? Boolean.FALSE : result;
     }
 
-    /** Changes the result of a call. */
+    /** Replaces the result of a call. */
     @FunctionalInterface
     private interface Twist {
         Object twist(String method, Object result);

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A whole server over shared memory: sessions, their ends, and the resources that they leave. */
+/** Tests a whole server over shared memory: sessions, the ways they close, and the resources that they release. */
 @Timeout(120)
 final class ShmServerTest {
     private static final int MIB = 1 << 20;
@@ -93,11 +93,11 @@ final class ShmServerTest {
     }
 
     @Test
-    void readReturnsTheWrittenBytesWithoutBuffers() throws Exception {
+    void transfersOverSharedMemoryOccupyNoServerBuffers() throws Exception {
         byte[] data = random(4 * MIB, 1);
         MemorySegment.copy(data, 0, memory.slab(0), ValueLayout.JAVA_BYTE, 0, data.length);
         try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1)) {
-            // The first command of a nexus ends with a unit attention.
+            // The first command of a nexus receives a unit attention.
             end(session, acquire(session).read(0, 0, 1, memory, 0, 4096));
             MemorySegment.copy(data, 0, memory.slab(0), ValueLayout.JAVA_BYTE, 0, data.length);
             long free = serving.server.freeBufferBytes();
@@ -106,7 +106,7 @@ final class ShmServerTest {
             IoRequest write = acquire(session).write(0, 8, 1024, memory, 0, 4 * MIB)
                 .onCompletion(done -> written.complete(done.isGood() ? "good" : done.describeEnd()));
             session.submit(write);
-            await("the write is parked", () -> !serving.target.unit.parked.isEmpty());
+            await("the write waits in the logical unit", () -> !serving.target.unit.parked.isEmpty());
             assertThat(serving.server.freeBufferBytes()).isEqualTo(free);
             serving.target.unit.parking = false;
             serving.target.unit.parked.forEach(IoTask::resume);
@@ -118,17 +118,20 @@ final class ShmServerTest {
         serving.awaitNothingLeft();
     }
 
-    /** The target accepts two commands at first: the third waits for a request of the session, or for the window. */
+    /**
+     * The target accepts two commands at first. With depth 2, the third command waits for a free request; with depth 3, it waits
+     * for the command window.
+     */
     @ParameterizedTest
     @ValueSource(ints = {2, 3})
-    void commandThatIsKeptBackGoesOutBeforeAnybodyWaitsForAPlace(int depth) throws Exception {
+    void heldBackCommandIsSentBeforeAThreadWaitsForARequest(int depth) throws Exception {
         try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1, depth)) {
             CompletableFuture<String> end = new CompletableFuture<>();
             session.submit(acquire(session).read(0, 0, 1, memory, 0, 4096)
                 .onCompletion(done -> end.complete(done.describeEnd())), true);
             IoRequest unused = acquire(session);
             assertThatThrownBy(() -> end.get(50, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
-            // Before the target's ping, whose answer would flush it.
+            // The wait is shorter than the target's ping interval, because the response to a ping would flush the command.
             IoRequest next = session.acquire(TimeUnit.SECONDS.toNanos(5));
             assertThat(next).isNotNull();
             end.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
@@ -138,7 +141,7 @@ final class ShmServerTest {
     }
 
     @Test
-    void flushSendsCommandsThatWereKeptBack() throws Exception {
+    void flushSendsHeldBackCommands() throws Exception {
         try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1)) {
             end(session, acquire(session).read(0, 0, 1, memory, 0, 4096));
             CompletableFuture<String> end = new CompletableFuture<>();
@@ -150,7 +153,7 @@ final class ShmServerTest {
     }
 
     @Test
-    void keptBackCommandCanBeAborted() throws Exception {
+    void heldBackCommandCanBeAborted() throws Exception {
         try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1)) {
             end(session, acquire(session).read(0, 0, 1, memory, 0, 4096));
             CompletableFuture<String> end = new CompletableFuture<>();
@@ -164,7 +167,7 @@ final class ShmServerTest {
     }
 
     @Test
-    void abortedWriteNoLongerReadsItsMemory() throws Exception {
+    void targetDoesNotReadTheMemoryOfAnAbortedWrite() throws Exception {
         try (IscsiSession session = login(new ShmInitiatorPortal(socket()), 1)) {
             end(session, acquire(session).read(0, 0, 1, memory, 0, 4096));
             byte[] before = serving.contents(0, MIB);
@@ -174,7 +177,7 @@ final class ShmServerTest {
                 .onCompletion(done -> end.complete(done.describeEnd()));
             int tag = write.initiatorTaskTag();
             session.submit(write);
-            await("the write is parked", () -> !serving.target.unit.parked.isEmpty());
+            await("the write waits in the logical unit", () -> !serving.target.unit.parked.isEmpty());
             session.abort(write, tag);
             assertThat(end).isCompleted();
             memory.slab(0).fill((byte) 7);
@@ -184,23 +187,23 @@ final class ShmServerTest {
     }
 
     @Test
-    void sessionOverSharedMemoryReplacesOneOfItsNexusOverTcp() throws Exception {
+    void sharedMemorySessionReplacesTheTcpSessionOfItsNexus() throws Exception {
         try (
             IscsiSession overTcp = login(null, 1);
             IscsiSession overMemory = login(new ShmInitiatorPortal(socket()), 1)) {
-            await("the old session ends", () -> !overTcp.isOpen());
+            await("the TCP session is closed", () -> !overTcp.isOpen());
             assertThat(overMemory.isOpen()).isTrue();
         }
     }
 
     @Test
-    void otherUsersAreRefused() throws IOException {
+    void onlyTheOwnerCanAccessTheSocket() throws IOException {
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(sockets))).isEqualTo("rwx------");
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(socket()))).isEqualTo("rw-------");
     }
 
     @Test
-    void directoryThatOthersMayWriteIsRefused() throws IOException {
+    void listenRefusesADirectoryThatOtherUsersCanWrite() throws IOException {
         Path open = Files.createDirectory(folder.resolve("open"));
         Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rwxrwxrwx"));
         assertThatThrownBy(() -> ShmPortal.listen(open.resolve("x.sock"), serving.server.localAddress(), limits))
@@ -208,7 +211,7 @@ final class ShmServerTest {
     }
 
     @Test
-    void socketInUseIsRefusedAndSocketOfADeadServerReplaced() throws Exception {
+    void listenRefusesASocketInUseButReplacesAStaleSocket() throws Exception {
         assertThatThrownBy(() -> ShmPortal.listen(socket(), serving.server.localAddress(), limits))
             .isInstanceOf(IOException.class)
             .hasMessageContaining("is in use by process " + ProcessHandle.current().pid());
@@ -222,9 +225,9 @@ final class ShmServerTest {
     }
 
     @Test
-    void connectFailsWhenNoTargetListens() {
+    void loginFailsWhenNoTargetListensOnTheSocket() {
         assertThatThrownBy(() -> login(new ShmInitiatorPortal(sockets.resolve("nobody.sock")), 1))
-            .isInstanceOf(IOException.class).hasMessageContaining("does not answer over shared memory")
+            .isInstanceOf(IOException.class).hasMessageContaining("does not respond over shared memory")
             .hasMessageContaining("nobody.sock");
     }
 
@@ -238,7 +241,9 @@ final class ShmServerTest {
         return Files.readAllLines(Path.of("/proc/self/maps")).stream().filter(line -> line.contains("memfd:")).count();
     }
 
-    /** Connections that end at any moment without a logout, as those of a killed process do; some log out. */
+    /**
+     * Opens a connection, and in most cases closes it without a logout, like a killed process. {@code moment} selects the time.
+     */
     private void connectAndDie(int moment) throws Exception {
         InitiatorPortal[] used = {new ShmInitiatorPortal(socket())};
         InitiatorDatamover[] datamover = new InitiatorDatamover[1];
@@ -288,12 +293,12 @@ final class ShmServerTest {
     }
 
     @Test
-    void thousandConnectionsLeaveNoResources() throws Exception {
+    void serverReleasesTheResourcesOfAThousandConnections() throws Exception {
         for (int i = 0; i < 20; i++) {
             connectAndDie(i);
         }
         serving.awaitNothingLeft();
-        await("the first ones are gone", () -> limits.mappedBytes() == 0);
+        await("the memory of the first connections is unmapped", () -> limits.mappedBytes() == 0);
         long descriptors = count("/proc/self/fd");
         long mapped = mappings();
         long threads = Thread.getAllStackTraces().keySet().stream().filter(ShmServerTest::serves).count();
@@ -301,10 +306,10 @@ final class ShmServerTest {
             connectAndDie(i);
         }
         serving.awaitNothingLeft();
-        await("nothing is mapped", () -> limits.mappedBytes() == 0);
+        await("the memory of all connections is unmapped", () -> limits.mappedBytes() == 0);
         assertThat(mappings()).isEqualTo(mapped);
         assertThat(count("/proc/self/fd")).isLessThanOrEqualTo(descriptors);
-        await("the threads end",
+        await("the threads of all connections have stopped",
             () -> Thread.getAllStackTraces().keySet().stream().filter(ShmServerTest::serves).count() <= threads);
     }
 

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which logins a target accepts (RFC 7143 sections 6.3, 9.2 and 12.1). */
+/** Tests the logins that a target accepts or refuses (RFC 7143 sections 6.3, 9.2 and 12.1). */
 @Timeout(60)
 class TargetAccessTest {
     private static final String INITIATOR = "InitiatorName=iqn.test:raw";
@@ -65,7 +65,7 @@ class TargetAccessTest {
         serving.close();
     }
 
-    /** Runs CHAP up to the response; returns the answer to it. */
+    /** Performs CHAP and returns the target's response to CHAP_R. */
     private static Reply authenticate(RawInitiator raw, String user, String secret, String... names) throws Exception {
         String[] first = new String[names.length + 1];
         System.arraycopy(names, 0, first, 0, names.length);
@@ -93,7 +93,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void rightSecretIsAccepted() throws Exception {
+    void loginWithTheRightSecretIsAccepted() throws Exception {
         serveWithSecrets();
         RawInitiator raw = loggedIn("learner", SECRET);
         assertThat(raw.ping(RawInitiator.EMPTY).opcode()).isEqualTo(0x20);
@@ -102,7 +102,7 @@ class TargetAccessTest {
     @ParameterizedTest
     @ValueSource(strings = {"self learner aVeryLongSecretOfIts",
         "self learner aVeryLongSecretOfIts\npeer shards theShardsOwnSecret1"})
-    void ownInitiatorAuthenticatesOneWayAndBoth(String secrets) throws IOException {
+    void modeldiskInitiatorLogsInWithOneWayAndMutualChap(String secrets) throws IOException {
         serveWithSecrets();
         try (IscsiSession session = login(secrets)) {
             assertThat(session.isOpen()).isTrue();
@@ -110,7 +110,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void initiatorReportsWhyItWasRefused() throws IOException {
+    void initiatorReportsTheReasonOfARefusedLogin() throws IOException {
         serveWithSecrets();
         assertThatThrownBy(() -> login(null)).hasMessageContaining("authentication failed")
             .hasMessageContaining("--secrets");
@@ -120,7 +120,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void initiatorWithSecretsUsesATargetWithoutAuthentication() throws IOException {
+    void mutualChapFailsWithATargetWithoutAuthentication() throws IOException {
         serve(AccessPolicy.THIS_MACHINE);
         try (IscsiSession session = login("self learner aVeryLongSecretOfIts")) {
             assertThat(session.isOpen()).isTrue();
@@ -130,7 +130,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void wrongSecretIsRefused() throws Exception {
+    void loginWithAWrongSecretIsRefused() throws Exception {
         serveWithSecrets();
         RawInitiator raw = connect();
         Reply refusal = authenticate(raw, "learner", "notTheSecretOfIts", INITIATOR, TARGET);
@@ -150,7 +150,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void loginWithoutTheSecurityStageIsRefused() throws IOException {
+    void loginWithoutAuthenticationIsRefused() throws IOException {
         serveWithSecrets();
         assertThat(connect().login(1, 3, INITIATOR, TARGET).loginStatus()).isEqualTo(0x0201);
         assertThat(connect().login(0, 1, INITIATOR, TARGET).loginStatus()).isEqualTo(0x0201);
@@ -159,7 +159,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void targetStaysInTheSecurityStageUntilChapEnds() throws IOException {
+    void targetStaysInTheSecurityStageUntilChapCompletes() throws IOException {
         serveWithSecrets();
         RawInitiator raw = connect();
         assertThat(raw.login(0, 3, INITIATOR, TARGET, "AuthMethod=CHAP").flags() & 0x80).isZero();
@@ -169,7 +169,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void discoveryNeedsTheSecret() throws Exception {
+    void discoverySucceedsAfterAuthentication() throws Exception {
         serveWithSecrets();
         RawInitiator raw = connect();
         authenticate(raw, "learner", SECRET, INITIATOR, "SessionType=Discovery");
@@ -187,7 +187,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void secretBoundToAnInitiatorRefusesOtherInitiators() throws Exception {
+    void secretBoundToAnInitiatorIsRefusedFromOtherInitiators() throws Exception {
         serveWithSecrets();
         assertThat(authenticate(connect(), "bound", "theSecretOfTheBound", INITIATOR, TARGET).loginStatus())
             .isEqualTo(0x0202);
@@ -207,7 +207,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void onlyTheSameUserReplacesASession() throws Exception {
+    void onlyALoginOfTheSameUserReplacesASession() throws Exception {
         serveWithSecrets();
         RawInitiator raw = loggedIn("learner", SECRET);
         RawInitiator other = connect();
@@ -219,7 +219,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void unauthenticatedConnectionsHoldNoBuffers() throws IOException {
+    void unauthenticatedConnectionsOccupyNoBuffers() throws IOException {
         serveWithSecrets();
         RawInitiator raw = connect();
         raw.login(0, -1, INITIATOR, TARGET, "AuthMethod=CHAP");
@@ -227,7 +227,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void connectionWithoutLoginMakesRoomForANewOne() throws IOException {
+    void newConnectionReplacesTheOldestConnectionWithoutLogin() throws IOException {
         serving = new Serving(context -> context.maxLogins(2));
         List<RawInitiator> silent = List.of(connect(), connect());
         assertThat(connect().login(1, 3, INITIATOR, TARGET).loginStatus()).isZero();
@@ -245,7 +245,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void discoveryNamesThePortalGroupOfEachPart() throws IOException {
+    void discoveryReportsThePortalGroupOfEachAddress() throws IOException {
         List<InetSocketAddress> all = List.of(new InetSocketAddress("127.0.0.1", 22001),
             new InetSocketAddress("::1", 22002));
         serving = new Serving(context -> context.portals(new Portals(2, all)));
@@ -260,7 +260,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void wildcardListenerAnnouncesTheAddressOfTheConnection() throws IOException {
+    void discoveryOverAWildcardListenerReportsTheConnectedAddress() throws IOException {
         serving = new Serving(context -> context.listen(new InetSocketAddress("0.0.0.0", 0))
             .access(AccessPolicy.THIS_MACHINE.withoutAuthentication()));
         int port = serving.server.localAddress().getPort();
@@ -276,8 +276,8 @@ class TargetAccessTest {
         serving = new Serving(context -> context.pingInterval(Duration.ofSeconds(1)));
         RawInitiator raw = connect();
         raw.login(1, 3, INITIATOR, TARGET);
-        assertThat(raw.receive().opcode()).as("a NOP-In").isEqualTo(0x20);
-        await("the black-holed session is lost",
+        assertThat(raw.receive().opcode()).as("opcode of a NOP-In").isEqualTo(0x20);
+        await("the silent session is lost",
             () -> serving.target.nexusEvents.contains("lost iqn.test:raw"));
         assertThat(raw.isClosedByTarget()).isTrue();
     }

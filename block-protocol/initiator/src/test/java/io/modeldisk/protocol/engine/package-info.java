@@ -1,2 +1,2 @@
-/** Tests of the target engine that need the initiator. */
+/** Tests of the target engine that need an initiator. */
 package io.modeldisk.protocol.engine;

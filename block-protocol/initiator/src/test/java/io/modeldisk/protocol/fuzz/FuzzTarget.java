@@ -7,15 +7,15 @@ import io.modeldisk.protocol.login.NegotiationFuzz;
 import java.util.Locale;
 import java.util.function.Consumer;
 
-/** The fuzz targets; the seeds of each are in the resource folder {@code fuzz/NAME}. */
+/** The fuzz targets. The seeds of each fuzz target are in the resource folder {@code fuzz/NAME}. */
 enum FuzzTarget {
-    /** Everything that a target reads from a connection. */
+    /** All bytes that a target reads from a connection. */
     CONNECTION(ConnectionFuzz.class, ConnectionFuzz::fuzzerTestOneInput, 16384),
     /** Commands and their data in a valid session. */
     COMMAND(CommandFuzz.class, CommandFuzz::fuzzerTestOneInput, 4096),
-    /** Text keys, in both directions. */
+    /** The text keys of an initiator and of a target. */
     NEGOTIATION(NegotiationFuzz.class, NegotiationFuzz::fuzzerTestOneInput, 2048),
-    /** Everything that an initiator reads from a connection. */
+    /** All bytes that an initiator reads from a connection. */
     SESSION(SessionFuzz.class, SessionFuzz::fuzzerTestOneInput, 16384);
 
     final Class<?> type;

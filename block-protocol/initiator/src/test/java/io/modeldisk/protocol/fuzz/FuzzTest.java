@@ -12,9 +12,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Runs the coverage-guided fuzzer, jazzer, on each target for {@code -Dfuzz.seconds}, each in its own process. An
- * input that breaks something stays in {@code target/fuzz/NAME}: copy it to the seeds when the defect is mended. The corpus stays
- * there too, and a longer run continues with it.
+ * Runs the coverage-guided fuzzer Jazzer on each fuzz target for {@code -Dfuzz.seconds} seconds, each in a separate process. An
+ * input that breaks a fuzz target is stored in {@code target/fuzz/NAME}. Copy the input to the seeds when the defect is repaired.
+ * The corpus is stored in the same folder, and a later run continues with this corpus.
  */
 @Tag("fuzz")
 class FuzzTest {
@@ -24,18 +24,18 @@ class FuzzTest {
 
     @ParameterizedTest
     @EnumSource
-    void noInputThatTheFuzzerFindsBreaksAnything(FuzzTarget target) throws Exception {
+    void fuzzerFindsNoInputThatBreaksAFuzzTarget(FuzzTarget target) throws Exception {
         Path folder = Files.createDirectories(Path.of("target/fuzz").resolve(target.folder()));
         Path corpus = Files.createDirectories(folder.resolve("corpus"));
         Path log = folder.resolve("log");
         Process fuzzer = new ProcessBuilder(commandLine(target, folder, corpus)).redirectErrorStream(true)
             .redirectOutput(log.toFile()).start();
         try {
-            assertThat(fuzzer.waitFor(SECONDS + START_AND_END_SECONDS, TimeUnit.SECONDS)).as("ended in time").isTrue();
+            assertThat(fuzzer.waitFor(SECONDS + START_AND_END_SECONDS, TimeUnit.SECONDS)).as("fuzzer stopped").isTrue();
         } finally {
             fuzzer.destroyForcibly();
         }
-        assertThat(fuzzer.exitValue()).as("the fuzzer's status; it says:%n%s", end(log)).isZero();
+        assertThat(fuzzer.exitValue()).as("exit status of the fuzzer; its log:%n%s", end(log)).isZero();
         assertThat(Files.readString(log)).contains("Done ");
     }
 

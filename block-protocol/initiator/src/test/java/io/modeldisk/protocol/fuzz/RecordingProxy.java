@@ -10,11 +10,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Relays between an initiator and a target and stores what each sends as seeds. The arguments are the port to listen on, the
- * target's port on this machine, the folder of seeds, their name, and the greatest number of bytes to store of a connection.
+ * Relays between an initiator and a target, and stores the bytes of both as seeds. The arguments are the port to listen on, the
+ * target's port on this machine, the folder of the seeds, the name of the seeds, and the maximum number of bytes to store of a
+ * connection.
  *
- * <p>The initiator's bytes become a seed of {@link FuzzTarget#CONNECTION}, the target's one of {@link FuzzTarget#SESSION}, each
- * login included.
+ * <p>The initiator's bytes become a seed of {@link FuzzTarget#CONNECTION}. The target's bytes become a seed of
+ * {@link FuzzTarget#SESSION}. Each seed contains the login.
  */
 final class RecordingProxy {
     private final Path folder;
@@ -56,7 +57,7 @@ final class RecordingProxy {
                 to.getOutputStream().write(buffer, 0, count);
             }
         } catch (IOException e) {
-            System.err.println("connection " + connection + " ends: " + e);
+            System.err.println("the relay of connection " + connection + " has failed: " + e);
         }
     }
 }

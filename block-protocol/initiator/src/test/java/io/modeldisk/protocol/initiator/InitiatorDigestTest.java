@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A session with digests (RFC 7143 sections 7.8 and 13.1). */
+/** Tests sessions with digests (RFC 7143 sections 7.8 and 13.1). */
 @Timeout(60)
 class InitiatorDigestTest {
     private static final long SECOND = 1_000_000_000;
@@ -64,7 +64,7 @@ class InitiatorDigestTest {
 
     @ParameterizedTest
     @CsvSource({"CRC32C, NONE", "NONE, CRC32C", "CRC32C, CRC32C"})
-    void whatIsWrittenIsReadBack(Digest header, Digest data) throws Exception {
+    void readReturnsTheWrittenDataWithDigests(Digest header, Digest data) throws Exception {
         byte[] bytes = random(3 * MIB, 1);
         MemorySegment.copy(bytes, 0, memory.slab(0), ValueLayout.JAVA_BYTE, 0, bytes.length);
         try (Serving serving = new Serving();
@@ -81,12 +81,12 @@ class InitiatorDigestTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"HeaderDigest=None", "HeaderDigest=Reject", "InitialR2T=No"})
-    void targetThatDoesNotAgreeIsNotLoggedInTo(String answer) throws Exception {
+    void loginFailsWhenTheTargetDoesNotAgreeToTheDigest(String answer) throws Exception {
         try (ScriptedTarget target = new ScriptedTarget()) {
             CompletableFuture<IscsiSession> login = logInTo(target, Digest.CRC32C, Digest.NONE);
             target.acceptLogin(answer);
             assertThatThrownBy(() -> login.get(10, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class)
-                .hasMessageContaining("HeaderDigest=").hasMessageContaining("offered was CRC32C");
+                .hasMessageContaining("HeaderDigest=").hasMessageContaining("the initiator offered CRC32C");
         }
     }
 
@@ -96,13 +96,13 @@ class InitiatorDigestTest {
             CompletableFuture<IscsiSession> login = logInTo(target, Digest.NONE, Digest.NONE);
             target.acceptLogin("DataDigest=CRC32C");
             assertThatThrownBy(() -> login.get(10, TimeUnit.SECONDS))
-                .hasMessageContaining("DataDigest=CRC32C, offered was None");
+                .hasMessageContaining("DataDigest=CRC32C; the initiator offered None");
         }
     }
 
     @ParameterizedTest
     @CsvSource({"30, header", "60, data"})
-    void damagedPduEndsTheSessionInWords(int damagedByte, String part) throws Exception {
+    void damagedPduClosesTheSessionWithADigestError(int damagedByte, String part) throws Exception {
         try (ScriptedTarget target = new ScriptedTarget()) {
             CompletableFuture<IscsiSession> login = logInTo(target, Digest.CRC32C, Digest.CRC32C);
             target.acceptLogin("HeaderDigest=CRC32C", "DataDigest=CRC32C", "MaxRecvDataSegmentLength=8192");

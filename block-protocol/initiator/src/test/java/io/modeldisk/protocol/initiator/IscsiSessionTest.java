@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A session with a target that breaks the rules. */
+/** Tests a session with a target that violates the protocol or stalls. */
 @Timeout(60)
 class IscsiSessionTest {
     private static final String[] ANSWERS = {
@@ -85,14 +85,14 @@ class IscsiSessionTest {
     }
 
     @Test
-    void commandEndsWithItsStatus() throws Exception {
+    void commandCompletesWithTheStatusOfItsResponse() throws Exception {
         session.submit(read());
         target.respond(target.receive().getInt(16), 0x28);
         assertThat(nextEnd()).isEqualTo("TASK SET FULL");
     }
 
     @Test
-    void dataAfterTheAnswerToAnAbortIsDropped() throws Exception {
+    void dataAfterTheResponseToAnAbortIsDropped() throws Exception {
         IoRequest request = read();
         session.submit(request);
         int tag = target.receive().getInt(16);
@@ -104,7 +104,7 @@ class IscsiSessionTest {
             new byte[0]);
         target.send(ScriptedTarget.pdu(Opcode.DATA_IN, 0x81).putInt(16, tag).putInt(20, -1), ones);
         abort.get(10, TimeUnit.SECONDS);
-        assertThat(nextEnd()).isEqualTo("aborted");
+        assertThat(nextEnd()).isEqualTo("the command was aborted");
         session.submit(read());
         target.respond(target.receive().getInt(16), 0);
         assertThat(nextEnd()).isEqualTo("GOOD");
@@ -112,7 +112,7 @@ class IscsiSessionTest {
     }
 
     @Test
-    void commandThatEndsBeforeItsAbortKeepsItsStatus() throws Exception {
+    void commandThatCompletesBeforeItsAbortKeepsItsStatus() throws Exception {
         IoRequest request = read();
         session.submit(request);
         int tag = target.receive().getInt(16);
@@ -127,7 +127,7 @@ class IscsiSessionTest {
     }
 
     @Test
-    void abortWithoutAnswerEndsTheSession() throws Exception {
+    void sessionIsLostWhenTheTargetDoesNotRespondToAnAbort() throws Exception {
         IoRequest request = read();
         session.submit(request);
         CompletableFuture<Void> abort = abort(request);
@@ -135,25 +135,25 @@ class IscsiSessionTest {
             clock.advance(Duration.ofMillis(100));
             return abort.isDone();
         });
-        assertThatThrownBy(abort::get).hasMessageContaining("does not answer an abort");
-        assertThat(nextEnd()).contains("does not answer an abort");
+        assertThatThrownBy(abort::get).hasMessageContaining("did not respond to an abort");
+        assertThat(nextEnd()).contains("did not respond to an abort");
         assertThat(session.isOpen()).isFalse();
     }
 
     @Test
-    void commandWithoutAnswerEndsTheSession() throws Exception {
+    void sessionIsLostWhenTheTargetDoesNotRespondToACommand() throws Exception {
         session.submit(read());
-        await("the session has ended", () -> {
+        await("the session is closed", () -> {
             clock.advance(Duration.ofSeconds(1));
             return !session.isOpen();
         });
-        assertThat(nextEnd()).contains("has not answered a command for 30000 ms");
+        assertThat(nextEnd()).contains("has not responded to a command for 30000 ms");
         assertThatThrownBy(() -> session.acquire(SECOND)).isInstanceOfSatisfying(ShardException.class,
             e -> assertThat(e.kind()).isEqualTo(ShardException.Kind.PATH_LOST));
     }
 
     @Test
-    void answersKeepTheSessionForLongerThanTheCommandTimeout() throws Exception {
+    void sessionWithResponsesStaysOpenLongerThanTheCommandTimeout() throws Exception {
         for (int i = 0; i < 10; i++) {
             session.submit(read());
             int tag = target.receive().getInt(16);
@@ -165,10 +165,10 @@ class IscsiSessionTest {
     }
 
     @Test
-    void targetWithoutRoomForACommandEndsTheSessionAfterTheCommandTimeout() throws Exception {
+    void sessionIsLostWhenNoCommandIsAcceptedForTheCommandTimeout() throws Exception {
         CompletableFuture<Object> acquirer = CompletableFuture.supplyAsync(() -> {
             try {
-                // The queue has 64 requests, and none is released.
+                // The session has 64 requests, and no request is released.
                 while (true) {
                     session.acquire(() -> false);
                 }
@@ -176,7 +176,7 @@ class IscsiSessionTest {
                 return e;
             }
         });
-        await("the thread has failed", () -> {
+        await("the waiting thread has failed", () -> {
             clock.advance(Duration.ofSeconds(1));
             return acquirer.isDone();
         });
@@ -184,7 +184,7 @@ class IscsiSessionTest {
     }
 
     @Test
-    void targetThatReadsNothingFailsTheWritesInFlight() throws Exception {
+    void writesInFlightFailWhenTheTargetReceivesNothing() throws Exception {
         int submitted = 0;
         Thread time = Thread.ofVirtual().start(() -> {
             while (session.isOpen()) {
@@ -201,26 +201,26 @@ class IscsiSessionTest {
             assertThat(e).hasMessageContaining("shard");
         }
         int expected = submitted;
-        await("every write ends", () -> ends.size() == expected);
+        await("every write has failed", () -> ends.size() == expected);
         time.join();
     }
 
     @Test
-    void lostConnectionFailsTheCommandsInFlight() throws Exception {
+    void commandsInFlightFailWhenTheConnectionIsLost() throws Exception {
         session.submit(read());
         target.close();
         assertThat(nextEnd()).contains("closed the connection");
     }
 
     @Test
-    void rejectEndsTheSession() throws Exception {
+    void rejectFromTheTargetClosesTheSession() throws Exception {
         session.submit(read());
         target.send(ScriptedTarget.pdu(Opcode.REJECT, 0x80).put(2, (byte) 4).putInt(16, -1), new byte[48]);
-        assertThat(nextEnd()).contains("rejects a PDU");
+        assertThat(nextEnd()).contains("rejected a PDU");
     }
 
     @Test
-    void dataBeyondTheCommandEndsTheSession() throws Exception {
+    void dataBeyondTheLengthOfTheCommandClosesTheSession() throws Exception {
         session.submit(read());
         int tag = target.receive().getInt(16);
         target.send(ScriptedTarget.pdu(Opcode.DATA_IN, 0x80).putInt(16, tag).putInt(20, -1).putInt(40, 4096),
@@ -229,7 +229,7 @@ class IscsiSessionTest {
     }
 
     @Test
-    void r2tBeyondTheCommandEndsTheSession() throws Exception {
+    void r2tBeyondTheLengthOfTheCommandClosesTheSession() throws Exception {
         session.submit(session.acquire(SECOND).write(0, 0, 1, memory, 0, 4096)
             .onCompletion(done -> ends.add(done.describeEnd())));
         int tag = target.receive().getInt(16);
@@ -238,7 +238,7 @@ class IscsiSessionTest {
     }
 
     @Test
-    void pingIsAnsweredWithItsTag() throws Exception {
+    void responseToAPingCarriesTheTagOfThePing() throws Exception {
         target.send(ScriptedTarget.pdu(Opcode.NOP_IN, 0x80).putInt(16, -1).putInt(20, 77), new byte[0]);
         ByteBuffer answer = target.receive();
         assertThat(answer.get(0)).isEqualTo((byte) 0x40);
@@ -246,7 +246,7 @@ class IscsiSessionTest {
     }
 
     @Test
-    void releasedRequestGivesBackItsPlaceInTheWindow() throws Exception {
+    void releasedRequestFreesItsSpaceInTheCommandWindow() throws Exception {
         for (int i = 0; i < 3000; i++) {
             session.release(session.acquire(SECOND));
         }

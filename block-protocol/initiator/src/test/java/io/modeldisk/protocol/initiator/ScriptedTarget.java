@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 
-/** A target that accepts one login and then sends the PDUs of a test, whatever it receives. */
+/** A target that accepts one login and then sends the PDUs of a test, without regard to the PDUs that it receives. */
 final class ScriptedTarget implements AutoCloseable {
     private final ServerSocket listener = new ServerSocket();
     private Socket socket;
@@ -34,7 +34,7 @@ final class ScriptedTarget implements AutoCloseable {
         return (InetSocketAddress) listener.getLocalSocketAddress();
     }
 
-    /** Accepts the login, with these answers. */
+    /** Accepts a connection and a login, and sends these keys in the Login response. */
     void acceptLogin(String... answers) throws IOException {
         accept();
         ByteBuffer request = receive();
@@ -51,7 +51,7 @@ final class ScriptedTarget implements AutoCloseable {
         in = new DataInputStream(socket.getInputStream());
     }
 
-    /** Ends its side of the connection, and waits until the initiator ends the other. */
+    /** Closes the sending direction of the connection, and waits until the initiator closes the connection. */
     void drain() throws IOException {
         socket.shutdownOutput();
         in.transferTo(OutputStream.nullOutputStream());
@@ -61,7 +61,7 @@ final class ScriptedTarget implements AutoCloseable {
         return ByteBuffer.allocate(48).put(0, (byte) opcode).put(1, (byte) flags);
     }
 
-    /** Receives a PDU; returns its header and drops its data. */
+    /** Receives a PDU, drops its data, and returns its header. */
     ByteBuffer receive() throws IOException {
         byte[] header = new byte[48];
         in.readFully(header);
@@ -77,11 +77,11 @@ final class ScriptedTarget implements AutoCloseable {
 
     private void checkDigest(boolean agreed, byte[] bytes) throws IOException {
         if (agreed && !Arrays.equals(in.readNBytes(4), Crc32c.digest(bytes))) {
-            throw new IOException("a wrong digest from the initiator");
+            throw new IOException("the initiator sent a wrong digest");
         }
     }
 
-    /** Sends a PDU, with a status number and a wide window. */
+    /** Sends a PDU with the next status number and a large command window. */
     void send(ByteBuffer header, byte[] data) throws IOException {
         sendBytes(encode(header, data));
     }
@@ -90,7 +90,7 @@ final class ScriptedTarget implements AutoCloseable {
         socket.getOutputStream().write(bytes);
     }
 
-    /** The bytes of a PDU, with a status number, a wide window, and the negotiated digests. */
+    /** Returns the bytes of a PDU with the next status number, a large command window, and the negotiated digests. */
     byte[] encode(ByteBuffer header, byte[] data) {
         header.putInt(4, data.length).putInt(24, statSn++).putInt(28, cmdSn).putInt(32, cmdSn + 1000);
         byte[] padded = Arrays.copyOf(data, data.length + 3 & -4);

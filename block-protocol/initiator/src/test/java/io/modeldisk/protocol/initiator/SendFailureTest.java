@@ -20,17 +20,20 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A command that cannot be sent ends its session with the reason, also for commands submitted before the end is noticed. */
+/**
+ * Tests that a failure to send closes the session. Every command then fails with the reason of the first failure, also a command
+ * that is submitted before the session is closed.
+ */
 @Timeout(60)
 class SendFailureTest {
-    private static final String REASON = "the device has no room for its memory";
+    private static final String REASON = "the device has no space for the memory";
     private static final long SECOND = 1_000_000_000;
 
     private final BlockingQueue<String> ends = new ArrayBlockingQueue<>(2);
     private final CountDownLatch submitted = new CountDownLatch(1);
 
     @Test
-    void firstSendFailureIsTheReason() throws Exception {
+    void commandsFailWithTheReasonOfTheFirstSendFailure() throws Exception {
         try (Serving serving = new Serving(); DataMemory memory = DataMemory.allocate(Serving.BLOCK)) {
             SessionContext context = new SessionContext().portal(serving.server.localAddress())
                 .over(new WrappedPortal(new TcpInitiatorPortal(serving.server.localAddress()),
@@ -48,7 +51,9 @@ class SendFailureTest {
         }
     }
 
-    /** A connection that cannot send commands; its receiver notices after two attempts. */
+    /**
+     * Returns a connection that cannot send commands. The receiving thread sees the closed connection after two attempts to send.
+     */
     private InitiatorDatamover refusing(InitiatorDatamover datamover) {
         int[] tried = {0};
         InvocationHandler handler = (_, method, arguments) -> {

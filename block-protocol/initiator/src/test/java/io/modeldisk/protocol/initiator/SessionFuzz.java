@@ -17,15 +17,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A target that sends the fuzzer's input to the initiator. The session must end in order: every command in flight ends once, in
- * bounded time, and only the memory of reads is written.
+ * Lets a target send the fuzzer's input to the initiator. Every command in flight must complete exactly once, within a limited
+ * time, and only the memory of reads may change.
  *
- * <p>The first byte of an input chooses between the login and the full-feature phase; the rest is sent.
+ * <p>The first byte of an input chooses whether the input begins in the login or in the full-feature phase. The target sends the
+ * remaining bytes.
  */
 public final class SessionFuzz {
     static final int LOG_IN = 1;
     static final int DIGESTS = 2;
-    /** PDUs get the right lengths and digests. */
+    /** The flag of inputs whose PDUs get correct lengths and digests. */
     static final int MEND = 4;
 
     private static final int READ_OFFSET = 4096;
@@ -40,7 +41,7 @@ public final class SessionFuzz {
 
     private SessionFuzz() {}
 
-    /** The entry point of the fuzzer. */
+    /** Runs the fuzz target with one input of the fuzzer. */
     public static void fuzzerTestOneInput(byte[] input) {
         if (input.length > 0) {
             INSTANCE.tryOut(input[0], Arrays.copyOfRange(input, 1, input.length));
@@ -61,21 +62,21 @@ public final class SessionFuzz {
                 submitted += submit(session, ends, false);
                 submitted += submit(session, ends, true);
                 int all = submitted;
-                await("every command ends", () -> ends.get() == all);
+                await("every command completes", () -> ends.get() == all);
             } catch (IOException e) {
-                // A login to something that is not a target must fail.
+                // The login may fail, because the input need not be a valid Login response.
             }
             played.get(10, TimeUnit.SECONDS);
         } catch (Exception e) {
-            throw new AssertionError("the session does not end", e);
+            throw new AssertionError("the session was not closed in time", e);
         }
-        check(ends.get() == submitted, "a command ends more than once, or never");
+        check(ends.get() == submitted, "a command did not complete exactly once");
         checkMemory(0, READ_OFFSET);
         checkMemory(READ_OFFSET + READ_BYTES, (int) memory.bytes());
         errors.check();
     }
 
-    /** Submits a command; returns the number of submitted commands. */
+    /** Submits a command and returns the number of submitted commands, 0 or 1. */
     private int submit(IscsiSession session, AtomicInteger ends, boolean write) {
         try {
             IoRequest request = session.acquire(SECOND);
@@ -100,7 +101,7 @@ public final class SessionFuzz {
                 String digest = (mode & DIGESTS) != 0 ? "CRC32C" : "None";
                 target.acceptLogin("InitialR2T=No", "ImmediateData=Yes", "FirstBurstLength=8192",
                     "MaxRecvDataSegmentLength=8192", "HeaderDigest=" + digest, "DataDigest=" + digest);
-                // Input that is sent before the commands would find no command to break.
+                // The target sends the input after it has received the commands, so that the input can affect the commands.
                 target.receive();
                 target.receive();
             } else {
@@ -111,7 +112,7 @@ public final class SessionFuzz {
         } catch (SocketException e) {
             // The initiator may close the connection before all input was sent.
         } catch (IOException e) {
-            throw new AssertionError("the initiator hangs", e);
+            throw new AssertionError("the initiator did not close the connection in time", e);
         }
     }
 
@@ -131,7 +132,7 @@ public final class SessionFuzz {
     private void checkMemory(int from, int to) {
         byte[] bytes = memory.segment(from, to - from).toArray(ValueLayout.JAVA_BYTE);
         for (byte each : bytes) {
-            check(each == 0x33, "a byte was written where no read's data belongs");
+            check(each == 0x33, "the initiator changed a byte outside the memory of its reads");
         }
     }
 

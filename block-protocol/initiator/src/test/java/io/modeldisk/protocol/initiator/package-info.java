@@ -1,2 +1,2 @@
-/** Tests of the initiator, most of them with a scripted target. */
+/** Tests of the initiator. Most tests use a scripted target. */
 package io.modeldisk.protocol.initiator;

@@ -30,7 +30,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 
-/** Servers of plain memory that pretend to be the shards of a model; a push is a plain write. */
+/** Servers of plain memory that pretend to be the shards of a model. A push is a plain write. */
 final class FakeShards implements AutoCloseable {
     static final String MODEL = "fake";
 
@@ -68,7 +68,7 @@ final class FakeShards implements AutoCloseable {
         return new ModelAddress(servers.stream().map(TargetServer::localAddress).toList(), MODEL);
     }
 
-    /** Another initiator resets all units of a shard. */
+    /** Logs in as another initiator and resets all logical units of a shard. */
     void reset(int shard) throws IOException {
         try (RawInitiator other = new RawInitiator(servers.get(shard).localAddress())) {
             other.login(1, 3, "InitiatorName=iqn.test:other", "TargetName=" + ModelFacts.TARGET_PREFIX + MODEL);
@@ -76,7 +76,7 @@ final class FakeShards implements AutoCloseable {
         }
     }
 
-    /** Restarts two shards, each at the address of the other. */
+    /** Restarts two shards, each at the address of the other shard. */
     void swap(int one, int other) throws IOException {
         byte[] page = shards.get(one).page;
         shards.get(one).page = shards.get(other).page;
@@ -85,7 +85,7 @@ final class FakeShards implements AutoCloseable {
         restart(other);
     }
 
-    /** Kills a shard's server and starts another at the same address, with the same weights. */
+    /** Stops the server of a shard, and starts another server with the same weights at the same address. */
     void restart(int shard) throws IOException {
         int port = servers.get(shard).localAddress().getPort();
         servers.get(shard).close();
@@ -98,19 +98,19 @@ final class FakeShards implements AutoCloseable {
         shards.forEach(shard -> shard.memory.close());
     }
 
-    /** One shard: both logical units are the same memory. */
+    /** One shard. Both logical units use the same memory. */
     static final class Shard implements Target {
         final List<IoTask> parked = new CopyOnWriteArrayList<>();
         final AtomicInteger admitted = new AtomicInteger();
         final AtomicInteger parkings = new AtomicInteger();
         volatile boolean parking;
-        /** The round at which a learner joins, the earliest at first. */
+        /** The first round of a learner that joins. JOIN raises this value to the round that the learner asks for. */
         volatile long joinRound = 1;
         volatile long membership = 1;
-        /** Whether the initiator declared the last push finite. */
+        /** Whether the initiator declared the last push free of NaN and infinity. */
         volatile boolean declaredFinite;
         volatile byte[] page;
-        /** If set, an answer to JOIN waits here for those of other shards. */
+        /** If this barrier is set, the response to JOIN waits here for JOINs at other shards. */
         volatile CyclicBarrier joins;
         private final DataMemory memory;
         private final List<LogicalUnit> units;

@@ -7,22 +7,22 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The form of an address. */
+/** Tests the form of the address of a model. */
 class ModelAddressTest {
     @Test
-    void addressNamesShardsInOrderAndTheModel() {
+    void parsedAddressHasTheShardsInOrderAndTheModelName() {
         ModelAddress address = ModelAddress.parse("modeldisk://127.0.0.1:1,127.0.0.2:2/model-1.a");
         assertThat(address.model()).isEqualTo("model-1.a");
         assertThat(address.shards()).map(ModelAddress::text).containsExactly("127.0.0.1:1", "127.0.0.2:2");
     }
 
     @Test
-    void portHasADefault() {
+    void addressWithoutPortUsesPort3260() {
         assertThat(ModelAddress.parse("modeldisk://127.0.0.1/m").shards().getFirst().getPort()).isEqualTo(3260);
     }
 
     @Test
-    void ipv6AddressStandsInBrackets() {
+    void ipv6AddressInBracketsIsAccepted() {
         assertThat(ModelAddress.parse("modeldisk://[::1]:77/m").shards().getFirst().getPort()).isEqualTo(77);
     }
 
@@ -32,13 +32,13 @@ class ModelAddressTest {
         "modeldisk://h,/m", "modeldisk://,h/m", "modeldisk://h:x/m", "modeldisk://h:70000/m", "modeldisk://::1/m",
         "modeldisk://h/Model", "modeldisk://h/-m", "http://h/m"
     })
-    void anythingElseIsRefused(String text) {
+    void malformedAddressIsRefused(String text) {
         assertThatThrownBy(() -> ModelAddress.parse(text)).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("'");
     }
 
     @Test
-    void modelNameMayHave64Characters() {
+    void modelNameLongerThan64CharactersIsRefused() {
         assertThat(ModelAddress.parse("modeldisk://h/" + "m".repeat(64)).model()).hasSize(64);
         assertThatThrownBy(() -> ModelAddress.parse("modeldisk://h/" + "m".repeat(65)))
             .isInstanceOf(IllegalArgumentException.class);
@@ -46,6 +46,6 @@ class ModelAddressTest {
 
     @Test
     void portWithoutHostIsRefused() {
-        assertThatThrownBy(() -> ModelAddress.parsePortal("3260", 1)).hasMessageContaining("is not HOST or HOST:PORT");
+        assertThatThrownBy(() -> ModelAddress.parsePortal("3260", 1)).hasMessageContaining("must have the form HOST");
     }
 }

@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Two shards and five blocks of four logical blocks; the last block has one. Blocks 0, 2 and 4 are on shard 0. */
+/**
+ * Tests the ledger for two shards and five blocks. A block has four logical blocks; the last block has one. Blocks 0, 2 and 4 are
+ * on shard 0.
+ */
 class PushLedgerTest {
     private static final int PAGE = 4096;
     private static final int BLOCK = 4;
@@ -17,7 +20,7 @@ class PushLedgerTest {
         ledger.reset(1, 1);
     }
 
-    /** The round of a push; 0 if it must wait. */
+    /** Begins a push and returns its round; 0 if the push must wait. */
     private long begin(long from, long end) {
         ledger.push(from, end, grant);
         assertThat(grant.logicalBlocks()).isIn(0L, end - from);
@@ -40,7 +43,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void piecesOfABlockHaveTheSameRound() {
+    void pushesOfDifferentPartsOfABlockHaveTheSameRound() {
         assertThat(push(0, 1)).isEqualTo(1);
         assertThat(push(1, 4)).isEqualTo(1);
         assertThat(push(3, 4)).isEqualTo(2);
@@ -48,7 +51,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void nextRoundWaitsForThePushesOfTheBlock() {
+    void nextRoundWaitsForTheOutstandingPushesOfTheBlock() {
         assertThat(begin(0, 2)).isEqualTo(1);
         assertThat(begin(0, 2)).isZero();
         assertThat(begin(2, 3)).isEqualTo(1);
@@ -59,7 +62,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void failedPushKeepsItsRound() {
+    void failedPushKeepsItsRoundWhenItIsRepeated() {
         begin(0, 4);
         end(0, 4, false);
         assertThat(ledger.hasRepeatable(0, 8)).isTrue();
@@ -69,7 +72,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void completedPartOfAFailedCallKeepsItsRound() {
+    void completedPartOfAFailedCallKeepsItsRoundWhenRepeated() {
         push(0, 4);
         push(8, 12);
         ledger.repeat(0, 4);
@@ -78,7 +81,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void repeatableNamesOnlyTheBlocksOfFailedPushes() {
+    void onlyBlocksOfFailedPushesAreRepeatable() {
         push(0, 2);
         begin(2, 4);
         end(2, 4, false);
@@ -88,7 +91,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void pullSeesTheLastRoundPushedInFull() {
+    void pullMustSeeTheLastRoundPushedInFull() {
         assertThat(clock(0, 4)).isZero();
         push(0, 4);
         assertThat(clock(0, 4)).isEqualTo(1);
@@ -101,7 +104,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void rangeIsCutWhereRoundsDiffer() {
+    void grantEndsBeforeABlockWithAnotherRound() {
         PushLedger single = new PushLedger(new Striping(BLOCK * PAGE, 1), 4L * BLOCK * PAGE);
         single.reset(0, 5);
         single.push(4, 8, grant);
@@ -116,7 +119,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void newMembershipStartsAtItsRound() {
+    void newMembershipPushesFromItsFirstRound() {
         push(0, 4);
         begin(8, 12);
         int before = grant.epoch();
@@ -131,7 +134,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void postponedMembershipContinuesAtTheLaterRound() {
+    void postponedMembershipPushesFromTheLaterRound() {
         push(0, 2);
         begin(4, 6);
         ledger.postpone(0, 9);

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a model does when it connects again to a shard: after a restart, and after a silent outage of the network. */
+/** Tests how a model reconnects to a shard after a restart and after a silent outage of the network. */
 @Timeout(60)
 class ReconnectTest {
     private static final int BLOCK = 16384;
@@ -49,7 +49,7 @@ class ReconnectTest {
         model = StripedModel.connect(new StripedModelContext(shards.address()).learner("tester"));
     }
 
-    /** Something that may fail. */
+    /** A call that may fail. */
     private interface Call {
         void run() throws IOException;
     }
@@ -79,16 +79,16 @@ class ReconnectTest {
     }
 
     @Test
-    void observerRefusesAnotherShardThatAnswersAfterAReconnect() throws IOException {
+    void observerRefusesAnotherShardAfterAReconnect() throws IOException {
         serve(4 * MIB, BLOCK, 2);
         pull();
         shards.swap(0, 1);
         assertThatThrownBy(this::pull).satisfies(e -> assertShardFailed(e, ShardException.Kind.WRONG_SHARD, 0))
-            .hasMessageContaining("serves shard 1 of model fake, expected shard 0");
+            .hasMessageContaining("serves shard 1 of model fake, but shard 0 was expected");
     }
 
     @Test
-    void learnerRefusesAnotherShardThatAnswersAfterAReconnect() throws IOException {
+    void learnerRefusesAnotherShardAfterAReconnect() throws IOException {
         serve(4 * MIB, BLOCK, 2);
         model.join();
         shards.swap(0, 1);
@@ -106,7 +106,7 @@ class ReconnectTest {
     }
 
     @Test
-    void silentOutageShorterThanTheReconnectTimeoutCostsNoError() throws Exception {
+    void pushSucceedsAfterAnOutageShorterThanTheReconnectTimeout() throws Exception {
         shards = FakeShards.of(MIB, BLOCK, 1);
         ManualClock clock = new ManualClock();
         try (NetworkPath path = new NetworkPath(shards.servers.getFirst().localAddress().getPort())) {
@@ -116,14 +116,14 @@ class ReconnectTest {
             model.join();
             path.state(NetworkPath.State.SILENT);
             CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, MIB, Cancellation.NONE));
-            // The command timeout of 30 s ends the session; logins that are not answered follow.
-            await("the first session was given up", () -> {
+            // The command timeout of 30 s closes the session. The target does not respond to later logins.
+            await("the first session is closed", () -> {
                 clock.advance(Duration.ofSeconds(1));
                 return path.connections() > 2 || push.isDone();
             });
             assertThat(push).isNotDone();
             path.state(NetworkPath.State.UP);
-            await("the push is done", () -> {
+            await("the push has returned", () -> {
                 clock.advance(Duration.ofMillis(10));
                 return push.isDone();
             });
@@ -132,7 +132,7 @@ class ReconnectTest {
     }
 
     @Test
-    void silentOutageLongerThanTheReconnectTimeoutFailsTheCall() throws Exception {
+    void pullFailsAfterAnOutageLongerThanTheReconnectTimeout() throws Exception {
         shards = FakeShards.of(MIB, BLOCK, 1);
         ManualClock clock = new ManualClock();
         try (NetworkPath path = new NetworkPath(shards.servers.getFirst().localAddress().getPort())) {
@@ -147,11 +147,11 @@ class ReconnectTest {
             });
             assertThatThrownBy(pull::get).cause()
                 .satisfies(e -> assertShardFailed(e, ShardException.Kind.PATH_LOST, 0))
-                .hasMessageContaining("tried to reconnect for 10000 ms");
+                .hasMessageContaining("reconnecting failed for 10000 ms");
         }
     }
 
-    /** Keeps the warnings that are logged. */
+    /** Stores the warnings that are logged. */
     private static final class Warnings extends AbstractAppender {
         private final List<String> messages = new CopyOnWriteArrayList<>();
 
@@ -168,7 +168,7 @@ class ReconnectTest {
     }
 
     @Test
-    void twoProcessesWithTheSameLabelAreReported() throws IOException {
+    void warningIsLoggedWhenTwoLearnersUseTheSameLabel() throws IOException {
         serve(MIB, BLOCK, 1);
         Warnings warnings = new Warnings();
         warnings.start();

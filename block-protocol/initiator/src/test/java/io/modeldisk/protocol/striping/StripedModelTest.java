@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A model over its shards, with servers in the same process. */
+/** Tests a model whose shards are servers in the same process. */
 @Timeout(60)
 class StripedModelTest {
     private static final int BLOCK = 16384;
@@ -65,7 +65,7 @@ class StripedModelTest {
         model = StripedModel.connect(context(shards.address()));
     }
 
-    /** Shards that answer BUSY after a tenth of a second, with a queue of {@code depth} commands. */
+    /** Serves shards that respond BUSY after 100 ms, and connects with a queue of {@code depth} commands. */
     private void serveImpatiently(int depth) throws IOException {
         shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(100)),
             FakeShards.facts(4 * MIB, BLOCK, 0, 2),
@@ -113,7 +113,7 @@ class StripedModelTest {
     }
 
     @Test
-    void blockIsStoredOnItsShard() throws IOException {
+    void eachShardStoresOnlyItsOwnBlocks() throws IOException {
         serve(4 * BLOCK, BLOCK, 2);
         byte[] data = random(4 * BLOCK, 2);
         put(data, 0);
@@ -128,7 +128,7 @@ class StripedModelTest {
 
     @ParameterizedTest
     @CsvSource({"0, 4096, 1", "512, 65536, 2", "8192, 1048576, 64", "262144, 8388608, 3"})
-    void everyByteArrivesHoweverItIsCut(int eagerBytes, int requestBytes, int queueDepth) throws IOException {
+    void transferSizesDoNotChangeTheMovedBytes(int eagerBytes, int requestBytes, int queueDepth) throws IOException {
         shards = FakeShards.of(8 * MIB, BLOCK, 1);
         model = StripedModel.connect(
             context(shards.address()).sizes(_ -> new TransferSizes(eagerBytes, requestBytes, queueDepth)));
@@ -141,7 +141,7 @@ class StripedModelTest {
     }
 
     @Test
-    void blocksAboveTheEagerSizeArriveByR2t() throws IOException {
+    void blocksLargerThanTheEagerSizeArriveUnchanged() throws IOException {
         serve(8 * MIB, MIB, 2);
         byte[] data = random(8 * MIB, 3);
         put(data, 0);
@@ -166,7 +166,7 @@ class StripedModelTest {
     }
 
     @Test
-    void concurrentCallsKeepTheirData() throws Exception {
+    void concurrentCallsDoNotMixTheirData() throws Exception {
         serve(8 * MIB, BLOCK, 2);
         try (var pool = Executors.newVirtualThreadPerTaskExecutor()) {
             var calls = IntStream.range(0, 16).mapToObj(i -> pool.submit(() -> {
@@ -184,7 +184,7 @@ class StripedModelTest {
     }
 
     @Test
-    void busyCommandIsSentAgainUntilTheShardIsReady() throws Exception {
+    void busyCommandIsSentAgainUntilTheShardAcceptsTheCommand() throws Exception {
         serveImpatiently(4);
         byte[] data = random(4 * MIB, 5);
         put(data, 0);
@@ -192,15 +192,15 @@ class StripedModelTest {
         memory.slab(0).fill((byte) 0);
         parking(true);
         CompletableFuture<Void> pull = async(() -> model.pull(0, memory, 0, 4 * MIB, Cancellation.NONE));
-        // Long enough that every request was BUSY many times.
-        await("every command is parked again and again", () -> parkings() > 60 || pull.isDone());
+        // The wait is long enough for every command to receive BUSY many times.
+        await("every command has received BUSY several times", () -> parkings() > 60 || pull.isDone());
         parking(false);
         pull.get(30, TimeUnit.SECONDS);
         assertThat(get(0, data.length)).isEqualTo(data);
     }
 
     @Test
-    void callSurvivesAResetByAnotherInitiator() throws Exception {
+    void pushSucceedsAfterAResetByAnotherInitiator() throws Exception {
         shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(60_000)),
             FakeShards.facts(4 * MIB, BLOCK, 0, 1));
         model = StripedModel.connect(context(shards.address()));
@@ -209,8 +209,8 @@ class StripedModelTest {
         model.join();
         parking(true);
         CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, data.length, Cancellation.NONE));
-        await("a part is parked", () -> parkings() > 0 || push.isDone());
-        // Commands that are sent again after the reset must not be parked.
+        await("a command of the push waits in the shard", () -> parkings() > 0 || push.isDone());
+        // Commands that are sent again after the reset must not wait in the shard.
         parking(false);
         shards.reset(0);
         push.get(30, TimeUnit.SECONDS);
@@ -224,14 +224,14 @@ class StripedModelTest {
         serveImpatiently(4);
         parking(true);
         CompletableFuture<Void> call = async(() -> model.synchronize(Cancellation.NONE));
-        await("it is parked again after it was BUSY", () -> parkings() > 2 || call.isDone());
+        await("SYNCHRONIZE CACHE is sent again after BUSY", () -> parkings() > 2 || call.isDone());
         parking(false);
         call.get(30, TimeUnit.SECONDS);
         assertThat(shards.shards).allMatch(shard -> shard.admitted.get() == 1);
     }
 
     @Test
-    void callFailsAfterTheWaitTimeoutForARound() throws IOException {
+    void pullFailsWhenNoRoundCompletesWithinTheWaitTimeout() throws IOException {
         shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(50)),
             FakeShards.facts(MIB, BLOCK, 0, 1));
         model = StripedModel.connect(context(shards.address()).waitTimeout(Duration.ofMillis(300)));
@@ -253,7 +253,7 @@ class StripedModelTest {
         return done;
     }
 
-    /** Something that may fail. */
+    /** A call that may fail. */
     private interface Call {
         void run() throws Exception;
     }
@@ -270,7 +270,7 @@ class StripedModelTest {
         parking(true);
         Cancellation cancellation = new Cancellation();
         CompletableFuture<Void> pull = async(() -> model.pull(0, memory, 0, 4 * MIB, cancellation));
-        await("the pull waits", () -> parkedCount() > 1);
+        await("commands of the pull wait in the shards", () -> parkedCount() > 1);
         cancellation.cancel();
         assertThatThrownBy(() -> pull.get(10, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class)
             .hasCauseInstanceOf(CancelledException.class);
@@ -279,37 +279,37 @@ class StripedModelTest {
         parking(false);
         model.pull(0, memory, 4 * MIB, 4 * MIB, Cancellation.NONE);
         assertThat(get(0, 4 * MIB)).isEqualTo(sevens);
-        assertThat(get(4 * MIB, 4 * MIB)).as("and the session goes on").isEqualTo(data);
+        assertThat(get(4 * MIB, 4 * MIB)).as("a pull after the cancelled pull").isEqualTo(data);
     }
 
     @Test
-    void cancelledPullLeavesTheMemoryAlone() throws Exception {
+    void memoryDoesNotChangeAfterACancelledPull() throws Exception {
         assertCancelledPullLeavesTheMemoryAlone(32);
     }
 
     @Test
-    void cancelledPullWithAFullQueueLeavesTheMemoryAlone() throws Exception {
+    void memoryDoesNotChangeAfterACancelledPullWithAFullQueue() throws Exception {
         assertCancelledPullLeavesTheMemoryAlone(2);
     }
 
     @Test
-    void cancelledSynchronizeEnds() throws Exception {
+    void waitingSynchronizeFailsWhenItIsCancelled() throws Exception {
         shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(60_000)),
             FakeShards.facts(MIB, BLOCK, 0, 1));
         model = StripedModel.connect(context(shards.address()).commandTimeout(Duration.ofSeconds(60)));
         parking(true);
         Cancellation cancellation = new Cancellation();
         CompletableFuture<Void> call = async(() -> model.synchronize(cancellation));
-        await("it waits", () -> parkedCount() == 1);
+        await("SYNCHRONIZE CACHE waits in the shard", () -> parkedCount() == 1);
         cancellation.cancel();
         assertThatThrownBy(() -> call.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(CancelledException.class);
     }
 
     @Test
-    void callSurvivesLostConnections() throws Exception {
+    void pullSucceedsAfterLostConnections() throws Exception {
         serve(4 * MIB, BLOCK, 2);
         model.close();
-        // Only the restart of the shard may end its commands, on a slow machine too.
+        // Only the restart of the shard may fail the commands, even on a slow machine.
         model = StripedModel.connect(
             context(shards.address()).commandTimeout(Duration.ofSeconds(60)).reconnectTimeout(Duration.ofSeconds(30)));
         byte[] data = random(4 * MIB, 7);
@@ -318,7 +318,7 @@ class StripedModelTest {
         memory.slab(0).fill((byte) 0);
         parking(true);
         CompletableFuture<Void> pull = async(() -> model.pull(0, memory, 0, 4 * MIB, Cancellation.NONE));
-        await("the pull waits", () -> parkedCount() > 1);
+        await("commands of the pull wait in the shards", () -> parkedCount() > 1);
         parking(false);
         shards.restart(1);
         shards.restart(0);
@@ -327,7 +327,7 @@ class StripedModelTest {
     }
 
     @Test
-    void reconnectionCanBeCancelled() throws Exception {
+    void pullCanBeCancelledWhileItReconnects() throws Exception {
         serve(4 * MIB, BLOCK, 2);
         model.close();
         model = StripedModel.connect(context(shards.address()).reconnectTimeout(Duration.ofHours(1)));
@@ -344,13 +344,13 @@ class StripedModelTest {
         model.join();
         parking(true);
         CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 4 * MIB, Cancellation.NONE));
-        await("the push waits", () -> !shards.shards.get(1).parked.isEmpty());
+        await("a command of the push waits in the shard", () -> !shards.shards.get(1).parked.isEmpty());
         parking(false);
         shards.shards.get(1).membership = 2;
         shards.restart(1);
         shards.restart(0);
         assertThatThrownBy(() -> push.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(IOException.class)
-            .hasMessageContaining("has forgotten this learner").hasMessageContaining("may count or not").cause()
+            .hasMessageContaining("has forgotten this learner").hasMessageContaining("may count once or not").cause()
             .satisfies(failed -> assertShardFailed(failed, ShardException.Kind.LEARNER_FORGOTTEN, 1));
         model.push(0, memory, 0, 4 * MIB, Cancellation.NONE);
     }
@@ -363,7 +363,7 @@ class StripedModelTest {
     }
 
     @Test
-    void connectFailsForAShardAbove16Tib() throws IOException {
+    void connectFailsForAShardLargerThan16Tib() throws IOException {
         shards = FakeShards.of(MIB, BLOCK, 1);
         shards.shards.getFirst().page = FakeShards.facts(17L << 40, MIB, 0, 1).toJson();
         assertThatThrownBy(() -> StripedModel.connect(context(shards.address())))
@@ -371,7 +371,7 @@ class StripedModelTest {
     }
 
     @Test
-    void joinGoesToAllShardsAtTheSameTime() throws IOException {
+    void joinIsSentToAllShardsAtTheSameTime() throws IOException {
         serve(MIB, BLOCK, 2);
         CyclicBarrier both = new CyclicBarrier(2);
         shards.shards.forEach(shard -> shard.joins = both);
@@ -380,7 +380,7 @@ class StripedModelTest {
     }
 
     @Test
-    void callFailsWithTheNameOfALostShard() throws Exception {
+    void failureOfAPullNamesTheLostShard() throws Exception {
         serve(MIB, BLOCK, 2);
         shards.servers.get(1).close();
         assertThatThrownBy(() -> {
@@ -390,12 +390,12 @@ class StripedModelTest {
     }
 
     @Test
-    void connectFailsWhenTheServerDoesNotAnswerALogin() throws IOException {
+    void connectFailsWhenTheServerDoesNotRespondToALogin() throws IOException {
         try (ServerSocket silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
             ModelAddress address = new ModelAddress(
                 List.of(new InetSocketAddress(silent.getInetAddress(), silent.getLocalPort())), FakeShards.MODEL);
             assertThatThrownBy(() -> StripedModel.connect(context(address).connectTimeout(Duration.ofMillis(300))))
-                .hasMessageContaining("does not answer a login within 300 ms");
+                .hasMessageContaining("does not respond to a login within 300 ms");
         }
     }
 
@@ -406,7 +406,7 @@ class StripedModelTest {
             port = socket.getLocalPort();
         }
         ModelAddress address = ModelAddress.parse("modeldisk://127.0.0.1:" + port + "/fake");
-        assertThatThrownBy(() -> StripedModel.connect(context(address))).hasMessageContaining("does not answer");
+        assertThatThrownBy(() -> StripedModel.connect(context(address))).hasMessageContaining("does not respond");
     }
 
     @Test
@@ -420,18 +420,18 @@ class StripedModelTest {
         shards = new FakeShards(context -> context, facts);
         assertThatThrownBy(() -> StripedModel.connect(context(shards.address()))).isInstanceOf(IOException.class)
             .hasMessageContaining(message);
-        await("no session is left", () -> shards.servers.stream().allMatch(server -> server.connectionCount() == 0));
+        await("no connection is left", () -> shards.servers.stream().allMatch(server -> server.connectionCount() == 0));
     }
 
     @Test
-    void connectFailsWhenShardsDifferInSize() throws IOException {
+    void connectFailsWhenShardsReportDifferentModelSizes() throws IOException {
         assertRefused("different model: its size", FakeShards.facts(MIB, BLOCK, 0, 2),
             FakeShards.facts(2 * MIB, BLOCK, 1, 2));
     }
 
     @ParameterizedTest
     @CsvSource({"refuse, 1, true", "refuse, NaN, false", "skip, -Infinity, false", "pass, 1, false"})
-    void pushIsDeclaredFiniteOnlyIfItsValuesAreAndTheShardAsks(String nonFinite, float value, boolean declared)
+    void onlyAFinitePushToACheckingShardIsDeclaredFinite(String nonFinite, float value, boolean declared)
         throws IOException {
         shards = new FakeShards(context -> context,
             new ModelFacts(FakeShards.MODEL, BLOCK, BLOCK, 0, 1, "sum", "asp", 1, 0, nonFinite, "zeros",
@@ -443,31 +443,31 @@ class StripedModelTest {
     }
 
     @Test
-    void connectFailsWhenShardsDifferInBlockSize() throws IOException {
+    void connectFailsWhenShardsReportDifferentBlockSizes() throws IOException {
         assertRefused("different model: its block size", FakeShards.facts(MIB, BLOCK, 0, 2),
             FakeShards.facts(MIB, 4096, 1, 2));
     }
 
     @Test
-    void connectFailsWhenShardsDifferInSource() throws IOException {
+    void connectFailsWhenShardsReportDifferentSources() throws IOException {
         assertRefused("different model: its source", FakeShards.facts(MIB, BLOCK, 0, 2),
             new ModelFacts(FakeShards.MODEL, MIB, BLOCK, 1, 2, "assign", "asp", 1, "sha256:1"));
     }
 
     @Test
-    void connectFailsWhenAShardHasNoSource() throws IOException {
+    void connectFailsWhenAShardReportsNoSource() throws IOException {
         assertRefused("different model: its source", FakeShards.facts(MIB, BLOCK, 0, 2),
             new ModelFacts(FakeShards.MODEL, MIB, BLOCK, 1, 2, "assign", "asp", 1, null));
     }
 
     @Test
     void connectFailsWhenShardsAreInTheWrongOrder() throws IOException {
-        assertRefused("name the shards in order", FakeShards.facts(MIB, BLOCK, 1, 2),
+        assertRefused("give the addresses of the shards in order", FakeShards.facts(MIB, BLOCK, 1, 2),
             FakeShards.facts(MIB, BLOCK, 0, 2));
     }
 
     @Test
-    void connectFailsForAWrongNumberOfShards() throws IOException {
+    void connectFailsWhenTheAddressOfAShardIsMissing() throws IOException {
         assertRefused("is one of 3 shards of model fake, but 1 address was given", FakeShards.facts(MIB, BLOCK, 0, 3));
     }
 
@@ -488,26 +488,26 @@ class StripedModelTest {
     }
 
     @Test
-    void pullRefusesARangeBeyondTheModel() throws IOException {
+    void pullRefusesARangeBeyondTheEndOfTheModel() throws IOException {
         serve(MIB, BLOCK, 1);
         assertThatThrownBy(() -> model.pull(MIB, memory, 0, 4096, Cancellation.NONE))
             .isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
-    void pullRefusesARangeBeyondTheMemory() throws IOException {
+    void pullRefusesARangeBeyondTheEndOfTheMemory() throws IOException {
         serve(MIB, BLOCK, 1);
         assertThatThrownBy(() -> model.pull(0, memory, 8 * MIB - 4096, 8192, Cancellation.NONE))
             .isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
-    void closedModelLeavesNoSession() throws IOException {
+    void closeLeavesNoSessionOpen() throws IOException {
         serve(MIB, BLOCK, 2);
         model.join();
         model.close();
         model = null;
-        await("no session is left", () -> shards.servers.stream().allMatch(server -> server.connectionCount() == 0));
+        await("no connection is left", () -> shards.servers.stream().allMatch(server -> server.connectionCount() == 0));
     }
 
     private boolean pushes() {
@@ -520,18 +520,18 @@ class StripedModelTest {
     }
 
     @Test
-    void learnerForgottenByOneShardJoinsTheSameRoundOnAllShards() throws IOException {
+    void learnerForgottenByOneShardRejoinsAtTheSameRoundOnAllShards() throws IOException {
         serve(4 * BLOCK, BLOCK, 2);
         model.join();
         shards.shards.get(0).joinRound = 9;
         shards.shards.get(0).membership = 2;
         shards.restart(0);
-        await("it pushes again", this::pushes);
+        await("the learner can push again", this::pushes);
         assertThat(shards.shards.get(1).joinRound).isEqualTo(9);
     }
 
     @Test
-    void learnerKeepsItsSessionsWithTheShardsThatItCanReach() throws IOException {
+    void learnerKeepsItsSessionsWithOtherShardsWhenAShardIsLost() throws IOException {
         serve(4 * BLOCK, BLOCK, 2);
         model.join();
         int sessions = shards.servers.get(1).connectionCount();

@@ -14,14 +14,14 @@ import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** One call against a shard in the same process. */
+/** Tests one call against a shard in the same process. */
 @Timeout(60)
 class StripedTransferTest {
     private static final int BLOCK = 16384;
     private static final int BLOCKS = 8;
     private static final long MINUTE_NS = 60_000_000_000L;
 
-    /** Fails with a RuntimeException after some parts, as shared memory with too many slabs does. */
+    /** Throws a RuntimeException after some parts. Shared memory with too many slabs does the same. */
     private static final class FailingSessions implements StripedTransfer.Sessions {
         private final IscsiSession session;
         private int left;
@@ -34,7 +34,7 @@ class StripedTransferTest {
         @Override
         public IscsiSession session(int shard, Direction direction) {
             if (left-- == 0) {
-                throw new IllegalArgumentException("no such memory");
+                throw new IllegalArgumentException("the session cannot use this memory");
             }
             return session;
         }
@@ -46,14 +46,14 @@ class StripedTransferTest {
     }
 
     @Test
-    void runtimeExceptionLeavesNoCommandInFlight() throws IOException {
+    void runtimeExceptionInATransferLeavesNoCommandInFlight() throws IOException {
         try (FakeShards shards = FakeShards.of(BLOCKS * BLOCK, BLOCK, 1);
             DataMemory memory = DataMemory.allocate(BLOCKS * BLOCK);
             IscsiSession session = IscsiSession.login(
                 new SessionContext().portal(shards.address().shards().getFirst())
                     .targetName(shards.shards.getFirst().name())
                     .initiator("iqn.test:initiator", 1).shard(0))) {
-            // The unit attention after the login must not end the part.
+            // The unit attention after the login must not fail the part.
             UnitReadiness.await(session, Direction.READ.lun());
             shards.shards.getFirst().parking = true;
             StripedTransfer transfer = new StripedTransfer(new Striping(BLOCK, 1, BLOCK), 32,
@@ -61,7 +61,7 @@ class StripedTransferTest {
                 new StripedTransfer.Timeouts(MINUTE_NS, MINUTE_NS, MINUTE_NS), false, NanoClock.SYSTEM);
             assertThatThrownBy(
                 () -> transfer.run(Direction.READ, 0, memory, 0, BLOCKS * BLOCK, Cancellation.NONE, null))
-                .isInstanceOf(IllegalArgumentException.class).hasMessage("no such memory");
+                .isInstanceOf(IllegalArgumentException.class).hasMessage("the session cannot use this memory");
             assertThat(transfer.isIdle()).isTrue();
         }
     }

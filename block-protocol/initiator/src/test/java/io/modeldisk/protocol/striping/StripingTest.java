@@ -9,7 +9,7 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 import org.junit.jupiter.api.Test;
 
-/** The union of the shards is the whole model, for any size and number. */
+/** Tests that the shards together store the whole model, for any model size and number of shards. */
 class StripingTest {
     private static final int LOGICAL_BLOCK = 4096;
 
@@ -26,7 +26,7 @@ class StripingTest {
     }
 
     @RepeatedTest(50)
-    void everyLogicalBlockHasAPlaceOfItsOwn(RepetitionInfo info) {
+    void everyLogicalBlockHasADifferentOffsetOnItsShard(RepetitionInfo info) {
         ModelFacts model = random(info, 0);
         Striping striping = new Striping(model.blockSizeBytes(), model.shards());
         BitSet[] used = new BitSet[model.shards()];
@@ -34,19 +34,19 @@ class StripingTest {
             int shard = striping.shard(at);
             used[shard] = used[shard] == null ? new BitSet() : used[shard];
             int place = (int) (striping.offsetOnShard(at) / LOGICAL_BLOCK);
-            assertThat(used[shard].get(place)).as("free").isFalse();
+            assertThat(used[shard].get(place)).as("the offset is used twice").isFalse();
             used[shard].set(place);
         }
         for (int i = 0; i < model.shards(); i++) {
             long bytes = random(info, i).bytesOfShard();
             int blocks = used[i] == null ? 0 : used[i].cardinality();
-            assertThat(blocks * (long) LOGICAL_BLOCK).as("all of shard %d", i).isEqualTo(bytes);
-            assertThat(used[i] == null ? 0 : used[i].length()).as("no hole in shard %d", i).isEqualTo(blocks);
+            assertThat(blocks * (long) LOGICAL_BLOCK).as("bytes used on shard %d", i).isEqualTo(bytes);
+            assertThat(used[i] == null ? 0 : used[i].length()).as("number of offsets on shard %d", i).isEqualTo(blocks);
         }
     }
 
     @RepeatedTest(50)
-    void shardsTogetherAreAsLargeAsTheModel(RepetitionInfo info) {
+    void sumOfTheShardSizesIsTheModelSize(RepetitionInfo info) {
         ModelFacts model = random(info, 0);
         long sum = 0;
         for (int i = 0; i < model.shards(); i++) {
@@ -56,7 +56,7 @@ class StripingTest {
     }
 
     @RepeatedTest(50)
-    void oneCommandStaysInItsPlaces(RepetitionInfo info) {
+    void oneCommandMovesContiguousBytesOfOneShard(RepetitionInfo info) {
         ModelFacts model = random(info, 0);
         Striping striping = new Striping(model.blockSizeBytes(), model.shards());
         for (long at = 0; at < padded(model); at += LOGICAL_BLOCK) {
@@ -67,7 +67,7 @@ class StripingTest {
     }
 
     @Test
-    void oneCommandMovesNeighboursOnlyOnASingleShard() {
+    void oneCommandMovesAdjacentBlocksOnlyWithASingleShard() {
         Striping single = new Striping(LOGICAL_BLOCK, 1, 16 * LOGICAL_BLOCK);
         assertThat(single.contiguousBytes(0)).isEqualTo(16 * LOGICAL_BLOCK);
         assertThat(single.contiguousBytes(5 * LOGICAL_BLOCK)).isEqualTo(11 * LOGICAL_BLOCK);
@@ -75,7 +75,7 @@ class StripingTest {
     }
 
     @Test
-    void requestNeverCutsABlock() {
+    void requestSizeNeverDividesABlock() {
         assertThat(new Striping(64 * LOGICAL_BLOCK, 1, LOGICAL_BLOCK).contiguousBytes(0)).isEqualTo(64 * LOGICAL_BLOCK);
     }
 }

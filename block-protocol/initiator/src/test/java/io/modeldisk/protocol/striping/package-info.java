@@ -1,2 +1,2 @@
-/** Tests of a model over its shards. */
+/** Tests of a model on its shards. */
 package io.modeldisk.protocol.striping;

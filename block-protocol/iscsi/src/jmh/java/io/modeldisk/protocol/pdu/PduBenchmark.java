@@ -15,7 +15,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
-/** Headers of the hot path: encoding as the side that sends them does, decoding the fields that the other side looks at. */
+/** Measures the encoding and decoding of the PDU headers of data transfers. Decoding reads the fields that the receiver uses. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -35,7 +35,7 @@ public class PduBenchmark {
     private final byte[] cdb = new byte[ScsiCommandPdu.CDB_BYTES];
     private int number;
 
-    /** Fills the headers, so that decoding has something to read from the first call on. */
+    /** Fills the headers before the first call of a decoding benchmark. */
     @Setup(Level.Trial)
     public void encodeAll() {
         encodeScsiCommand();
@@ -44,7 +44,7 @@ public class PduBenchmark {
         encodeScsiResponse();
     }
 
-    /** READ (16) of 256 KiB. */
+    /** Encodes a SCSI Command with READ (16) of 256 KiB. */
     @Benchmark
     public ByteBuffer encodeScsiCommand() {
         int next = number++;
@@ -55,7 +55,7 @@ public class PduBenchmark {
         return command.header();
     }
 
-    /** As a target reads it, the CDB included. */
+    /** Decodes a SCSI Command as a target does, including the CDB. */
     @Benchmark
     public byte[] decodeScsiCommand(Blackhole fields) {
         fields.consume(command.opcode());
@@ -71,7 +71,7 @@ public class PduBenchmark {
         return cdb;
     }
 
-    /** The last PDU of a read, with its status. */
+    /** Encodes the last Data-In PDU of a read, with the status. */
     @Benchmark
     public ByteBuffer encodeDataIn() {
         int next = number++;
@@ -80,7 +80,7 @@ public class PduBenchmark {
         return dataIn.header();
     }
 
-    /** As an initiator reads it. */
+    /** Decodes a Data-In PDU as an initiator does. */
     @Benchmark
     public void decodeDataIn(Blackhole fields) {
         fields.consume(dataIn.opcode());
@@ -94,7 +94,7 @@ public class PduBenchmark {
         fields.consume(dataIn.maxCmdSn());
     }
 
-    /** The last PDU that an R2T asked for. */
+    /** Encodes the last Data-Out PDU of the response to an R2T. */
     @Benchmark
     public ByteBuffer encodeDataOut() {
         int next = number++;
@@ -102,7 +102,7 @@ public class PduBenchmark {
         return dataOut.header();
     }
 
-    /** As a target reads it. */
+    /** Decodes a Data-Out PDU as a target does. */
     @Benchmark
     public void decodeDataOut(Blackhole fields) {
         fields.consume(dataOut.opcode());
@@ -114,7 +114,7 @@ public class PduBenchmark {
         fields.consume(dataOut.isFinal());
     }
 
-    /** The response to a write that went well. */
+    /** Encodes the SCSI Response to a write that succeeded. */
     @Benchmark
     public ByteBuffer encodeScsiResponse() {
         int next = number++;
@@ -123,7 +123,7 @@ public class PduBenchmark {
         return response.header();
     }
 
-    /** As an initiator reads it. */
+    /** Decodes a SCSI Response as an initiator does. */
     @Benchmark
     public void decodeScsiResponse(Blackhole fields) {
         fields.consume(response.opcode());

@@ -1,2 +1,2 @@
-/** What it takes to write and to read the headers that every transfer of data has. */
+/** Benchmarks of the encoding and decoding of PDU headers. */
 package io.modeldisk.protocol.pdu;

@@ -16,7 +16,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
-/** From a CDB to its command, its bits checked, and to its range: what a target does with each that it gets. */
+/** Measures how long a target takes to decode a CDB: to find the command, to check the bits and to read the block range. */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 2, time = 1)
@@ -25,20 +25,20 @@ import org.openjdk.jmh.infra.Blackhole;
 public class CdbBenchmark {
     private static final int BLOCKS = 64;
 
-    /** A command of the table. */
+    /** The CDB of a command of the table {@link ScsiCommand}. */
     @State(Scope.Thread)
     public static class OnMedium {
-        /** The command, of each length one. */
+        /** The command; there is at least one of each CDB length. */
         @Param({"READ_6", "READ_10", "READ_12", "READ_16", "WRITE_16", "SYNCHRONIZE_CACHE_16"})
         public ScsiCommand command;
 
         private final Cdb cdb = new Cdb();
 
-        /** Writes the CDB: 64 blocks from the start. */
+        /** Writes the CDB of an access to the first 64 blocks. */
         @Setup(Level.Trial)
         public void encode() {
             cdb.bytes()[0] = (byte) command.opcode();
-            // The number of blocks ends in the last byte of its field.
+            // The offset of the last byte of the field with the number of blocks; the other bytes of the field stay 0.
             int fieldEnd = switch (command.opcode() >> 5) {
                 case 0 -> 4;
                 case 1, 2 -> 8;
@@ -47,29 +47,32 @@ public class CdbBenchmark {
             };
             cdb.bytes()[fieldEnd] = BLOCKS;
             if (cdb.blocks() != BLOCKS) {
-                throw new IllegalStateException(command + " has " + cdb.blocks() + " blocks, not " + BLOCKS);
+                throw new IllegalStateException(
+                    "the CDB of " + command + " has " + cdb.blocks() + " blocks; expected " + BLOCKS);
             }
         }
     }
 
-    /** A PUSH. */
+    /** The CDB of a PUSH. */
     @State(Scope.Thread)
     public static class Push {
         private final Cdb cdb = new Cdb();
 
-        /** Writes the CDB: 64 blocks from the start, round 1. */
+        /** Writes the CDB of a PUSH of the first 64 blocks in round 1. */
         @Setup(Level.Trial)
         public void encode() {
             cdb.bytes()[0] = (byte) RoundCdb.PUSH;
             cdb.bytes()[RoundCdb.BLOCKS_FIELD + 1] = BLOCKS;
             cdb.bytes()[RoundCdb.ROUND_FIELD + 5] = 1;
             if (RoundCdb.blocks(cdb) != BLOCKS || RoundCdb.round(cdb) != 1) {
-                throw new IllegalStateException(RoundCdb.blocks(cdb) + " blocks, round " + RoundCdb.round(cdb));
+                throw new IllegalStateException(
+                    "the CDB has " + RoundCdb.blocks(cdb) + " blocks and round " + RoundCdb.round(cdb)
+                        + "; expected 64 and 1");
             }
         }
     }
 
-    /** A command that the standards define. */
+    /** Decodes a command that the SCSI standards define. */
     @Benchmark
     public ScsiCommand decode(OnMedium task, Blackhole fields) throws ScsiException {
         ScsiCommand command = ScsiCommand.find(task.cdb);
@@ -79,7 +82,7 @@ public class CdbBenchmark {
         return command;
     }
 
-    /** The vendor-specific PUSH, which is in no table: the unit knows it. */
+    /** Decodes the vendor-specific PUSH, which is not in the table {@link ScsiCommand}. */
     @Benchmark
     public ScsiCommand decodePush(Push task, Blackhole fields) throws ScsiException {
         ScsiCommand none = ScsiCommand.find(task.cdb);

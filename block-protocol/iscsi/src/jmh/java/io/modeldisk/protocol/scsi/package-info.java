@@ -1,2 +1,2 @@
-/** What it takes to decode a CDB. */
+/** Benchmarks of the decoding of CDBs. */
 package io.modeldisk.protocol.scsi;

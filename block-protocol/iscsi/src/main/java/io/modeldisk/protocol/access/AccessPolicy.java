@@ -10,74 +10,75 @@ import java.util.List;
 /**
  * The users, initiators and addresses that a target admits.
  *
- * @param secrets the names and secrets of CHAP; null if logins need none
- * @param insecure whether other machines may reach a target without secrets
- * @param initiators the initiators that may log in; empty for all
- * @param addresses the addresses that connections may come from; empty for all
+ * @param secrets the names and secrets of CHAP; null if a login needs no secret
+ * @param insecure whether other machines may log in without a secret
+ * @param initiators the initiators that may log in; empty if all initiators may
+ * @param addresses the addresses that may connect; empty if all addresses may
  */
 public record AccessPolicy(
     ChapSecrets secrets, boolean insecure, List<InitiatorPattern> initiators, List<AddressRange> addresses) {
 
-    /** All users of this machine, without authentication. */
+    /** Admits all users of this machine without authentication. */
     public static final AccessPolicy THIS_MACHINE = new AccessPolicy(null, false, List.of(), List.of());
 
     /**
-     * Checks the parts.
+     * Checks that the arguments fit together.
      *
-     * @throws IllegalArgumentException for secrets without a peer, and for secrets together with {@code insecure}
+     * @throws IllegalArgumentException if the secrets have no peer, or if both secrets and {@code insecure} are given
      */
     public AccessPolicy {
         initiators = List.copyOf(initiators);
         addresses = List.copyOf(addresses);
         if (secrets != null && !secrets.hasPeers()) {
             throw new IllegalArgumentException(
-                "the secrets have no line 'peer NAME SECRET', so that no login would succeed; add one");
+                "the secrets have no line 'peer NAME SECRET', so every login would fail; add such a line");
         }
         if (secrets != null && insecure) {
-            throw new IllegalArgumentException("--secrets and --insecure contradict each other: give one of them");
+            throw new IllegalArgumentException("--secrets and --insecure contradict each other; give only one of them");
         }
     }
 
-    /** The same, with logins that need these secrets. */
+    /** Returns a copy of this policy that requires these secrets at login. */
     public AccessPolicy withSecrets(ChapSecrets required) {
         return new AccessPolicy(required, insecure, initiators, addresses);
     }
 
-    /** The same, without authentication, also for other machines. */
+    /** Returns a copy of this policy that admits this machine and other machines without authentication. */
     public AccessPolicy withoutAuthentication() {
         return new AccessPolicy(null, true, initiators, addresses);
     }
 
-    /** The same, for these initiators only. */
+    /** Returns a copy of this policy that admits only these initiators. */
     public AccessPolicy withInitiators(List<InitiatorPattern> allowed) {
         return new AccessPolicy(secrets, insecure, allowed, addresses);
     }
 
-    /** The same, for these addresses only. */
+    /** Returns a copy of this policy that admits only these addresses. */
     public AccessPolicy withAddresses(List<AddressRange> allowed) {
         return new AccessPolicy(secrets, insecure, initiators, allowed);
     }
 
     /**
-     * Checks that a target does not listen to other machines without authentication by mistake.
+     * Checks that other machines cannot reach a target without authentication by mistake.
      *
-     * @throws IllegalArgumentException if other machines can reach the address, without secrets and {@code insecure}
+     * @throws IllegalArgumentException if other machines can reach the address and the policy has neither secrets nor
+     *     {@code insecure}
      */
     public void checkListen(InetSocketAddress listen) {
         InetAddress address = listen.getAddress();
         if (secrets == null && !insecure && address != null && !address.isLoopbackAddress()) {
             throw new IllegalArgumentException("listen=" + TargetAddress.text(listen)
                 + " can be reached from other machines without authentication; give --secrets FILE, or --insecure to admit"
-                + " everyone");
+                + " every initiator");
         }
     }
 
-    /** Whether connections from this address are admitted. */
+    /** Returns whether the policy admits connections from this address. */
     public boolean admits(InetAddress address) {
         return addresses.isEmpty() || addresses.stream().anyMatch(range -> range.contains(address));
     }
 
-    /** Whether an initiator of this normalized name is admitted. */
+    /** Returns whether the policy admits an initiator with this normalized name. */
     public boolean admits(String initiatorName) {
         return initiators.isEmpty() || initiators.stream().anyMatch(pattern -> pattern.matches(initiatorName));
     }

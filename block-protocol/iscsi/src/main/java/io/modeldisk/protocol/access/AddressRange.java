@@ -5,8 +5,8 @@ import java.net.UnknownHostException;
 import java.util.Arrays;
 
 /**
- * Addresses that begin with the same bits, as {@code 10.0.0.0/8}, {@code fd00::/8} or {@code 192.168.1.7}. An IPv4 address that
- * is mapped into IPv6 ({@code ::ffff:10.0.0.1}) is that IPv4 address. Immutable.
+ * A range of addresses that begin with the same bits, such as {@code 10.0.0.0/8}, {@code fd00::/8} or {@code 192.168.1.7}. An
+ * IPv4 address that is mapped into IPv6 ({@code ::ffff:10.0.0.1}) is treated as the IPv4 address. Immutable.
  */
 public final class AddressRange {
     private static final int MAPPED_BITS = 96;
@@ -20,9 +20,9 @@ public final class AddressRange {
     }
 
     /**
-     * Reads a range.
+     * Parses a range.
      *
-     * @throws IllegalArgumentException for a malformed range, and for bits after the prefix
+     * @throws IllegalArgumentException if the text is malformed or has a bit set after the prefix
      */
     public static AddressRange parse(String text) {
         int slash = text.indexOf('/');
@@ -32,7 +32,7 @@ public final class AddressRange {
         int bits = address.length * Byte.SIZE;
         int prefix = slash < 0 ? bits : prefix(text, slash) - mapped;
         if (prefix < 0 || prefix > bits) {
-            throw new IllegalArgumentException("'" + text + "': the prefix must be from " + mapped + " to "
+            throw new IllegalArgumentException("the prefix of '" + text + "' must be from " + mapped + " to "
                 + (bits + mapped) + " bits");
         }
         byte[] masked = address.clone();
@@ -41,7 +41,8 @@ public final class AddressRange {
         }
         AddressRange range = new AddressRange(masked, prefix);
         if (!Arrays.equals(masked, address)) {
-            throw new IllegalArgumentException("'" + text + "' has bits after its prefix; did you mean " + range + "?");
+            throw new IllegalArgumentException(
+                "'" + text + "' has bits set after its prefix; did you mean " + range + "?");
         }
         return range;
     }
@@ -69,7 +70,7 @@ public final class AddressRange {
         return "'" + text + "' is not a range of addresses such as 10.0.0.0/8, fd00::/8 or 192.168.1.7";
     }
 
-    /** Whether an address is in the range. */
+    /** Returns whether an address is in the range. */
     public boolean contains(InetAddress other) {
         byte[] bytes = other.getAddress();
         if (bytes.length != address.length) {
@@ -89,7 +90,8 @@ public final class AddressRange {
         try {
             return InetAddress.getByAddress(address).getHostAddress() + "/" + prefixBits;
         } catch (UnknownHostException e) {
-            throw new IllegalStateException("4 and 16 bytes are an address", e);
+            throw new IllegalStateException(
+                "an address of " + address.length + " bytes was rejected, although it was parsed before", e);
         }
     }
 }

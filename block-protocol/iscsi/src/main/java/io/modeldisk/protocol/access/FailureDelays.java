@@ -8,17 +8,17 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The delay of the response to a failed authentication. It doubles with each failure from one address, so that guessing is slow;
- * a login with the right secret is not delayed. Remembers a bounded number of addresses. Thread-safe.
+ * Delays the response to a failed authentication. The delay doubles with each failure from the same address, so that guessing is
+ * slow. A login with the right secret is not delayed. The number of remembered addresses is limited. Thread-safe.
  */
 public final class FailureDelays {
-    /** The first failure's delay. */
+    /** The delay after the first failure, in milliseconds. */
     public static final long FIRST_MS = 100;
 
-    /** The longest delay. */
+    /** The longest delay, in milliseconds. */
     public static final long LONGEST_MS = 1600;
 
-    /** An address without a failure for this time starts with the first delay again. */
+    /** The time in milliseconds without a failure after which an address starts again with the first delay. */
     public static final long FORGET_MS = 60_000;
 
     private static final int MAX_ADDRESSES = 1024;
@@ -36,12 +36,12 @@ public final class FailureDelays {
         }
     };
 
-    /** No failures yet, by this clock. */
+    /** Creates an empty record of failures. The clock measures the time since the last failure of an address. */
     public FailureDelays(NanoClock clock) {
         this.clock = clock;
     }
 
-    /** Notes a failed authentication; returns the delay of its response. */
+    /** Records a failed authentication from an address. Returns the delay of the response in milliseconds. */
     public synchronized long failedMs(InetAddress address) {
         long nowNs = clock.nanoTime();
         Failures before = failures.get(address);

@@ -6,7 +6,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 
-/** Stands for iSER where its module is not installed: every use fails with that reason. */
+/** The iSER provider of an installation without the iser module. Every operation fails and reports the missing module. */
 final class AbsentIser implements IserProvider {
     private static final String CAUSE = "modeldisk's iser module is not installed";
 

@@ -1,10 +1,10 @@
 package io.modeldisk.protocol.datamover;
 
-/** The state of a command's data when the command's PDU has been received. */
+/** The state of a command's data after the target has received the command's PDU. */
 public sealed interface DataArrival permits DataArrival.Complete, DataError, RemainingData {
-    /** All data is in place, or the command brings none. */
+    /** The target has all data of the command, or the command sends no data. */
     enum Complete implements DataArrival {
-        /** The only value. */
+        /** The only value of this type. */
         COMPLETE
     }
 }

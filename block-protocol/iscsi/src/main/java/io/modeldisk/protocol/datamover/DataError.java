@@ -1,17 +1,17 @@
 package io.modeldisk.protocol.datamover;
 
-/** A fault of a write's data. It ends the command but not its connection (RFC 7143 section 11.4.7.2). */
+/** A fault of a write's data. The command fails, but the connection stays open (RFC 7143 section 11.4.7.2). */
 public enum DataError implements DataArrival {
     /** The data of a PDU does not match its digest. */
     DIGEST,
     /** Data-Out PDUs are missing or out of order. */
     OUT_OF_ORDER,
-    /** Less or more data than was asked for. */
+    /** The initiator sent less or more data than the target requested. */
     INCORRECT_AMOUNT,
-    /** No fault of the data: its command had failed before, and all of the data has come now. */
+    /** The data has no fault, but its command had failed earlier. The target has now received and dropped all of the data. */
     UNWANTED,
-    /** More unsolicited data than was agreed on. */
+    /** The initiator sent more unsolicited data than the login allows. */
     UNEXPECTED_UNSOLICITED_DATA,
-    /** The command's steering tag names no memory of this session, or too little of it. */
+    /** The command's steering tag and offset do not lead to registered memory of sufficient length. */
     WRONG_MEMORY
 }

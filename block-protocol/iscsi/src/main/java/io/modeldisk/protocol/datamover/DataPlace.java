@@ -3,14 +3,15 @@ package io.modeldisk.protocol.datamover;
 import io.modeldisk.protocol.memory.DataMemory;
 
 /**
- * Where the data of one task lies: in pieces of the target's buffers, or in the initiator's own memory. The bytes from
- * {@code i * pieceBytes()} on are in piece {@code i}. Reused for one task after another; for the thread that serves the task.
+ * The location of one task's data: pieces of the target's buffers, or memory of the initiator that the target has mapped. Piece
+ * {@code i} holds the bytes from {@code i * pieceBytes()} on. An object is reused for later tasks. Only the thread that serves
+ * the task may use the object.
  */
 public sealed interface DataPlace {
     /** The memory that holds the data. */
     DataMemory memory();
 
-    /** The size of each piece. */
+    /** The size of each piece in bytes. */
     int pieceBytes();
 
     /** The offset of piece {@code index} in {@link #memory()}. */
@@ -22,7 +23,7 @@ public sealed interface DataPlace {
         private final int pieceBytes;
         private final long[] offsets;
 
-        /** Room for {@code maxPieces} pieces. */
+        /** Creates a list of up to {@code maxPieces} pieces of {@code memory}. */
         Pieces(DataMemory memory, int pieceBytes, int maxPieces) {
             this.memory = memory;
             this.pieceBytes = pieceBytes;
@@ -50,7 +51,7 @@ public sealed interface DataPlace {
         }
     }
 
-    /** A range of the initiator's memory that this process has mapped: one piece, within one slab. */
+    /** A range of the initiator's memory that the target has mapped. The range is one piece within one slab. */
     final class PeerMemory implements DataPlace {
         private DataMemory memory;
         private long offset;
@@ -78,14 +79,15 @@ public sealed interface DataPlace {
         }
 
         /**
-         * The offset in {@link #memory()} of the task's bytes from {@code position} on.
+         * Returns the offset in {@link #memory()} of the byte at {@code position} in the task's data.
          *
-         * @throws IllegalStateException if the range does not hold {@code bytes} there
+         * @throws IllegalStateException if {@code bytes} bytes at {@code position} are not within the range
          */
         public long address(int position, int bytes) {
             if (position < 0 || bytes > lengthBytes - position) {
                 throw new IllegalStateException(
-                    bytes + " bytes at " + position + " are outside of the task's " + lengthBytes + " bytes");
+                    bytes + " bytes at offset " + position + " are outside of the task's data of " + lengthBytes
+                        + " bytes");
             }
             return offset + position;
         }

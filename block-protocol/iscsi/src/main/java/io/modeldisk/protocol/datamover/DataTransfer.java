@@ -3,8 +3,8 @@ package io.modeldisk.protocol.datamover;
 import io.modeldisk.protocol.memory.DataMemory;
 
 /**
- * The data of one task on its way to the target, and the place for it. Reused for one task after another; for the thread that
- * serves the task.
+ * The state of one task's data transfer, and the location of the data. An object is reused for later tasks. Only the thread
+ * that serves the task may use the object.
  */
 public final class DataTransfer {
     private final int slot;
@@ -17,14 +17,14 @@ public final class DataTransfer {
     private int lengthBytes;
     private int receivedBytes;
 
-    /** A transfer of up to {@code maxPieces} pieces of {@code memory}. */
+    /** Creates a transfer whose data occupies up to {@code maxPieces} pieces of {@code memory}. */
     public DataTransfer(int slot, DataMemory memory, int pieceBytes, int maxPieces) {
         this.slot = slot;
         this.pieces = new DataPlace.Pieces(memory, pieceBytes, maxPieces);
         this.place = pieces;
     }
 
-    /** Starts over for a task; its data goes to {@link #pieces()}. */
+    /** Resets the transfer for a new task. The task's data is stored in {@link #pieces()}. */
     public void begin(int initiatorTaskTag, long lunField, int lengthBytes) {
         this.initiatorTaskTag = initiatorTaskTag;
         this.lunField = lunField;
@@ -34,10 +34,10 @@ public final class DataTransfer {
     }
 
     /**
-     * The task's memory, the initiator's, is mapped here: a write's data is complete and need not move, and a read's data is
-     * copied there.
+     * Sets mapped memory of the initiator as the location of the task's data. The data of a write is then complete and is not
+     * copied. The data of a read is copied to this memory.
      *
-     * @param bytes the length of the range: at least what the task moves, within one slab
+     * @param bytes the length of the range, which is within one slab and at least as long as the task's data
      */
     public void liesAt(DataMemory memory, long offset, long bytes) {
         peerMemory.set(memory, offset, bytes);
@@ -45,17 +45,17 @@ public final class DataTransfer {
         receivedBytes = lengthBytes;
     }
 
-    /** The place of this task's data. */
+    /** The location of this task's data. */
     public DataPlace place() {
         return place;
     }
 
-    /** The pieces of the target's memory that belong to this transfer, used or not. */
+    /** The pieces of the target's memory that belong to this transfer, even if the current task does not use these pieces. */
     public DataPlace.Pieces pieces() {
         return pieces;
     }
 
-    /** The number of pieces that {@code bytes} take. */
+    /** Returns the number of pieces that {@code bytes} bytes occupy. */
     public int piecesFor(int bytes) {
         int pieceBytes = place.pieceBytes();
         return (bytes + pieceBytes - 1) / pieceBytes;
@@ -66,49 +66,49 @@ public final class DataTransfer {
         return place.memory();
     }
 
-    /** The offset in {@link #memory()} of the data's byte {@code position}. */
+    /** Returns the offset in {@link #memory()} of the byte at {@code position} in the data. */
     public long address(int position) {
         int pieceBytes = place.pieceBytes();
         return place.piece(position / pieceBytes) + position % pieceBytes;
     }
 
-    /** The number of bytes from {@code position} to the end of its piece. */
+    /** Returns the number of bytes from {@code position} to the end of the piece that holds this position. */
     public int contiguousBytes(int position) {
         int pieceBytes = place.pieceBytes();
         return pieceBytes - position % pieceBytes;
     }
 
-    /** The number of this transfer on its connection. */
+    /** The number that identifies this transfer on its connection. */
     public int slot() {
         return slot;
     }
 
-    /** The task's tag. */
+    /** The initiator task tag. */
     public int initiatorTaskTag() {
         return initiatorTaskTag;
     }
 
-    /** The task's LUN field. */
+    /** The LUN field of the task's command. */
     public long lunField() {
         return lunField;
     }
 
-    /** The length of all data that the initiator sends. */
+    /** The number of bytes that the initiator sends for the task. */
     public int lengthBytes() {
         return lengthBytes;
     }
 
-    /** The length of the data that has come. */
+    /** The number of bytes that the target has received. */
     public int receivedBytes() {
         return receivedBytes;
     }
 
-    /** Whether all data has come. */
+    /** Whether the target has received all data of the task. */
     public boolean isComplete() {
         return receivedBytes == lengthBytes;
     }
 
-    /** The datamover has put {@code bytes} more in their place. */
+    /** Records that the datamover has stored {@code bytes} more bytes. */
     public void received(int bytes) {
         receivedBytes += bytes;
     }

@@ -3,22 +3,22 @@ package io.modeldisk.protocol.datamover;
 import java.io.IOException;
 
 /**
- * The data segment of a command's own PDU, not read yet: the engine looks at the command first and then calls one of the two
- * methods, once, before {@link TargetDatamover.Listener#commandNotify} returns.
+ * The data segment of a command's PDU before the target has read the segment. The engine checks the command first. The engine
+ * then calls exactly one of the two methods, before {@link TargetDatamover.Listener#commandNotify} returns.
  */
 public interface ImmediateData {
     /**
      * Moves the data into the transfer of the command's task. Data beyond the transfer's length is dropped.
      *
-     * @param transfer begun for this command
-     * @param wanted false if the command has failed already: then its data is dropped, also the data that the command announced
-     *     to send unasked
-     * @return {@link DataArrival.Complete} if all data is in place; {@link RemainingData} if more has to come, of which the
-     *     listener is notified; or an error, after which no more data comes. {@link DataError#DIGEST} means that the command has
-     *     to be rejected.
+     * @param transfer the transfer that was begun for this command
+     * @param wanted whether to keep the data. False if the command has already failed: all its data is then dropped, including
+     *     unsolicited data that follows
+     * @return {@link DataArrival.Complete} if the target has all data. {@link RemainingData} if more data follows; the listener
+     *     is notified when the target has received all of it. An error if the data has a fault and no more data follows. The
+     *     caller must reject the command after {@link DataError#DIGEST}.
      */
     DataArrival moveTo(DataTransfer transfer, boolean wanted) throws IOException;
 
-    /** Drops the data of a command that gets no task. Returns false if the data does not match its digest. */
+    /** Drops the data of a command for which no task is started. Returns whether the data matches its digest. */
     boolean drop() throws IOException;
 }

@@ -5,23 +5,23 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
-/** A connection that a portal has accepted; {@link #open} or {@link #close} follows. */
+/** A connection that a portal has accepted. The owner must call {@link #open} or {@link #close}. */
 public interface IncomingConnection extends AutoCloseable {
-    /** The address that SendTargets names for the portal it came to (RFC 7143 appendix C). */
+    /** The address of the portal that accepted the connection, as SendTargets reports the address (RFC 7143 appendix C). */
     InetSocketAddress localAddress();
 
-    /** The initiator's address; the loopback address if the initiator is certainly on this host. */
+    /** The initiator's address. The loopback address means that the initiator is on this host. */
     InetAddress peerAddress();
 
     /**
-     * Begins to serve the connection.
+     * Creates the target's datamover for the connection.
      *
-     * @param slots the most transfers at one time, each with its own {@link DataTransfer#slot()}
-     * @param clock of the times in {@link Liveness}
+     * @param slots the maximum number of transfers at one time, each with a different {@link DataTransfer#slot()}
+     * @param clock the clock for the times in {@link Liveness}
      */
     TargetDatamover open(TargetDatamover.Numbering numbering, int slots, NanoClock clock) throws IOException;
 
-    /** Refuses the connection; does nothing after {@link #open}. */
+    /** Refuses and closes a connection that was not opened. */
     @Override
     void close();
 }

@@ -10,82 +10,89 @@ import java.nio.ByteBuffer;
 import java.util.Optional;
 
 /**
- * The initiator's end of one connection (RFC 5047 section 7). It sends control PDUs with their immediate data; the data that the
- * target puts or gets moves without a call to the iSCSI layer.
+ * The initiator's end of one connection (RFC 5047 section 7). The initiator sends control PDUs and immediate data. The data
+ * that the target puts or gets moves without a call to the iSCSI layer.
  *
- * <p>{@link #receive} is for one thread, which never waits for the sending threads; the other methods are thread-safe.
+ * <p>Only one thread calls {@link #receive}. That thread never waits for the threads that send. The other methods are
+ * thread-safe.
  */
 public interface InitiatorDatamover extends AutoCloseable {
-    /** Handles received PDUs; called by the thread that called {@link #receive}. */
+    /** Handles received PDUs on the thread that calls {@link #receive}. */
     interface Listener {
-        /** The task with this tag; null if it has ended. */
+        /** Returns the task with this tag, or null if the task has ended. */
         InitiatorTask task(int initiatorTaskTag);
 
-        /** A PDU has arrived in full; Data-In only if it carries a status. The views are valid during the call. */
+        /**
+         * Handles a PDU that was received completely. A Data-In PDU is passed only if it carries a status. {@code pdu} and
+         * {@code data} are valid only during the call.
+         */
         void controlNotify(Pdu pdu, ByteBuffer data) throws IOException;
     }
 
-    /** Numbers the requests in the order in which they are sent. */
+    /** Assigns sequence numbers to requests in the order in which the requests are sent. */
     interface Numbering {
-        /** Fills in CmdSN and ExpStatSN. */
+        /** Sets CmdSN and ExpStatSN of a request. */
         void stamp(RequestPdu pdu);
 
-        /** The next expected StatSN. */
+        /** The StatSN that the initiator expects next. */
         int expStatSn();
     }
 
-    /** Whether the session negotiates the keys of RFC 7145. */
+    /** Whether the session negotiates the login keys of iSER (RFC 7145). */
     default boolean isRdma() {
         return false;
     }
 
-    /** This side's offers, limited to the values that this datamover supports. */
+    /** Returns the initiator's login parameters, limited to the values that this datamover supports. */
     default OperationalParameters limited(OperationalParameters wishes) {
         return wishes;
     }
 
-    /** Enable_Datamover: the full-feature phase begins with the negotiated parameters. */
+    /** Enable_Datamover: starts the full-feature phase with the negotiated parameters. */
     void enable(OperationalParameters parameters);
 
     /**
-     * Prepares memory for data transfers before the first command uses it.
+     * Prepares memory for data transfers. Called before the first command uses the memory.
      *
-     * @throws IOException if the device does not accept it
+     * @throws IOException if the device cannot register the memory
      */
     default void prepare(DataMemory memory) throws IOException {}
 
     /**
      * Sends a command with its immediate data.
      *
-     * @param more whether the caller sends more commands at once or calls {@link #flush}, before it waits for anything: then the
-     *     command may be kept back until then, or until anything else is sent
+     * @param more whether the caller will immediately send another command or call {@link #flush}. If true, the datamover may
+     *     hold the command back until the next send or flush
      */
     void sendCommand(ScsiCommandPdu command, InitiatorTask task, boolean more) throws IOException;
 
-    /** Sends the commands that were kept back. */
+    /** Sends the commands that are held back. */
     default void flush() throws IOException {}
 
-    /** Sends a PDU, with {@code data} as its data segment if that is not null. */
+    /** Sends a PDU. If {@code data} is not null, {@code data} is the PDU's data segment. */
     void sendControl(RequestPdu pdu, ByteBuffer data) throws IOException;
 
     /** Waits for the next PDU and passes it to the listener. */
     void receive(Listener listener) throws IOException;
 
-    /** The part that sends data which the target requests, for a thread of its own; empty if the target moves all data. */
+    /**
+     * Returns the part that sends the data that the target requests, or empty if the target moves all data. A separate thread
+     * must run this part.
+     */
     default Optional<SolicitedData> solicitedData() {
         return Optional.empty();
     }
 
-    /** Waits until no data is being sent for tasks that {@link Listener#task} no longer knows. */
+    /** Waits until no data is being sent for tasks that {@link Listener#task} no longer returns. */
     void awaitEndedTasks();
 
-    /** When the PDU that is being sent began; the same number as long as it is being sent; 0 if none is. For a watchdog. */
+    /** The time when the datamover began to send the current PDU, or 0 if no PDU is being sent. A watchdog reads this time. */
     long sendingSinceNanos();
 
-    /** Ends every call in progress with an exception; any thread. */
+    /** Closes the connection. Every call in progress fails with an exception. Any thread may call this method. */
     @Override
     void close();
 
-    /** Releases all resources; after {@link #close}, when no thread receives any more. */
+    /** Releases all resources. May be called only after {@link #close}, when no thread is in {@link #receive}. */
     default void release() {}
 }

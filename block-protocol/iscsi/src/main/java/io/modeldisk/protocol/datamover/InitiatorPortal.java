@@ -3,12 +3,12 @@ package io.modeldisk.protocol.datamover;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 
-/** The way to a target over one kind of datamover. Thread-safe: each call makes another connection. */
+/** Connects to a target over one kind of datamover. Thread-safe. */
 public interface InitiatorPortal {
     /** The datamover's name, such as {@code tcp}. */
     String datamover();
 
-    /** The reason why it cannot be used; null if it can. May try to reach the target. */
+    /** Returns the reason why this datamover cannot reach the target, or null if it can. The check may connect to the target. */
     default String obstacle() {
         return null;
     }
@@ -16,19 +16,20 @@ public interface InitiatorPortal {
     /** Whether a task's data must lie in memory that another process can map. */
     boolean needsShareableMemory();
 
-    /** Whether memory must be registered with a device, which takes time, before data moves from or to it. */
+    /** Whether memory must be registered with a device before data is transferred. The registration takes time. */
     default boolean needsPreparedMemory() {
         return false;
     }
 
     /**
-     * Connects.
+     * Connects to the target.
      *
-     * @param numbering numbers the session's requests
-     * @param queueDepth the most commands in flight
-     * @param timeoutMs the longest wait for the target's answer
-     * @param clock of {@link InitiatorDatamover#sendingSinceNanos()}
-     * @throws IOException if the target does not answer in time; the message continues a sentence that begins with the target
+     * @param numbering assigns sequence numbers to the session's requests
+     * @param queueDepth the maximum number of commands in flight
+     * @param timeoutMs the maximum time to wait for the target's response, in milliseconds
+     * @param clock the clock for {@link InitiatorDatamover#sendingSinceNanos()}
+     * @throws IOException if the target does not respond in time. The message has no subject, because the caller puts the
+     *     target's address in front of the message
      */
     InitiatorDatamover connect(
         InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMs, NanoClock clock) throws IOException;

@@ -2,23 +2,23 @@ package io.modeldisk.protocol.datamover;
 
 import io.modeldisk.protocol.memory.DataMemory;
 
-/** A command's data as the initiator's datamover sees it: the memory that the target puts to or gets from. */
+/** The data of one command at the initiator: the memory that the target writes to or reads from. */
 public interface InitiatorTask {
-    /** The task's tag; a stale tag of an earlier use of the same place differs. */
+    /** The initiator task tag. The tag differs from the tags of earlier tasks that used the same slot. */
     int initiatorTaskTag();
 
-    /** The LUN field of its PDUs. */
+    /** The LUN field of the task's PDUs. */
     long lunField();
 
-    /** Whether the data goes to the target. */
+    /** Whether the data moves from the initiator to the target. */
     boolean writes();
 
     /** The memory that holds the data. */
     DataMemory memory();
 
-    /** Where in the memory the data starts. */
+    /** The offset of the data in {@link #memory()}. */
     long memoryOffset();
 
-    /** How long it is; it lies within one slab. */
+    /** The length of the data in bytes. The data lies within one slab. */
     int lengthBytes();
 }

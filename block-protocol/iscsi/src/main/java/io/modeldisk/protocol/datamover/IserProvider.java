@@ -6,14 +6,12 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.ServiceLoader;
 
-/**
- * iSER (RFC 7145), an optional part: its module is found by {@link ServiceLoader}, and may be absent. Thread-safe.
- */
+/** Gives access to iSER (RFC 7145), an optional module that {@link ServiceLoader} finds on the class path. Thread-safe. */
 public interface IserProvider {
     /** The datamover's name. */
     String NAME = "iser";
 
-    /** The provider on the class path, or one that says that there is none. */
+    /** Returns the provider on the class path. If there is none, returns a provider that reports iSER as unavailable. */
     static IserProvider find() {
         return ServiceLoader.load(IserProvider.class).findFirst().orElseGet(AbsentIser::new);
     }
@@ -23,21 +21,24 @@ public interface IserProvider {
         return unavailabilityCause() == null;
     }
 
-    /** Why this process cannot use an RDMA device; null if it can. */
+    /** The reason why this process cannot use an RDMA device, or null if it can. */
     String unavailabilityCause();
 
-    /** The addresses of this machine that belong to RDMA devices. Asks the devices, so not for the data path. */
+    /**
+     * Returns the addresses of this machine that belong to RDMA devices. Must not be used on the data path, because the method
+     * queries the devices.
+     */
     List<InetAddress> addresses() throws IOException;
 
-    /** Opens portals of a target. */
+    /** Returns the object that opens iSER portals of a target. */
     TargetPortal.Opener opener();
 
-    /** A new set of connections that share the memory they register. */
+    /** Creates a set of connections that share registered memory. */
     Connections connections();
 
-    /** Connections of one process, whose registered memory is shared. */
+    /** Connections of one process that share registered memory. */
     interface Connections {
-        /** The way to the target that listens at an address. */
+        /** Returns a portal that connects to the target at {@code address}. */
         InitiatorPortal portal(InetSocketAddress address);
     }
 }

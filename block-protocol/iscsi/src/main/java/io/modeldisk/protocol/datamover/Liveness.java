@@ -1,10 +1,10 @@
 package io.modeldisk.protocol.datamover;
 
 /**
- * What a watchdog has to know of one end of a connection, at one moment. The times are those of the datamover's clock.
+ * The times of the last activity at one end of a connection, for a watchdog. The unit is nanoseconds of the datamover's clock.
  *
- * @param receivingSinceNs when the PDU began that is being received; 0 between PDUs
- * @param lastReceivedNs when the last PDU came
- * @param sendingSinceNs when the PDU began that is being sent; 0 if none is
+ * @param receivingSinceNs the time when the datamover began to receive the current PDU, or 0 between PDUs
+ * @param lastReceivedNs the time when the last PDU was received
+ * @param sendingSinceNs the time when the datamover began to send the current PDU, or 0 if no PDU is being sent
  */
 public record Liveness(long receivingSinceNs, long lastReceivedNs, long sendingSinceNs) {}

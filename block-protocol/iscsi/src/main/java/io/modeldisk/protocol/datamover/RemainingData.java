@@ -3,13 +3,13 @@ package io.modeldisk.protocol.datamover;
 import java.io.IOException;
 
 /**
- * Fetches the data of writes that did not come with the command. Only a datamover that can leave data with the initiator has one:
- * over shared memory all data is in place when its command is.
+ * Fetches the data of a write that the initiator did not send with the command. Over shared memory, no data remains: the target
+ * can read all data as soon as it has received the command.
  */
 public non-sealed interface RemainingData extends DataArrival {
     /**
-     * Get_Data: fetches the first {@code bytes} of a transfer's data, except what came with the command or comes unasked. The
-     * listener is notified when all data has come. Any thread.
+     * Get_Data: fetches the first {@code bytes} bytes of a transfer's data, except immediate and unsolicited data. The listener
+     * is notified when the target has received all data. Any thread may call this method.
      */
     void get(DataTransfer transfer, int bytes) throws IOException;
 }

@@ -3,11 +3,14 @@ package io.modeldisk.protocol.datamover;
 import java.io.IOException;
 
 /**
- * The sending of data that the target requests (R2T and Data-Out, RFC 7143 section 11.8). Only TCP has it: over iSER and shared
- * memory the target moves the data.
+ * Sends the data that the target requests (R2T and Data-Out, RFC 7143 section 11.8). Only TCP needs this interface. Over iSER
+ * and shared memory, the target moves the data.
  */
 @FunctionalInterface
 public interface SolicitedData {
-    /** Sends the requested data until the connection is closed. For one thread of its own, which waits most of the time. */
+    /**
+     * Sends the requested data until the connection is closed. One separate thread runs this method and waits in it for
+     * requests.
+     */
     void serveRequests(InitiatorDatamover.Listener listener) throws IOException;
 }

@@ -10,9 +10,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * The target's end of one connection, below iSCSI: it moves control PDUs in both directions, and the data of tasks as the target
- * asks. The operations are those of the Datamover Architecture (RFC 5047 section 7); how a transfer looks on the wire (Data-In,
- * R2T and Data-Out over TCP, RDMA WRITE and READ over iSER) is hidden.
+ * The target's end of one connection, below iSCSI. A datamover moves control PDUs in both directions, and the data of tasks
+ * when the target requests a transfer. The operations are those of the Datamover Architecture (RFC 5047 section 7). The PDUs of
+ * a transfer are hidden: Data-In, R2T and Data-Out over TCP, RDMA WRITE and READ over iSER.
  *
  * <pre>
  *   login               {@link #receiveControl} → {@link ControlListener#controlNotify}
@@ -23,110 +23,130 @@ import java.nio.ByteBuffer;
  *   the data of a read  {@link #putData} … {@link #receive} → {@link Listener#putCompletionNotify}
  * </pre>
  *
- * <p>The {@code receive} methods are called by the connection's own thread alone; the others by any thread, one at a time for one
- * transfer.
+ * <p>Only the connection's own thread calls the {@code receive} methods. Any thread may call the other methods, but only one
+ * thread at a time for the same transfer.
  */
 public interface TargetDatamover extends AutoCloseable {
-    /** Is notified of control PDUs, by the thread that receives. */
+    /** Handles control PDUs on the receiving thread. */
     interface ControlListener {
-        /** Control_Notify: a whole PDU has come. The views are valid for the call only. */
+        /**
+         * Control_Notify: handles a PDU that was received completely. {@code pdu} and {@code data} are valid only during the
+         * call.
+         */
         void controlNotify(Pdu pdu, ByteBuffer data) throws IOException;
     }
 
-    /** Is notified of all that comes in full-feature phase, by the thread that called {@link #receive}. */
+    /** Handles everything that is received in the full-feature phase, on the thread that calls {@link #receive}. */
     interface Listener extends ControlListener {
         /**
-         * Control_Notify of a SCSI command, whose data segment has not been read yet. Both are valid for the call only.
+         * Control_Notify: handles a SCSI command before its data segment is read. {@code command} and {@code data} are valid
+         * only during the call.
          */
         void commandNotify(ScsiCommandPdu command, ImmediateData data) throws IOException;
 
-        /** Data_Completion_Notify: all data of a transfer has come. */
+        /** Data_Completion_Notify: handles a transfer whose data was received completely. */
         void dataCompletionNotify(DataTransfer transfer) throws IOException;
 
         /**
-         * Data_Completion_Notify: the put that {@link TargetDatamover#putData} left under way has ended, and its memory is no
-         * longer needed. Called before the PDU whose ExpStatSN acknowledges the status that was sent with the put.
+         * Data_Completion_Notify: handles the completion of a put that was in progress when {@link TargetDatamover#putData}
+         * returned. The datamover no longer needs the put's memory. Called before the listener receives the PDU whose ExpStatSN
+         * acknowledges the put's status.
          */
         void putCompletionNotify(DataTransfer transfer);
 
         /**
-         * A PDU that is not a SCSI command cannot be used: it has to be rejected.
+         * Handles an invalid PDU that must be rejected. The PDU is not a SCSI command.
          *
          * @param reason a reason of {@link RejectPdu}
          */
         void discardNotify(Pdu pdu, int reason) throws IOException;
 
         /**
-         * The data that was to come after a command is faulty: no more of it is taken, and the command has to end. Called when
-         * all that was still to come has come.
+         * Handles a fault in the data that followed a command. The listener must complete the command with an error. Called
+         * after the last requested data was received.
          */
         void dataErrorNotify(DataTransfer transfer, DataError error) throws IOException;
     }
 
-    /** Gives out the numbers that responses carry, in the order in which they are sent. */
+    /** Assigns sequence numbers to responses in the order in which the responses are sent. */
     interface Numbering {
-        /** Fills in StatSN, ExpCmdSN and MaxCmdSN; a PDU that carries a status moves StatSN on. */
+        /** Sets StatSN, ExpCmdSN and MaxCmdSN of a response. Increases StatSN if the response carries a status. */
         void stamp(ResponsePdu pdu, boolean carriesStatus);
     }
 
-    /** Whether the session uses the extensions for RDMA (RFC 7145), which have their own keys. */
+    /** Whether the session negotiates the login keys of iSER (RFC 7145). */
     default boolean isRdma() {
         return false;
     }
 
-    /** The part of this side's offers that can be kept over this datamover. */
+    /** Returns the target's login parameters, limited to the values that this datamover supports. */
     default OperationalParameters limited(OperationalParameters offers) {
         return offers;
     }
 
-    /** Enable_Datamover: full-feature phase begins, with what the login agreed on. */
+    /** Enable_Datamover: starts the full-feature phase with the negotiated parameters. */
     void enable(OperationalParameters parameters);
 
-    /** Before {@link #enable}: waits for the next PDU, of whatever kind, and passes it to the listener. */
+    /** Waits for the next PDU of any kind and passes it to the listener. May be called only before {@link #enable}. */
     void receiveControl(ControlListener listener) throws IOException;
 
-    /** After {@link #enable}: waits for the next PDU or the end of a transfer, and notifies the listener. */
+    /**
+     * Waits for the next PDU or the completion of a transfer, and notifies the listener. May be called only after
+     * {@link #enable}.
+     */
     void receive(Listener listener) throws IOException;
 
-    /** Send_Control: sends a PDU, with {@code data} as its data segment if that is not null. */
+    /** Send_Control: sends a PDU. If {@code data} is not null, {@code data} is the PDU's data segment. */
     void sendControl(ResponsePdu pdu, ByteBuffer data, boolean carriesStatus) throws IOException;
 
-    /** The header of the PDU that came last; for the thread that receives. */
+    /** The header of the PDU that was received last. Only the receiving thread may call this method. */
     Pdu received();
 
-    /** Ends the use of a transfer that is aborted or over: data that still comes for it is dropped. */
+    /** Stops a transfer whose task was aborted or has completed. Data that is received for the transfer later is dropped. */
     void forget(DataTransfer transfer);
 
-    /** The number of data PDUs that the target has sent for a task, R2Ts included: ExpDataSN of its response. */
+    /**
+     * The number of Data-In and R2T PDUs that the target has sent for a task. The task's response carries this number as
+     * ExpDataSN.
+     */
     int dataPduCount(DataTransfer transfer);
 
     /**
-     * Put_Data: sends a piece of a task's data, and with the last piece the good status of the command.
+     * Put_Data: sends a piece of a task's data. With the last piece, also sends the status GOOD of the command.
      *
      * @param dataOffset the offset of the piece in the task's data
-     * @param residual how much more (positive) or less the command moves than the initiator expects; used with the last piece
-     * @return whether the memory of all pieces so far is no longer needed. If not, it is needed until {@link #awaitPuts} or
-     *     {@link #forget} has returned, and after the last piece until {@link Listener#putCompletionNotify}, which the receiving
-     *     thread may call before this returns
+     * @param residual the number of bytes that the command moves more (positive) or less (negative) than the initiator expects.
+     *     Used only with the last piece
+     * @return whether the caller may reuse the memory of all pieces so far. If false, the memory must not change until
+     *     {@link #awaitPuts} or {@link #forget} has returned. After the last piece, the memory must not change until
+     *     {@link Listener#putCompletionNotify}. The receiving thread may call that method before this method returns
      */
     boolean putData(
         DataTransfer transfer, int dataOffset, DataMemory memory, long memoryOffset, int bytes, boolean last,
         long residual)
         throws IOException;
 
-    /** Waits until the puts that {@link #putData} has left under way for a transfer have ended; not after its last piece. */
+    /**
+     * Waits until all puts of a transfer that are in progress have completed. Must not be called after the last piece was put.
+     */
     default void awaitPuts(DataTransfer transfer) throws IOException {}
 
-    /** For a watchdog. */
+    /** Returns the times of the last activity, for a watchdog. */
     Liveness liveness();
 
-    /** The address of the other side, for messages. */
+    /** The name or address of the initiator, for messages. */
     String peer();
 
-    /** Connection_Terminate: ends every call in progress with an exception; any thread. */
+    /**
+     * Connection_Terminate: closes the connection. Every call in progress fails with an exception. Any thread may call this
+     * method.
+     */
     @Override
     void close();
 
-    /** After {@link #close}, when no thread uses the datamover and no task its memory: gives back what it holds. */
+    /**
+     * Releases all resources. May be called only after {@link #close}, when no thread uses the datamover and no task uses its
+     * memory.
+     */
     default void release() {}
 }

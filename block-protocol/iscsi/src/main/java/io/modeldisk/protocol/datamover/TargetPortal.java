@@ -4,47 +4,51 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 
-/** The listener of a target for one kind of datamover. {@link #close} is for any thread, {@link #accept} for one. */
+/**
+ * Listens for connections to a target over one kind of datamover. Any thread may call {@link #close}, but only one thread calls
+ * {@link #accept}.
+ */
 public interface TargetPortal extends AutoCloseable {
-    /** Opens portals. */
+    /** Opens portals of one kind of datamover. */
     @FunctionalInterface
     interface Opener {
         /**
-         * Starts to listen.
+         * Opens a portal that listens for connections.
          *
-         * @param address the target's TCP address, which identifies it for other datamovers too
-         * @param targetName its iSCSI name
-         * @throws IOException if it cannot listen; the message says why
+         * @param address the target's TCP address, which identifies the target over other datamovers too
+         * @param targetName the target's iSCSI name
+         * @throws IOException if the portal cannot listen. The message has the reason
          */
         TargetPortal open(InetSocketAddress address, String targetName) throws IOException;
     }
 
-    /** The datamover's name, as {@code tcp}. */
+    /** The datamover's name, such as {@code tcp}. */
     String datamover();
 
-    /** The target's TCP address, with the port that this portal has chosen if 0 was requested. */
+    /** The target's TCP address. If port 0 was requested, the address has the port that the system chose. */
     InetSocketAddress localAddress();
 
     /**
-     * Registers memory for the data of all connections. It stays registered until the portal and its last connection have ended.
+     * Registers memory for the data of all connections. The memory stays registered until the portal and its last connection
+     * are closed.
      *
-     * @throws IOException if the device refuses the memory; the message says why
+     * @throws IOException if the device cannot register the memory. The message has the reason
      */
     default void prepare(DataMemory memory) throws IOException {}
 
     /**
      * Waits for the next connection.
      *
-     * @throws java.nio.channels.ClosedChannelException when the portal is closed
-     * @throws IOException if a connection failed; the portal goes on
+     * @throws java.nio.channels.ClosedChannelException if the portal is closed
+     * @throws IOException if one connection failed. The portal can accept further connections
      */
     IncomingConnection accept() throws IOException;
 
-    /** The address, for messages. */
+    /** The portal's address, for messages. */
     @Override
     String toString();
 
-    /** Ends {@link #accept}. Connections go on. */
+    /** Closes the portal. A call of {@link #accept} in progress fails. Accepted connections stay open. */
     @Override
     void close();
 }

@@ -4,32 +4,33 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Which weights a pull may return. Its text is {@code asp}, {@code bsp}, or {@code ssp:} and a number of rounds.
+ * The rule for the weights that a pull may return. Its text is {@code asp}, {@code bsp}, or {@code ssp:} and a number of rounds.
  *
  * @param kind the mode
- * @param stalenessRounds the rounds that other learners may lag behind the one that pulls; 0 unless the mode is ssp
+ * @param stalenessRounds the number of rounds that other learners may lag behind the learner that pulls; 0 unless the mode is
+ *     ssp
  */
 public record ConsistencyMode(Kind kind, int stalenessRounds) {
-    /** The modes. */
+    /** The kind of a mode, without its staleness. */
     public enum Kind {
         /** Asynchronous: a push is applied at once, and a pull never waits. */
         ASP,
         /** Stale synchronous: a push is applied at once, and a pull waits for learners that lag behind. */
         SSP,
-        /** Bulk synchronous: a round is applied once, and a pull waits for it. */
+        /** Bulk synchronous: the gradients of a round are applied together, and a pull waits for the round. */
         BSP
     }
 
-    /** The highest staleness: weights that are older belong to another training. */
+    /** The highest staleness, in rounds: weights that are older belong to another training. */
     public static final int MAX_STALENESS_ROUNDS = 1_000_000;
 
     private static final Pattern SSP_TEXT = Pattern.compile("ssp(?::(.*))?", Pattern.DOTALL);
     private static final Pattern DIGITS = Pattern.compile("\\d{1,7}");
 
     /**
-     * The mode that a text names.
+     * Parses the text of a mode.
      *
-     * @throws IllegalArgumentException for another text, with the modes
+     * @throws IllegalArgumentException if the text names no mode; the message lists the modes
      */
     public static ConsistencyMode parse(String text) {
         Matcher ssp = SSP_TEXT.matcher(text);
@@ -48,18 +49,19 @@ public record ConsistencyMode(Kind kind, int stalenessRounds) {
         int staleness = isNumber ? Integer.parseInt(rounds) : Integer.MAX_VALUE;
         if (staleness > MAX_STALENESS_ROUNDS) {
             throw new IllegalArgumentException("consistency=" + text
-                + " must name the rounds that other learners may lag behind, from 0 to " + MAX_STALENESS_ROUNDS
-                + ", as ssp:3");
+                + " must name the number of rounds that other learners may lag behind, from 0 to "
+                + MAX_STALENESS_ROUNDS
+                + ", such as ssp:3");
         }
         return new ConsistencyMode(Kind.SSP, staleness);
     }
 
-    /** Whether the gradients of all learners are applied together, as one update for each round. */
+    /** Returns whether the gradients of all learners are applied together, as one update for each round. */
     public boolean appliesWholeRounds() {
         return kind == Kind.BSP;
     }
 
-    /** The shortest text that {@link #parse} reads as this mode. */
+    /** Returns the shortest text that {@link #parse} accepts for this mode. */
     @Override
     public String toString() {
         return switch (kind) {

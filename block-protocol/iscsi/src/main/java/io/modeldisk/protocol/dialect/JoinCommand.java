@@ -7,13 +7,15 @@ import io.modeldisk.protocol.scsi.Sense;
 import java.nio.ByteBuffer;
 
 /**
- * The vendor-specific command JOIN of a train unit: makes the nexus a learner from a round on, or returns its first round as
- * one. Byte 0 is {@value #OPCODE_TEXT}; bit 0 of byte 1 is ANEW; bytes 2 to 9 are the earliest round to join at (0: any); all
- * else is zero. It returns 16 bytes: the round at which the learner has joined, and the number of its membership. All numbers
- * are big-endian.
+ * The vendor-specific command JOIN of the train unit. JOIN makes the nexus a learner from a certain round. If the nexus already
+ * is a learner, JOIN returns its first round.
  *
- * <p>A model's shards do not know each other: a learner that joins asks each for its earliest round, and then all for the
- * latest of these, so that its rounds are the same everywhere.
+ * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}, bit 0 of byte 1 is ANEW, and bytes 2 to 9 are the earliest round to join at (0:
+ * any round). All other bytes are zero. The command returns 16 bytes: the round at which the learner has joined, and the number
+ * of its membership. All numbers are big-endian.
+ *
+ * <p>The shards of a model do not know each other. A learner that joins first asks each shard for its earliest round. Then the
+ * learner joins all shards at the latest of these rounds, so that its rounds are the same on all shards.
  */
 public final class JoinCommand {
     /** The operation code. */
@@ -22,7 +24,7 @@ public final class JoinCommand {
     /** The bits of the CDB that have a meaning. */
     public static final CdbUsage USAGE = CdbUsage.parse("C0 01 FF FF FF FF FF FF FF FF 00 00 00 00 00 00");
 
-    /** How many bytes it returns. */
+    /** The number of bytes that JOIN returns. */
     public static final int DATA_BYTES = 2 * Long.BYTES;
 
     static final String OPCODE_TEXT = "C0h";
@@ -32,7 +34,7 @@ public final class JoinCommand {
     private static final int EARLIEST_ROUND = 2;
 
     /**
-     * A shard's answer.
+     * The data that a shard returns for JOIN.
      *
      * @param joinRound the first round that the learner takes part in
      * @param membership a number that changes when the nexus becomes a new learner, whose earlier rounds are forgotten
@@ -41,37 +43,37 @@ public final class JoinCommand {
 
     private JoinCommand() {}
 
-    /** The CDB that asks to join at this round or later; {@code anew} ends a membership that still exists. */
+    /** Returns the CDB that joins at this round or later. With {@code anew}, a membership that still exists ends first. */
     public static byte[] cdb(long earliestRound, boolean anew) {
         return ByteBuffer.allocate(Cdb.MAX_BYTES).put(0, (byte) OPCODE).put(FLAGS, (byte) (anew ? ANEW : 0))
             .putLong(EARLIEST_ROUND, earliestRound).array();
     }
 
     /**
-     * The earliest round that a CDB asks for.
+     * Returns the earliest round that a CDB asks for.
      *
-     * @throws ScsiException for a round above {@link RoundCdb#MAX_ROUND}
+     * @throws ScsiException if the round is above {@link RoundCdb#MAX_ROUND}
      */
     public static long earliestRound(Cdb cdb) throws ScsiException {
         long round = cdb.u64(EARLIEST_ROUND);
         if (round < 0 || round > RoundCdb.MAX_ROUND) {
             throw new ScsiException(Sense.invalidFieldInCdb(EARLIEST_ROUND),
-                "JOIN at round " + Long.toUnsignedString(round) + ", the last is " + RoundCdb.MAX_ROUND);
+                "JOIN names round " + Long.toUnsignedString(round) + "; the highest round is " + RoundCdb.MAX_ROUND);
         }
         return round;
     }
 
-    /** Whether a CDB asks for a new membership. */
+    /** Returns whether a CDB asks for a new membership. */
     public static boolean anew(Cdb cdb) {
         return (cdb.u8(FLAGS) & ANEW) != 0;
     }
 
-    /** The data with the round and the membership. */
+    /** Encodes the data that JOIN returns. */
     public static byte[] data(long joinRound, long membership) {
         return ByteBuffer.allocate(DATA_BYTES).putLong(joinRound).putLong(membership).array();
     }
 
-    /** The answer in the data. */
+    /** Decodes the data that JOIN returned. */
     public static Answer answer(byte[] data) {
         ByteBuffer buffer = ByteBuffer.wrap(data);
         return new Answer(buffer.getLong(), buffer.getLong());

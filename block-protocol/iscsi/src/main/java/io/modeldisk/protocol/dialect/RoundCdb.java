@@ -4,19 +4,27 @@ import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
 
 /**
- * The vendor-specific commands PUSH and PULL: a write and a read of a train unit that name their round. Their CDB has 16 bytes:
- * the operation code; in byte 1 the bit FINITE of PUSH; the logical block address in bytes 2 to 5; the number of logical
- * blocks in 6 and 7; the round in 8 to 13; a reserved byte; CONTROL (SAM-5 5.2), of which no bit is supported. All numbers are
- * big-endian.
+ * The vendor-specific commands PUSH and PULL: a write and a read of the train unit that name their round. All numbers are
+ * big-endian. The CDB has 16 bytes:
+ *
+ * <ul>
+ * <li>byte 0: the operation code
+ * <li>byte 1: the bit FINITE of PUSH; otherwise reserved
+ * <li>bytes 2 to 5: the logical block address
+ * <li>bytes 6 and 7: the number of logical blocks
+ * <li>bytes 8 to 13: the round
+ * <li>byte 14: reserved
+ * <li>byte 15: CONTROL (SAM-5 5.2), of which no bit is supported
+ * </ul>
  */
 public final class RoundCdb {
-    /** The operation code of PUSH: a gradient of a round; 0 for a push without a round. */
+    /** The operation code of PUSH, which writes a gradient of a round. Round 0 means a push without a round. */
     public static final int PUSH = 0xC1;
 
-    /** The operation code of PULL: weights with at least this round applied; 0 for any. */
+    /** The operation code of PULL, which reads weights to which the named round has been applied. Round 0 means any weights. */
     public static final int PULL = 0xC2;
 
-    /** The bits of PUSH that have a meaning. A unit with the command returns this object, which is compared by identity. */
+    /** The bits of PUSH that have a meaning. Units that support PUSH return this object; callers compare it by identity. */
     public static final CdbUsage PUSH_USAGE = CdbUsage.parse("C1 01 FF FF FF FF FF FF FF FF FF FF FF FF 00 00");
 
     /** The bits of PULL that have a meaning. */
@@ -25,49 +33,49 @@ public final class RoundCdb {
     /** The highest round: the field has six bytes. */
     public static final long MAX_ROUND = 0xFFFF_FFFF_FFFFL;
 
-    /** The byte of the bit FINITE. */
+    /** The offset of the byte with the bit FINITE in the CDB. */
     public static final int FLAGS_FIELD = 1;
 
-    /** In {@link #FLAGS_FIELD} of PUSH: the initiator has found no NaN and no infinity in the gradient. */
+    /** The bit FINITE of {@link #FLAGS_FIELD} in a PUSH: the initiator has found no NaN and no infinity in the gradient. */
     public static final int FINITE = 1;
 
-    /** Where the logical block address starts. */
+    /** The offset of the logical block address in the CDB. */
     public static final int LBA_FIELD = 2;
 
-    /** Where the number of logical blocks starts. */
+    /** The offset of the number of logical blocks in the CDB. */
     public static final int BLOCKS_FIELD = 6;
 
-    /** Where the round starts. */
+    /** The offset of the round in the CDB. */
     public static final int ROUND_FIELD = 8;
 
-    /** The logical blocks that the 32 bits of a logical block address reach. */
+    /** The number of logical blocks that a 32-bit logical block address can address. */
     public static final long MAX_BLOCKS = 1L << 32;
 
     private static final int ROUND_BITS = 48;
 
     private RoundCdb() {}
 
-    /** Whether the initiator has found no NaN and no infinity in the gradient of a PUSH. */
+    /** Returns whether the initiator has found no NaN and no infinity in the gradient of a PUSH. */
     public static boolean isFinite(Cdb cdb) {
         return (cdb.u8(FLAGS_FIELD) & FINITE) != 0;
     }
 
-    /** The logical block address. */
+    /** Returns the logical block address in a CDB. */
     public static long lba(Cdb cdb) {
         return cdb.u32(LBA_FIELD);
     }
 
-    /** The number of logical blocks. */
+    /** Returns the number of logical blocks in a CDB. */
     public static int blocks(Cdb cdb) {
         return cdb.u16(BLOCKS_FIELD);
     }
 
-    /** The round. */
+    /** Returns the round in a CDB. */
     public static long round(Cdb cdb) {
         return cdb.u64(BLOCKS_FIELD) & MAX_ROUND;
     }
 
-    /** The eight bytes from {@link #BLOCKS_FIELD} on: the number of logical blocks and the round. */
+    /** Returns the eight bytes of a CDB that start at {@link #BLOCKS_FIELD}: the number of logical blocks and the round. */
     public static long blocksAndRound(int blocks, long round) {
         return (long) blocks << ROUND_BITS | round;
     }

@@ -2,31 +2,33 @@ package io.modeldisk.protocol.dialect;
 
 import io.modeldisk.protocol.scsi.Sense;
 
-/** The reasons for which a shard refuses a command on its train unit: sense data and a text. PROTOCOL.md says when. */
+/** The reasons for which a shard refuses a command on its train unit, each with sense data and a text (see PROTOCOL.md). */
 public enum RoundSense {
-    /** COMMAND SEQUENCE ERROR: a nexus that is no learner pushes a round. */
-    NO_LEARNER(0x00, "the shard has forgotten this learner: its lease has ended, or the shard was started again"),
+    /** COMMAND SEQUENCE ERROR: a nexus pushes a round but is not a learner. */
+    NO_LEARNER(0x00, "the shard has forgotten this learner: its lease has expired, or the shard was restarted"),
 
-    /** With a vendor-specific qualifier: the round closes without this learner. */
+    /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the round closes without this learner. */
     NOT_IN_ROUND(0x80, "the round was closed without this learner"),
 
-    /** With a vendor-specific qualifier: the job has stopped. */
+    /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the job has stopped. */
     TOO_FEW_LEARNERS(0x81,
         "the job has stopped: fewer learners are left than --min-learners (see `modeldisk status`);"
-            + " it goes on when there are enough again"),
+            + " the job continues when enough learners have joined again"),
 
-    /** With a vendor-specific qualifier: the gradient cannot be used. */
-    NON_FINITE(0x82, "the gradient has a NaN or an infinity, which would destroy the weights; nothing of it was applied"
-        + " (serve --non-finite)"),
+    /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the gradient has a value that is not finite. */
+    NON_FINITE(0x82,
+        "the gradient has a NaN or an infinity, which would destroy the weights; no part of the gradient was applied"
+            + " (serve --non-finite)"),
 
-    /** ACCESS DENIED - NO ACCESS RIGHTS: the user of the session has not the right. */
-    NO_RIGHT(Sense.NO_ACCESS_RIGHTS, "the user that has logged in may not do this (may= in the shard's secrets file)"),
+    /** ACCESS DENIED - NO ACCESS RIGHTS: the user of the session does not have the right that the command needs. */
+    NO_RIGHT(Sense.NO_ACCESS_RIGHTS,
+        "the user of this session does not have the right for this command (may= in the shard's secrets file)"),
 
-    /** With a vendor-specific qualifier: the shard has no memory for another learner. */
+    /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the shard has no memory for another learner. */
     TOO_MANY_LEARNERS(0x83,
         "the shard has no memory for another learner; start it with a larger heap (JDK_JAVA_OPTIONS=-Xmx...)");
 
-    // COMMAND SEQUENCE ERROR.
+    // The sense key and the additional sense code of COMMAND SEQUENCE ERROR.
     private static final int COMMAND_SEQUENCE_KEY = 0x5;
     private static final int COMMAND_SEQUENCE_ASC = 0x2C;
 
@@ -42,12 +44,12 @@ public enum RoundSense {
         this.words = words;
     }
 
-    /** The sense data. */
+    /** The sense data of this reason. */
     public Sense sense() {
         return sense;
     }
 
-    /** A text for a sense: that of one of these reasons, or the name of the sense. */
+    /** Returns a text for a sense: the text of the reason with this sense, or the codes of the sense. */
     public static String describe(Sense sense) {
         for (RoundSense each : values()) {
             if (each.sense.equals(sense)) {

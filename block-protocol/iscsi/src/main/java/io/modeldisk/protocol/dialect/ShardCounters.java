@@ -4,13 +4,13 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * How far a shard is, in a few numbers: VPD page {@value #VPD_PAGE_TEXT}, {@value #BYTES} bytes whatever the model and the
- * number of learners. A shard answers it without taking a block's lock, so a learner may ask in each iteration.
+ * The progress of a shard: VPD page {@value #VPD_PAGE_TEXT}. The page has {@value #BYTES} bytes for every model and every number
+ * of learners. A shard returns the page without acquiring the lock of a block, so a learner may read it in each iteration.
  *
- * @param minVersion the updates of the block that has had fewest
- * @param maxVersion the updates of the block that has had most
- * @param openedRound the highest round that any learner has begun in any block; 0 before the first
- * @param learners how many learners the shard has now, live or within their lease
+ * @param minVersion the number of updates of the block with the fewest updates
+ * @param maxVersion the number of updates of the block with the most updates
+ * @param openedRound the highest round that any learner has begun in any block; 0 before the first round
+ * @param learners the current number of learners, live or within their lease
  * @param formed whether as many learners as the job waits for have joined
  * @param stopped whether fewer learners are left than the job needs
  */
@@ -20,7 +20,7 @@ public record ShardCounters(
     /** The vendor-specific VPD page that carries these counters, on both logical units. */
     public static final int VPD_PAGE = 0xC2;
 
-    /** The length of the page after its 4-byte header. */
+    /** The length of the page after its 4-byte header, in bytes. */
     public static final int BYTES = 32;
 
     static final String VPD_PAGE_TEXT = "C2h";
@@ -28,20 +28,20 @@ public record ShardCounters(
     private static final int FORMED = 1;
     private static final int STOPPED = 2;
 
-    /** The page's contents after its header. */
+    /** Returns the contents of the page after its header. */
     public byte[] toBytes() {
         return ByteBuffer.allocate(BYTES).putLong(minVersion).putLong(maxVersion).putLong(openedRound).putInt(learners)
             .putInt((formed ? FORMED : 0) | (stopped ? STOPPED : 0)).array();
     }
 
     /**
-     * Reads the page's contents; fields that follow are ignored.
+     * Reads the contents of the page after its header. Additional bytes at the end are ignored.
      *
      * @throws IOException if the page is too short
      */
     public static ShardCounters fromBytes(byte[] page) throws IOException {
         if (page.length < BYTES) {
-            throw new IOException("VPD page C2h has " + page.length + " bytes, expected " + BYTES);
+            throw new IOException("VPD page C2h has " + page.length + " bytes; it must have at least " + BYTES);
         }
         ByteBuffer buffer = ByteBuffer.wrap(page);
         long minVersion = buffer.getLong();
@@ -53,7 +53,7 @@ public record ShardCounters(
             (flags & STOPPED) != 0);
     }
 
-    /** The counters that hold for the blocks of two shards. */
+    /** Returns counters that cover the blocks of this shard and of another shard. */
     public ShardCounters and(ShardCounters other) {
         return new ShardCounters(Math.min(minVersion, other.minVersion), Math.max(maxVersion, other.maxVersion),
             Math.max(openedRound, other.openedRound), Math.max(learners, other.learners), formed && other.formed,

@@ -1,5 +1,5 @@
 /**
- * The dialect: the commands, pages and keys that a parameter server adds to SCSI and iSCSI, for server and client alike.
- * PROTOCOL.md beside this file is its manual.
+ * The dialect: the commands, VPD pages and login keys that a parameter server adds to SCSI and iSCSI. Shards and mounts both
+ * use this package. PROTOCOL.md beside this file specifies the dialect.
  */
 package io.modeldisk.protocol.dialect;

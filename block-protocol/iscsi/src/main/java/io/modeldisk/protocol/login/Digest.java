@@ -2,10 +2,10 @@ package io.modeldisk.protocol.login;
 
 /** The digest of headers or data segments in full-feature phase (RFC 7143 section 13.1). */
 public enum Digest {
-    /** No digest: the transport has its own checksum. */
+    /** No digest; only the checksum of the transport protects the data. */
     NONE("None"),
 
-    /** The Castagnoli CRC after the header or the padded data. */
+    /** The CRC32C (Castagnoli) that follows the header or the padded data segment. */
     CRC32C("CRC32C");
 
     private final String value;
@@ -14,7 +14,7 @@ public enum Digest {
         this.value = value;
     }
 
-    /** The first known digest of a list, which is in the order of its sender's preference; null if all are unknown. */
+    /** Returns the first known digest of a list in the sender's order of preference; null if all of them are unknown. */
     static Digest firstOf(String list) {
         for (String name : list.split(",")) {
             for (Digest digest : values()) {
@@ -26,7 +26,7 @@ public enum Digest {
         return null;
     }
 
-    /** The value of the text key. */
+    /** Returns the value of the text key. */
     @Override
     public String toString() {
         return value;

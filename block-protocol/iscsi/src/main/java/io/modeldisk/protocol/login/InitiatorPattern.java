@@ -11,17 +11,17 @@ public record InitiatorPattern(String text) {
     /**
      * Parses a pattern.
      *
-     * @throws IllegalArgumentException if it cannot match any name
+     * @throws IllegalArgumentException if the pattern cannot match any initiator name
      */
     public InitiatorPattern {
         text = text.toLowerCase(Locale.ROOT);
         if (!text.matches("[iena*?][^\\s\\p{C}]*")) {
-            throw new IllegalArgumentException("'" + text + "' is not a pattern of initiator names such as "
+            throw new IllegalArgumentException("'" + text + "' is not a pattern of initiator names; write it like "
                 + "iqn.2026-11.io.modeldisk.learner:*");
         }
     }
 
-    /** Whether a {@linkplain IscsiName#normalized normalized} name matches. Takes time linear in pattern times name. */
+    /** Returns whether a {@linkplain IscsiName#normalized normalized} name matches. The time is at most pattern times name. */
     public boolean matches(String name) {
         int at = 0;
         int in = 0;

@@ -5,19 +5,19 @@ import java.text.Normalizer;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
-/** iSCSI names (RFC 7143 section 4.2.7): of the types iqn, eui and naa, at most {@value #MAX_BYTES} bytes. */
+/** iSCSI names (RFC 7143 section 4.2.7) of the types iqn, eui and naa, with at most {@value #MAX_BYTES} bytes. */
 public final class IscsiName {
-    /** The longest name. */
+    /** The maximum length of a name in bytes. */
     public static final int MAX_BYTES = 223;
 
-    // RFC 3722 allows fewer characters, but QEMU derives initiator names from names of virtual machines.
+    // IQN allows more characters than RFC 3722, because QEMU derives initiator names from the names of virtual machines.
     private static final Pattern IQN = Pattern.compile("iqn\\.[^\\s\\p{C}]+");
     private static final Pattern EUI = Pattern.compile("eui\\.[0-9a-f]{16}");
     private static final Pattern NAA = Pattern.compile("naa\\.[0-9a-f]{16}(?:[0-9a-f]{16})?");
 
     private IscsiName() {}
 
-    /** The form in which names are compared: NFKC, in lower case (RFC 3722); null for a malformed name. */
+    /** Returns the form in which names are compared: NFKC, in lower case (RFC 3722). Returns null for a malformed name. */
     public static String normalized(String name) {
         String one = Normalizer.normalize(name, Normalizer.Form.NFKC).toLowerCase(Locale.ROOT);
         boolean sound = one.getBytes(StandardCharsets.UTF_8).length <= MAX_BYTES

@@ -14,19 +14,19 @@ public final class Key {
     /** The address of a target. */
     public static final String TARGET_ADDRESS = "TargetAddress";
 
-    /** The portal group that the connection is in. */
+    /** The portal group that the connection belongs to. */
     public static final String TARGET_PORTAL_GROUP_TAG = "TargetPortalGroupTag";
 
-    /** Discovery or Normal. */
+    /** The type of the session: Discovery or Normal. */
     public static final String SESSION_TYPE = "SessionType";
 
-    /** The targets to list. */
+    /** The targets that a discovery session asks for. */
     public static final String SEND_TARGETS = "SendTargets";
 
-    /** The longest data segment that the declaring side accepts. */
+    /** The length of the longest data segment that the sender of the key accepts. */
     public static final String MAX_RECV_DATA_SEGMENT_LENGTH = "MaxRecvDataSegmentLength";
 
-    /** The label of the learner behind this session: modeldisk's own key. */
+    /** The label of the learner that opens the session; a key of modeldisk. */
     public static final String LEARNER = "X-io.modeldisk.learner";
 
     /** The authentication method CHAP. */
@@ -38,13 +38,13 @@ public final class Key {
     /** The algorithms of CHAP. */
     public static final String CHAP_A = "CHAP_A";
 
-    /** A challenge's identifier. */
+    /** The identifier of a challenge. */
     public static final String CHAP_I = "CHAP_I";
 
-    /** A challenge. */
+    /** The bytes of a challenge. */
     public static final String CHAP_C = "CHAP_C";
 
-    /** The user that responds to a challenge. */
+    /** The name of the user that responds to a challenge. */
     public static final String CHAP_N = "CHAP_N";
 
     /** The response to a challenge. */
@@ -75,10 +75,10 @@ public final class Key {
     static final String INITIATOR_ALIAS = "InitiatorAlias";
     static final String TARGET_ALIAS = "TargetAlias";
 
-    /** The answer to an unknown key. */
+    /** The response to an unknown key. */
     static final String NOT_UNDERSTOOD = "NotUnderstood";
 
-    /** The answer to an invalid value. */
+    /** The response to an invalid value. */
     static final String REJECT = "Reject";
 
     /** The value that disables a feature. */

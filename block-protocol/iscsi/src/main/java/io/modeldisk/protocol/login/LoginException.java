@@ -4,25 +4,25 @@ import io.modeldisk.protocol.pdu.LoginStatus;
 import java.io.IOException;
 import java.io.Serial;
 
-/** A failed login, with the status that the other side receives. */
+/** A failed login, with the login status that the peer receives. */
 public final class LoginException extends IOException {
     @Serial
     private static final long serialVersionUID = 1;
 
     private final int status;
 
-    /** An initiator error. */
+    /** Creates a failure with {@link LoginStatus#INITIATOR_ERROR}. */
     public LoginException(String message) {
         this(LoginStatus.INITIATOR_ERROR, message);
     }
 
-    /** A failure of the given {@link LoginStatus}. */
+    /** Creates a failure with the given {@link LoginStatus}. */
     public LoginException(int status, String message) {
         super(message);
         this.status = status;
     }
 
-    /** The {@link LoginStatus}. */
+    /** The {@link LoginStatus} of the failure. */
     public int status() {
         return status;
     }

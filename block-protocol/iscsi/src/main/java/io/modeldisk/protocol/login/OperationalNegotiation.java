@@ -4,14 +4,14 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * One side of the negotiation of operational keys (RFC 7143 sections 6.2 and 13). A target passes it the offers of the
- * initiator and sends the answers; an initiator sends its {@link #offers()} and passes it the answers. Not thread-safe.
+ * Negotiates the operational keys of a session (RFC 7143 sections 6.2 and 13). A target calls {@link #answer} with the offers of
+ * the initiator. An initiator sends its {@link #offers()} and calls {@link #accept} with the responses. Not thread-safe.
  */
 public final class OperationalNegotiation {
     private static final int MIN_LENGTH_BYTES = 512;
     private static final int MAX_LENGTH_BYTES = (1 << 24) - 1;
 
-    /** RDMA has its own checksums (RFC 7145 section 6.1). */
+    /** The digest of a session over RDMA, which has its own checksums (RFC 7145 section 6.1). */
     private static final String NO_DIGEST = Digest.NONE.toString();
 
     private final OperationalParameters own;
@@ -28,24 +28,24 @@ public final class OperationalNegotiation {
     private boolean declared;
     private String learner;
 
-    /** Starts from the limits and preferences of this side; its {@code peerDataSegmentBytes} is not used. */
+    /** Starts a negotiation with the limits and preferences in {@code own}; {@code own.peerDataSegmentBytes} is not used. */
     public OperationalNegotiation(OperationalParameters own) {
         this(own, false);
     }
 
-    /** The same; with {@code overRdma} for a session with the extensions of RFC 7145. */
+    /** Starts a negotiation with the limits in {@code own}; with {@code overRdma}, also negotiates the keys of RFC 7145. */
     public OperationalNegotiation(OperationalParameters own, boolean overRdma) {
         this.own = own;
         this.rdma = overRdma ? new RdmaKeys(own.ownDataSegmentBytes()) : null;
         OperationalParameters defaults = OperationalParameters.DEFAULTS;
         this.initialR2t = defaults.initialR2t();
         this.immediateData = defaults.immediateData();
-        // An initiator without offers gets the defaults, within the limits of this side.
+        // If the initiator offers no length, the default applies, reduced to the limit in own.
         this.firstBurstBytes = Math.min(defaults.firstBurstBytes(), own.firstBurstBytes());
         this.maxBurstBytes = Math.min(defaults.maxBurstBytes(), own.maxBurstBytes());
     }
 
-    /** The offers of an initiator. */
+    /** Returns the offers of an initiator. */
     public TextParameters offers() {
         declared = true;
         initiator = true;
@@ -69,9 +69,9 @@ public final class OperationalNegotiation {
     }
 
     /**
-     * Answers every key of {@code offered} into {@code answers}.
+     * Adds the target's response to every offered key to {@code answers}.
      *
-     * @param operational whether the login is in its operational stage, in which this side declares its own limit, once
+     * @param operational whether the login is in its operational stage; there the target declares MaxRecvDataSegmentLength once
      */
     public void answer(Map<String, String> offered, TextParameters answers, boolean operational) {
         for (Map.Entry<String, String> pair : offered.entrySet()) {
@@ -86,7 +86,7 @@ public final class OperationalNegotiation {
         }
     }
 
-    /** The answer to one key; null for a key that needs no answer. */
+    /** Returns the response to one key, or null if the key needs no response. */
     private String answer(String key, String value) {
         return switch (key) {
             case Key.INITIATOR_NAME, Key.INITIATOR_ALIAS, Key.TARGET_NAME, Key.SESSION_TYPE, Key.AUTH_METHOD -> null;
@@ -116,7 +116,7 @@ public final class OperationalNegotiation {
         };
     }
 
-    /** The first known digest of the list: the initiator lists its preferred one first. */
+    /** Returns the first known digest of the list, or Reject. The initiator lists the digests in its order of preference. */
     private static String answerDigest(String value, Consumer<Digest> agreed) {
         Digest first = Digest.firstOf(value);
         if (first == null) {
@@ -178,9 +178,9 @@ public final class OperationalNegotiation {
     }
 
     /**
-     * Takes a target's answers to {@link #offers()}.
+     * Checks and stores the target's responses to {@link #offers()}.
      *
-     * @throws LoginException if the target refuses a required key, or its answer is outside the offer
+     * @throws LoginException if the target refuses a required key or responds with a value outside the offer
      */
     public void accept(Map<String, String> answers) throws LoginException {
         for (Map.Entry<String, String> pair : answers.entrySet()) {
@@ -197,7 +197,7 @@ public final class OperationalNegotiation {
                 case Key.HEADER_DIGEST -> headerDigest = accepted(key, value, own.headerDigest());
                 case Key.DATA_DIGEST -> dataDigest = accepted(key, value, own.dataDigest());
                 default -> {
-                    // The other keys were offered with a value that leaves the target no choice.
+                    // The target can respond to the other keys only with the offered value.
                     if (rdma != null) {
                         rdma.accept(key, value);
                     }
@@ -208,14 +208,16 @@ public final class OperationalNegotiation {
 
     private static boolean accepted(String key, String value) throws LoginException {
         if (!isBoolean(value)) {
-            throw new LoginException("the target answered " + key + "=" + value + ", which is neither Yes nor No");
+            throw new LoginException(
+                "the target responded with " + key + "=" + value + "; the value must be Yes or No");
         }
         return value.equals(Key.YES);
     }
 
     private static void acceptedOnly(String key, String value, String offered) throws LoginException {
         if (!value.equals(offered)) {
-            throw new LoginException("the target answered " + key + "=" + value + ", offered was " + offered);
+            throw new LoginException(
+                "the target responded with " + key + "=" + value + "; the initiator offered " + offered);
         }
     }
 
@@ -223,32 +225,34 @@ public final class OperationalNegotiation {
         int number = number(value, MIN_LENGTH_BYTES, limit);
         if (number < 0) {
             throw new LoginException(
-                "the target answered " + key + "=" + value + ", which is not from 512 to " + limit);
+                "the target responded with " + key + "=" + value + "; the value must be from 512 to " + limit);
         }
         return number;
     }
 
     private static Digest accepted(String key, String value, Digest offered) throws LoginException {
         if (!value.equals(offered.toString())) {
-            throw new LoginException("the target answered " + key + "=" + value + ", offered was " + offered);
+            throw new LoginException(
+                "the target responded with " + key + "=" + value + "; the initiator offered " + offered);
         }
         return offered;
     }
 
     /**
-     * Ends an initiator's negotiation.
+     * Checks at the end of an initiator's negotiation that the target agreed to the required keys.
      *
-     * @throws LoginException if the target did not agree to a digest that was asked for, or to RDMA
+     * @throws LoginException if the target did not agree to the required digests, or to RDMA
      */
     public void conclude() throws LoginException {
         if (rdma != null && !rdma.isAgreed()) {
-            throw new LoginException("the target did not answer RDMAExtensions=Yes, which a session over iSER needs");
+            throw new LoginException(
+                "the target did not respond with RDMAExtensions=Yes, which a session over iSER needs");
         }
         accepted(Key.HEADER_DIGEST, headerDigest.toString(), own.headerDigest());
         accepted(Key.DATA_DIGEST, dataDigest.toString(), own.dataDigest());
     }
 
-    /** The parameters that have been agreed on so far. */
+    /** Returns the parameters that have been agreed on so far. */
     public OperationalParameters result() {
         int takes = own.ownDataSegmentBytes();
         int peerTakes = peerDataSegmentBytes;
@@ -261,7 +265,7 @@ public final class OperationalNegotiation {
             takes, peerTakes, headerDigest, dataDigest);
     }
 
-    /** The learner's label that the initiator sent, or null. */
+    /** The learner's label that the initiator sent; null if the initiator sent no label. */
     public String learner() {
         return learner;
     }

@@ -1,14 +1,14 @@
 package io.modeldisk.protocol.login;
 
 /**
- * The parameters that both sides of a session agreed on (RFC 7143 section 13).
+ * The parameters that the initiator and the target of a session agreed on (RFC 7143 section 13).
  *
- * @param initialR2t whether data after a write command needs an R2T
+ * @param initialR2t whether the initiator must wait for an R2T before it sends data after a write command
  * @param immediateData whether a write command may carry data
- * @param firstBurstBytes the most unsolicited data of a write: with the command and after it
- * @param maxBurstBytes the longest sequence of Data-In PDUs, and the most data that one R2T asks for
- * @param ownDataSegmentBytes the longest data segment that this side accepts
- * @param peerDataSegmentBytes the longest data segment that the other side accepts
+ * @param firstBurstBytes the maximum length of a write's unsolicited data, including the data in the command
+ * @param maxBurstBytes the maximum length of a sequence of Data-In PDUs, and of the data that one R2T asks for
+ * @param ownDataSegmentBytes the maximum length of a data segment that this process accepts
+ * @param peerDataSegmentBytes the maximum length of a data segment that the peer accepts
  * @param headerDigest the digest of headers
  * @param dataDigest the digest of data segments
  */
@@ -26,7 +26,7 @@ public record OperationalParameters(
     public static final OperationalParameters DEFAULTS = new OperationalParameters(true, true, 64 * 1024, 256 * 1024,
         8192, 8192, Digest.NONE, Digest.NONE);
 
-    /** The bytes of a write of {@code lengthBytes} that its command may carry. */
+    /** Returns the number of bytes that the command of a write of {@code lengthBytes} may carry. */
     public int immediateBytes(int lengthBytes) {
         return immediateData ? Math.min(lengthBytes, Math.min(firstBurstBytes, peerDataSegmentBytes)) : 0;
     }

@@ -1,15 +1,15 @@
 package io.modeldisk.protocol.login;
 
 /**
- * The additional keys of a session over RDMA, which also replace its limits for data segments (RFC 7145 section 6). Offers and
- * answers of one side; not thread-safe.
+ * Negotiates the additional keys of a session over RDMA (RFC 7145 section 6). These keys also replace the session's limits for
+ * data segments. Used by an initiator or by a target. Not thread-safe.
  */
 final class RdmaKeys {
-    /** The minimum of Linux, which has room for sense data; RFC 7145 states none. */
+    /** The minimum in Linux, which is enough for sense data; RFC 7145 states no minimum. */
     private static final int MIN_LENGTH_BYTES = 64;
     private static final int MAX_LENGTH_BYTES = (1 << 24) - 1;
 
-    /** The longest message that this side sends, even if the other side accepts more. */
+    /** The maximum length of a message that this process sends, even if the peer accepts more. */
     private final int limitBytes;
     private int initiatorTakesBytes;
     private int targetTakesBytes;
@@ -27,7 +27,7 @@ final class RdmaKeys {
             .put(Key.TARGET_RECV_DATA_SEGMENT_LENGTH, limitBytes);
     }
 
-    /** A target's answer to one of the keys; null for a declarative key. */
+    /** Returns the target's response to one of the keys, or null for a declarative key. */
     String answer(String key, String value) {
         return switch (key) {
             case Key.RDMA_EXTENSIONS -> {
@@ -44,7 +44,7 @@ final class RdmaKeys {
                 targetTakesBytes = least < 0 ? targetTakesBytes : least;
                 yield least < 0 ? Key.REJECT : Integer.toString(least);
             }
-            // MaxOutstandingUnexpectedPDUs, MaxAHSLength, TaggedBufferForSolicitedDataOnly, iSERHelloRequired: declared.
+            // MaxOutstandingUnexpectedPDUs, MaxAHSLength, TaggedBufferForSolicitedDataOnly and iSERHelloRequired are declarative.
             default -> null;
         };
     }
@@ -54,14 +54,14 @@ final class RdmaKeys {
         return offered < 0 ? -1 : (int) Math.min(limitBytes, offered);
     }
 
-    /** Takes a target's answer. */
+    /** Checks and stores a target's response. */
     void accept(String key, String value) throws LoginException {
         switch (key) {
             case Key.RDMA_EXTENSIONS -> agreed = value.equals(Key.YES);
             case Key.INITIATOR_RECV_DATA_SEGMENT_LENGTH -> initiatorTakesBytes = accepted(key, value);
             case Key.TARGET_RECV_DATA_SEGMENT_LENGTH -> targetTakesBytes = accepted(key, value);
             default -> {
-                // Other declarations of a target do not bind this side.
+                // The initiator needs no other declaration of the target.
             }
         }
     }
@@ -70,7 +70,7 @@ final class RdmaKeys {
         int taken = smaller(value);
         if (taken < 0) {
             throw new LoginException(
-                "the target answered " + key + "=" + value + ", which is not from " + MIN_LENGTH_BYTES
+                "the target responded with " + key + "=" + value + "; the value must be from " + MIN_LENGTH_BYTES
                     + " to " + limitBytes);
         }
         return taken;

@@ -6,25 +6,25 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** A right of the holder of a secret. Login, discovery, and questions for facts and status need no right. */
+/** A right of the holder of a secret. Login, discovery, and reads of facts, counters and status need no right. */
 public enum Right {
-    /** To join, push and pull on LUN 0, and to read LUN 1. */
+    /** Allows the holder to join, push and pull on LUN 0, and to read LUN 1. */
     LEARN,
-    /** To read and write LUN 1. */
+    /** Allows the holder to read and write LUN 1. */
     RAW,
-    /** To ask for facts, counters and status, as every holder may; the holder of this right only may do nothing else. */
+    /** Allows the holder only what every holder may do: to log in and to read facts, counters and status. */
     STATUS;
 
-    /** All rights: those of every initiator of a shard without secrets. */
+    /** All rights. Every initiator has them on a shard without secrets. */
     public static final Set<Right> ALL = Set.of(values());
 
-    /** The rights of a secret without {@code may=}: its holder trains, and cannot overwrite the weights. */
+    /** The rights of a secret without {@code may=}: the holder can train but cannot overwrite the weights. */
     public static final Set<Right> DEFAULT = Set.of(LEARN, STATUS);
 
     /**
-     * The rights of a list, such as {@code learn,raw}.
+     * Parses a list of rights, such as {@code learn,raw}.
      *
-     * @throws IllegalArgumentException for an unknown word, with the word and the rights
+     * @throws IllegalArgumentException for an unknown word; the message has the word and lists the rights
      */
     public static Set<Right> parse(String list) {
         Set<Right> rights = EnumSet.noneOf(Right.class);

@@ -3,11 +3,11 @@ package io.modeldisk.protocol.login;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
-/** The text of a portal (RFC 7143 section 13.8). */
+/** Formats the address of a portal (RFC 7143 section 13.8). */
 public final class TargetAddress {
     private TargetAddress() {}
 
-    /** {@code HOST:PORT}; an IPv6 address in brackets and without its zone, which means nothing on another machine. */
+    /** Returns {@code HOST:PORT}. An IPv6 address is in brackets, without its zone, which has no meaning on another machine. */
     public static String text(InetSocketAddress portal) {
         String host = portal.getHostString();
         InetAddress address = portal.getAddress();

@@ -4,7 +4,7 @@ import java.util.Base64;
 import java.util.HexFormat;
 import java.util.regex.Pattern;
 
-/** The constants in text values: decimal, hexadecimal and base64 (RFC 7143 section 6.1). */
+/** Parses the constants in text values: decimal, hexadecimal and base64 (RFC 7143 section 6.1). */
 public final class TextConstant {
     private static final Pattern DECIMAL = Pattern.compile("0|[1-9][0-9]{0,17}");
     private static final Pattern HEXADECIMAL = Pattern.compile("0[xX][0-9a-fA-F]+");
@@ -12,7 +12,7 @@ public final class TextConstant {
 
     private TextConstant() {}
 
-    /** A number in decimal, without leading zeros, or in hexadecimal; -1 for other text, or outside least to most. */
+    /** Parses a hexadecimal number, or a decimal number without leading zeros. Returns -1 for other text or if out of bounds. */
     public static long number(String value, long least, long most) {
         long number = -1;
         if (DECIMAL.matcher(value).matches()) {
@@ -24,7 +24,7 @@ public final class TextConstant {
         return number >= least && number <= most ? number : -1;
     }
 
-    /** Bytes in hexadecimal ({@code 0x…}) or base64 ({@code 0b…}); null for other text, or above {@code mostBytes}. */
+    /** Parses hexadecimal ({@code 0x…}) or base64 ({@code 0b…}). Returns null if malformed or above {@code mostBytes}. */
     public static byte[] bytes(String value, int mostBytes) {
         if (value.length() < 3 || value.length() > 2 + 2 * mostBytes || value.charAt(0) != '0') {
             return null;
@@ -42,7 +42,7 @@ public final class TextConstant {
         }
     }
 
-    /** Bytes as a hexadecimal constant. */
+    /** Returns bytes as a hexadecimal constant. */
     public static String hexadecimal(byte[] bytes) {
         return "0x" + HexFormat.of().formatHex(bytes);
     }

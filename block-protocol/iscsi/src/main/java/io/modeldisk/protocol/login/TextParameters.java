@@ -7,12 +7,12 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * Text keys and values of a login or text exchange (RFC 7143 section 6.1), in order of arrival. Not thread-safe.
+ * The text keys and values of a login or of a text exchange (RFC 7143 section 6.1), in the order of arrival. Not thread-safe.
  *
- * <p>Text in several PDUs is gathered first, up to {@value #MAX_TEXT_BYTES} bytes.
+ * <p>A caller first collects the text of several PDUs, up to {@value #MAX_TEXT_BYTES} bytes.
  */
 public final class TextParameters {
-    /** The most text that one exchange may gather. */
+    /** The maximum length of the text of one exchange, in bytes. */
     public static final int MAX_TEXT_BYTES = 64 * 1024;
 
     private static final int MAX_PAIRS = 256;
@@ -23,10 +23,10 @@ public final class TextParameters {
     private final Map<String, String> values = new LinkedHashMap<>();
 
     /**
-     * Reads {@code key=value} pairs, each ended by a zero byte.
+     * Parses {@code key=value} pairs. A zero byte follows each pair.
      *
-     * @throws LoginException for text without '=', for a key or value that is too long, for a repeated or malformed key, and for
-     *     more than {@value #MAX_PAIRS} pairs
+     * @throws LoginException if a pair has no '=', if a key or value is too long, if a key is malformed or repeated, or if there
+     *     are more than {@value #MAX_PAIRS} pairs
      */
     public static TextParameters parse(ByteBuffer text) throws LoginException {
         TextParameters parameters = new TextParameters();
@@ -49,52 +49,52 @@ public final class TextParameters {
     private void addPair(String pair) throws LoginException {
         int equals = pair.indexOf('=');
         if (equals <= 0) {
-            throw new LoginException("text without a key");
+            throw new LoginException("the peer sent text without a key");
         }
         String key = pair.substring(0, equals);
         String value = pair.substring(equals + 1);
         if (key.length() > MAX_KEY_BYTES || value.length() > MAX_VALUE_BYTES) {
-            throw new LoginException("a key of more than " + MAX_KEY_BYTES + " or a value of more than "
+            throw new LoginException("the peer sent a key of more than " + MAX_KEY_BYTES + " or a value of more than "
                 + MAX_VALUE_BYTES + " bytes");
         }
         if (!KEY_NAME.matcher(key).matches()) {
-            throw new LoginException("a key of other characters than letters, digits and . - + @ _");
+            throw new LoginException("the peer sent a key with other characters than letters, digits and . - + @ _");
         }
         if (values.size() == MAX_PAIRS) {
-            throw new LoginException("more than " + MAX_PAIRS + " keys");
+            throw new LoginException("the peer sent more than " + MAX_PAIRS + " keys");
         }
         if (values.putIfAbsent(key, value) != null) {
-            throw new LoginException("key " + key + " was given twice");
+            throw new LoginException("the peer sent the key " + key + " twice");
         }
     }
 
-    /** Adds a pair. */
+    /** Sets the value of a key. */
     public TextParameters put(String key, Object value) {
         values.put(key, value.toString());
         return this;
     }
 
-    /** The value of a key, or null. */
+    /** Returns the value of a key, or null. */
     public String value(String key) {
         return values.get(key);
     }
 
-    /** The value of a key, or a default. */
+    /** Returns the value of a key, or a default. */
     public String value(String key, String otherwise) {
         return values.getOrDefault(key, otherwise);
     }
 
-    /** All pairs, in order. */
+    /** Returns all pairs in their order. */
     public Map<String, String> asMap() {
         return values;
     }
 
-    /** Whether it has no pairs. */
+    /** Returns whether there are no pairs. */
     public boolean isEmpty() {
         return values.isEmpty();
     }
 
-    /** The pairs as a data segment carries them. */
+    /** Returns the pairs as the bytes of a data segment. */
     public byte[] encode() {
         StringBuilder text = new StringBuilder();
         values.forEach((key, value) -> text.append(key).append('=').append(value).append('\0'));

@@ -8,14 +8,18 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * A range of zeroed, page-aligned memory outside the heap, addressed by a 64-bit offset. It consists of slabs of at most
- * {@value #SLAB_BYTES} bytes: a datamover registers a slab at a time, and one {@link ByteBuffer} can view one. Another process of
- * this host can map shareable memory.
+ * Zeroed, page-aligned memory outside the heap, addressed by a 64-bit offset. The memory consists of slabs of at most
+ * {@value #SLAB_BYTES} bytes. A datamover registers one slab at a time, and one {@link ByteBuffer} can cover one slab. Another
+ * process on this host can map shareable memory.
  *
- * <p>Thread-safe: only the contents change, under the locks of their owners. After {@link #close()} any access fails.
+ * <p>Thread-safe, but threads that use the same contents must synchronize their accesses. After {@link #close()}, every access
+ * fails.
  */
 public final class DataMemory implements AutoCloseable {
-    /** The size of every slab except the last: a multiple of every block size, so that no block lies in two slabs. */
+    /**
+     * The size in bytes of every slab except the last. The size is a multiple of every block size, so that no block lies in two
+     * slabs.
+     */
     public static final int SLAB_BYTES = 1 << 30;
 
     private static final int SLAB_SHIFT = 30;
@@ -34,11 +38,11 @@ public final class DataMemory implements AutoCloseable {
     }
 
     /**
-     * Allocates memory.
+     * Allocates memory that only this process can use.
      *
-     * @param bytes more than 0
+     * @param bytes the size, more than 0
      * @throws IllegalArgumentException if {@code bytes} is not positive
-     * @throws OutOfMemoryError if the machine has less
+     * @throws OutOfMemoryError if the machine has less free memory
      */
     public static DataMemory allocate(long bytes) {
         Arena arena = Arena.ofShared();
@@ -55,11 +59,12 @@ public final class DataMemory implements AutoCloseable {
     }
 
     /**
-     * Allocates memory that another process of this host can map, given a slab's {@link #descriptor}.
+     * Allocates memory that another process on this host can map. That process needs the {@link #descriptor} of each slab.
      *
-     * @param bytes more than 0
+     * @param bytes the size, more than 0
      * @throws IllegalArgumentException if {@code bytes} is not positive
-     * @throws IOException if the memory limit of this process allows less, or this machine has no such memory, with the reason
+     * @throws IOException if the memory limit of this process is too low, or this machine does not support shareable memory.
+     *     The message has the reason
      */
     public static DataMemory allocateShareable(long bytes) throws IOException {
         MemorySegment[] slabs = new MemorySegment[slabsFor(bytes)];
@@ -78,14 +83,14 @@ public final class DataMemory implements AutoCloseable {
             }
         } catch (IOException e) {
             arena.close();
-            throw new IOException("no shareable memory of " + bytes + " bytes: " + e.getMessage(), e);
+            throw new IOException("cannot allocate " + bytes + " bytes of shareable memory: " + e.getMessage(), e);
         }
         return new DataMemory(arena, slabs, descriptors, bytes);
     }
 
     /**
-     * A view of slabs that the caller owns and releases. Slab {@code i} holds the offsets from {@code i * SLAB_BYTES} on. An
-     * element may be null or short; the offsets without memory must not be used.
+     * Creates a view of slabs that the caller owns and releases. Slab {@code i} begins at offset {@code i * SLAB_BYTES}. A slab
+     * may be null or shorter than {@link #SLAB_BYTES}. Offsets without memory must not be used.
      */
     public static DataMemory viewOf(MemorySegment... slabs) {
         return new DataMemory(null, slabs.clone(), new int[0], (long) slabs.length << SLAB_SHIFT);
@@ -102,22 +107,22 @@ public final class DataMemory implements AutoCloseable {
         return Math.min(SLAB_BYTES, bytes - ((long) slab << SLAB_SHIFT));
     }
 
-    /** Whether another process can map it. */
+    /** Whether another process can map this memory. */
     public boolean isShareable() {
         return descriptors.length > 0;
     }
 
-    /** The file descriptor of a slab of shareable memory; it is closed with the memory. */
+    /** The file descriptor of a slab of shareable memory. {@link #close()} closes the descriptor. */
     public int descriptor(int slab) {
         return descriptors[slab];
     }
 
-    /** Whether it has not been closed. */
+    /** Whether the memory is still open. */
     public boolean isOpen() {
         return arena == null || arena.scope().isAlive();
     }
 
-    /** The size of the whole range. */
+    /** The size of the memory in bytes. */
     public long bytes() {
         return bytes;
     }
@@ -127,37 +132,43 @@ public final class DataMemory implements AutoCloseable {
         return slabs.length;
     }
 
-    /** The slab that holds the byte at {@code offset}, at the offset {@link #offsetInSlab}. */
+    /**
+     * Returns the slab that holds the byte at {@code offset}. {@link #offsetInSlab} returns the position of the byte in the
+     * slab.
+     */
     public MemorySegment slab(long offset) {
         return slabs[slabIndex(offset)];
     }
 
-    /** The index of the slab that holds the byte at {@code offset}. */
+    /** Returns the index of the slab that holds the byte at {@code offset}. */
     public static int slabIndex(long offset) {
         return (int) (offset >>> SLAB_SHIFT);
     }
 
-    /** The offset within its slab of the byte at {@code offset}. */
+    /** Returns the position, within a slab, of the byte at {@code offset}. */
     public static int offsetInSlab(long offset) {
         return (int) (offset & (SLAB_BYTES - 1));
     }
 
-    /** The number of bytes from {@code offset} to the end of its slab. */
+    /** Returns the number of bytes from {@code offset} to the end of the slab that holds this offset. */
     public int bytesLeftInSlab(long offset) {
         return (int) slab(offset).byteSize() - offsetInSlab(offset);
     }
 
-    /** The address of the byte at {@code offset}, for a system call's vector. */
+    /** Returns the native address of the byte at {@code offset}, for system calls. */
     public long address(long offset) {
         return slab(offset).address() + offsetInSlab(offset);
     }
 
-    /** A view of a range within one slab. Makes an object: not for the data path. */
+    /** Returns a view of a range within one slab. Must not be used on the data path, because the method allocates an object. */
     public MemorySegment segment(long offset, long lengthBytes) {
         return slab(offset).asSlice(offsetInSlab(offset), lengthBytes);
     }
 
-    /** New buffers for one thread, one over each slab. The thread sets position and limit, so that no object is made later. */
+    /**
+     * Creates one buffer over each slab, for the use of one thread. The thread sets position and limit, so that no other
+     * objects are needed later.
+     */
     public ByteBuffer[] newViews() {
         ByteBuffer[] views = new ByteBuffer[slabs.length];
         for (int i = 0; i < views.length; i++) {
@@ -166,7 +177,7 @@ public final class DataMemory implements AutoCloseable {
         return views;
     }
 
-    /** Releases the memory, unless it is a view. The owner ensures that nothing uses it any more. */
+    /** Releases the memory, unless this object is a view. The caller must ensure that no thread uses the memory any more. */
     @Override
     public void close() {
         if (arena != null) {

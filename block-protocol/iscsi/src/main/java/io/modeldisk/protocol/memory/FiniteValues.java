@@ -7,13 +7,13 @@ import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
-/** Searches float32 values in native memory for NaN and infinity. Allocates nothing. Thread-safe. */
+/** Searches float32 values in native memory for NaN and infinity. Allocates no objects. Thread-safe. */
 public final class FiniteValues {
     private static final VectorSpecies<Integer> SPECIES = IntVector.SPECIES_PREFERRED.vectorBitSize() > 256
         ? IntVector.SPECIES_256
         : IntVector.SPECIES_PREFERRED;
     private static final int STEP_BYTES = 2 * SPECIES.vectorByteSize();
-    // Without AVX2 the compiler makes an object of each vector.
+    // Without AVX2, the JIT compiler allocates an object for each vector.
     private static final boolean VECTORS = SPECIES.vectorBitSize() >= 256;
 
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
@@ -23,10 +23,10 @@ public final class FiniteValues {
     private FiniteValues() {}
 
     /**
-     * Returns whether no value is a NaN or an infinity.
+     * Returns whether all values of a range are finite.
      *
-     * @param offset in bytes
-     * @param lengthBytes a multiple of 4
+     * @param offset the offset of the range in bytes
+     * @param lengthBytes the length of the range, a multiple of 4
      */
     public static boolean areIn(DataMemory memory, long offset, long lengthBytes) {
         long at = offset;
@@ -44,14 +44,14 @@ public final class FiniteValues {
 
     @SuppressWarnings("restricted")
     static boolean areIn(MemorySegment segment, long offset, long lengthBytes) {
-        // A segment of another class in these loops would make them many times slower for all callers.
+        // All segments get the same class here, because a second class would make the loops many times slower for all callers.
         MemorySegment values = segment.asSlice(offset, lengthBytes).reinterpret(lengthBytes);
         long vectorBytes = VECTORS ? lengthBytes - lengthBytes % STEP_BYTES : 0;
         return areVectorsFinite(values, vectorBytes) && areScalarsFinite(values, vectorBytes, lengthBytes);
     }
 
-    // As integers without their sign, NaN and infinity are greater than all other values. Each of two maxima waits for its last
-    // step only.
+    // As integers without the sign bit, NaN and infinity are greater than finite values. Two maxima can be computed in
+    // parallel.
     private static boolean areVectorsFinite(MemorySegment values, long end) {
         ByteOrder order = ByteOrder.nativeOrder();
         IntVector even = IntVector.zero(SPECIES);

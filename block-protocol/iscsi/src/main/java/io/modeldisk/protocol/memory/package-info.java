@@ -1,2 +1,5 @@
-/** The memory that data moves through: allocated once at start, in slabs that every datamover can register. No protocol here. */
+/**
+ * The memory that holds data during transfers. The memory is allocated once at the start, in slabs that every datamover can
+ * register.
+ */
 package io.modeldisk.protocol.memory;

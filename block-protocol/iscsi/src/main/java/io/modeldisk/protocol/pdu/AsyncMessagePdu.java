@@ -4,23 +4,23 @@ import java.nio.ByteBuffer;
 
 /** Asynchronous Message (RFC 7143 section 11.9). */
 public final class AsyncMessagePdu extends ResponsePdu {
-    /** The target asks for a logout. */
+    /** Event: the target asks the initiator to log out. */
     public static final int LOGOUT_REQUESTED = 1;
 
-    /** The target drops this connection. */
+    /** Event: the target closes this connection. */
     public static final int CONNECTION_DROPPED = 2;
 
-    /** The target drops all connections of the session. */
+    /** Event: the target closes all connections of the session. */
     public static final int SESSION_DROPPED = 3;
 
     private static final int EVENT = 36;
 
-    /** A view of {@code header}. */
+    /** Creates a view of {@code header}. */
     public AsyncMessagePdu(ByteBuffer header) {
         super(header);
     }
 
-    /** Begins a message. */
+    /** Fills the header with an Asynchronous Message with this event. */
     public AsyncMessagePdu begin(int event) {
         clear(Opcode.ASYNC_MESSAGE, FLAG_FINAL);
         initiatorTaskTag(RESERVED_TAG);
@@ -28,7 +28,7 @@ public final class AsyncMessagePdu extends ResponsePdu {
         return this;
     }
 
-    /** The event. */
+    /** The code of the event. */
     public int event() {
         return header.get(EVENT) & 0xFF;
     }

@@ -10,12 +10,12 @@ public final class DataInPdu extends ResponsePdu {
     private static final int DATA_SN = 36;
     private static final int BUFFER_OFFSET = 40;
 
-    /** A view of {@code header}. */
+    /** Creates a view of {@code header}. */
     public DataInPdu(ByteBuffer header) {
         super(header);
     }
 
-    /** Begins a PDU with its place in the task's data. */
+    /** Fills the header with a Data-In PDU and the position of its data in the data of the task. */
     public DataInPdu begin(int initiatorTaskTag, int dataSn, int bufferOffset, int dataBytes, boolean last) {
         clear(Opcode.DATA_IN, last ? FLAG_FINAL : 0);
         initiatorTaskTag(initiatorTaskTag);
@@ -24,29 +24,29 @@ public final class DataInPdu extends ResponsePdu {
         return this;
     }
 
-    /** Carries the status of the command as well: no SCSI Response follows. */
+    /** Adds the status of the command, so that no SCSI Response follows. */
     public DataInPdu withStatus(int status, long residual) {
         header.put(1, (byte) (header.get(1) | FLAG_STATUS)).put(STATUS, (byte) status);
         ScsiResponsePdu.setResidual(header, residual);
         return this;
     }
 
-    /** Whether it carries the command's status. */
+    /** Returns whether the PDU carries the status of the command. */
     public boolean hasStatus() {
         return (flags() & FLAG_STATUS) != 0;
     }
 
-    /** The SCSI status, if it has one. */
+    /** The SCSI status, if {@link #hasStatus} is true. */
     public int status() {
         return header.get(STATUS) & 0xFF;
     }
 
-    /** Where in the task's data this PDU's lie; unsigned. */
+    /** The offset of the PDU's data in the data of the task, unsigned. */
     public long bufferOffset() {
         return header.getInt(BUFFER_OFFSET) & 0xFFFFFFFFL;
     }
 
-    /** The PDU's number among the task's Data-In PDUs. */
+    /** The number of the PDU in the sequence of the task's Data-In PDUs. */
     public int dataSn() {
         return header.getInt(DATA_SN);
     }

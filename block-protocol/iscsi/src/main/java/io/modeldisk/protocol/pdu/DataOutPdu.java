@@ -9,12 +9,12 @@ public final class DataOutPdu extends Pdu {
     private static final int DATA_SN = 36;
     private static final int BUFFER_OFFSET = 40;
 
-    /** A view of {@code header}. */
+    /** Creates a view of {@code header}. */
     public DataOutPdu(ByteBuffer header) {
         super(header);
     }
 
-    /** Begins a PDU that answers an R2T, or is unsolicited if the tag is the reserved one. */
+    /** Fills the header with a Data-Out PDU that responds to an R2T; with the reserved tag, the PDU carries unsolicited data. */
     public DataOutPdu begin(int initiatorTaskTag, int targetTransferTag, long lunField, int expStatSn) {
         clear(Opcode.DATA_OUT, 0);
         lunField(lunField);
@@ -23,24 +23,24 @@ public final class DataOutPdu extends Pdu {
         return this;
     }
 
-    /** Sets its place in the task's data. */
+    /** Sets the position of the PDU's data in the data of the task. */
     public DataOutPdu data(int dataSn, int bufferOffset, int dataBytes, boolean last) {
         dataSegmentBytes(dataBytes);
         header.put(1, (byte) (last ? FLAG_FINAL : 0)).putInt(DATA_SN, dataSn).putInt(BUFFER_OFFSET, bufferOffset);
         return this;
     }
 
-    /** The tag of the R2T that it answers, or the reserved one. */
+    /** The tag of the R2T that the PDU responds to; the reserved tag for unsolicited data. */
     public int targetTransferTag() {
         return header.getInt(TARGET_TRANSFER_TAG);
     }
 
-    /** Its number within its sequence. */
+    /** The number of the PDU in its sequence of Data-Out PDUs. */
     public int dataSn() {
         return header.getInt(DATA_SN);
     }
 
-    /** Where in the task's data this PDU's lie; unsigned. */
+    /** The offset of the PDU's data in the data of the task, unsigned. */
     public long bufferOffset() {
         return header.getInt(BUFFER_OFFSET) & 0xFFFFFFFFL;
     }

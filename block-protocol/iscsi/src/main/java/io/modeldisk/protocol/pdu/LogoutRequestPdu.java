@@ -10,17 +10,17 @@ public final class LogoutRequestPdu extends RequestPdu {
     /** Reason: close the connection. */
     public static final int CLOSE_CONNECTION = 1;
 
-    /** Reason: remove the connection, for its tasks to go on with on another. */
+    /** Reason: remove the connection, so that another connection can continue its tasks. */
     public static final int RECOVER_CONNECTION = 2;
 
     private static final int CID = 20;
 
-    /** A view of {@code header}. */
+    /** Creates a view of {@code header}. */
     public LogoutRequestPdu(ByteBuffer header) {
         super(header);
     }
 
-    /** Begins a request that closes the session. */
+    /** Fills the header with a Logout Request that closes the session. */
     public LogoutRequestPdu begin(int initiatorTaskTag) {
         clear(Opcode.LOGOUT_REQUEST, FLAG_FINAL | CLOSE_SESSION);
         setImmediate();
@@ -28,12 +28,12 @@ public final class LogoutRequestPdu extends RequestPdu {
         return this;
     }
 
-    /** The reason: to close the session or a connection, or to recover. */
+    /** The reason: close the session, close a connection, or recover a connection. */
     public int reason() {
         return flags() & 0x7F;
     }
 
-    /** The connection that is to be closed. */
+    /** The number of the connection to close. */
     public int cid() {
         return header.getShort(CID) & 0xFFFF;
     }

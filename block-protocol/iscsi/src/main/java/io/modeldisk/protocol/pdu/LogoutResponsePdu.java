@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 
 /** Logout Response (RFC 7143 section 11.15). */
 public final class LogoutResponsePdu extends ResponsePdu {
-    /** Closed. */
+    /** The connection or the session was closed. */
     public static final int SUCCESS = 0;
 
     /** The connection does not exist. */
@@ -15,12 +15,12 @@ public final class LogoutResponsePdu extends ResponsePdu {
 
     private static final int RESPONSE = 2;
 
-    /** A view of {@code header}. */
+    /** Creates a view of {@code header}. */
     public LogoutResponsePdu(ByteBuffer header) {
         super(header);
     }
 
-    /** Begins a response. */
+    /** Fills the header with a Logout Response. */
     public LogoutResponsePdu begin(int initiatorTaskTag, int response) {
         clear(Opcode.LOGOUT_RESPONSE, FLAG_FINAL);
         initiatorTaskTag(initiatorTaskTag);

@@ -6,12 +6,12 @@ import java.nio.ByteBuffer;
 public final class NopInPdu extends ResponsePdu {
     private static final int TARGET_TRANSFER_TAG = 20;
 
-    /** A view of {@code header}. */
+    /** Creates a view of {@code header}. */
     public NopInPdu(ByteBuffer header) {
         super(header);
     }
 
-    /** Begins an answer to a NOP-Out, or a ping of the target's own if {@code initiatorTaskTag} is the reserved tag. */
+    /** Fills the header with a response to a NOP-Out, or with a ping if {@code initiatorTaskTag} is the reserved tag. */
     public NopInPdu begin(int initiatorTaskTag, int targetTransferTag, long lunField) {
         clear(Opcode.NOP_IN, FLAG_FINAL);
         lunField(lunField);
@@ -20,7 +20,7 @@ public final class NopInPdu extends ResponsePdu {
         return this;
     }
 
-    /** The tag that an answer must carry; the reserved tag if no answer is expected. */
+    /** The tag that the initiator's response must carry; the reserved tag if the target expects no response. */
     public int targetTransferTag() {
         return header.getInt(TARGET_TRANSFER_TAG);
     }

@@ -6,12 +6,12 @@ import java.nio.ByteBuffer;
 public final class NopOutPdu extends RequestPdu {
     private static final int TARGET_TRANSFER_TAG = 20;
 
-    /** A view of {@code header}. */
+    /** Creates a view of {@code header}. */
     public NopOutPdu(ByteBuffer header) {
         super(header);
     }
 
-    /** Begins an answer to a NOP-In that asked for one, with its LUN and target transfer tag. */
+    /** Fills the header with a response to a NOP-In, with the LUN and the target transfer tag of the NOP-In. */
     public NopOutPdu beginAnswer(long lun, int tag) {
         clear(Opcode.NOP_OUT, FLAG_FINAL);
         setImmediate();
@@ -21,7 +21,7 @@ public final class NopOutPdu extends RequestPdu {
         return this;
     }
 
-    /** Begins a ping that the target answers. */
+    /** Fills the header with a ping to which the target responds. */
     public NopOutPdu beginPing(int initiatorTaskTag) {
         clear(Opcode.NOP_OUT, FLAG_FINAL);
         setImmediate();
@@ -30,7 +30,7 @@ public final class NopOutPdu extends RequestPdu {
         return this;
     }
 
-    /** The tag of the NOP-In that it answers, or the reserved one. */
+    /** The tag of the NOP-In that this PDU responds to; the reserved tag for a ping. */
     public int targetTransferTag() {
         return header.getInt(TARGET_TRANSFER_TAG);
     }

@@ -5,18 +5,18 @@ import java.nio.ByteOrder;
 
 /**
  * A flyweight over the 48-byte Basic Header Segment that starts every PDU (RFC 7143 section 11.2.1), with the fields that all
- * PDUs have at the same place. Subclasses add their own; all of them may be laid over the same buffer.
+ * PDUs have at the same offset. Subclasses add the fields of one kind of PDU. Several subclasses may view the same buffer.
  *
- * <p>Not thread-safe: it is a view of a buffer that one thread owns. Uses absolute positions only.
+ * <p>Not thread-safe: one thread owns the buffer. Reads and writes do not change the position of the buffer.
  */
 public class Pdu {
     /** The length of the Basic Header Segment. */
     public static final int BHS_BYTES = 48;
 
-    /** The reserved tag: no task, or no transfer. */
+    /** The reserved tag, which means no task or no transfer. */
     public static final int RESERVED_TAG = 0xFFFFFFFF;
 
-    /** The final bit of byte 1. */
+    /** The final bit (F) of byte 1. */
     public static final int FLAG_FINAL = 0x80;
 
     private static final int DIGEST_BYTES = 4;
@@ -28,23 +28,25 @@ public class Pdu {
     private static final int IMMEDIATE_BIT = 0x40;
     private static final int OPCODE_MASK = 0x3F;
 
-    /** The header's bytes. */
+    /** The bytes of the header. */
     protected final ByteBuffer header;
 
-    /** A view of {@code header}, whose byte order must be big-endian. */
+    /** Creates a view of {@code header}, whose byte order must be big-endian. */
     public Pdu(ByteBuffer header) {
         if (header.order() != ByteOrder.BIG_ENDIAN || header.capacity() < BHS_BYTES) {
-            throw new IllegalArgumentException("a header must have at least 48 bytes in big-endian order");
+            throw new IllegalArgumentException(
+                "the header has " + header.capacity() + " bytes in order " + header.order()
+                    + "; it must have at least 48 bytes in big-endian order");
         }
         this.header = header;
     }
 
-    /** A new header outside the heap, with room for its digest after it. */
+    /** Allocates a header outside the heap, with space for its digest at the end. */
     public static ByteBuffer newHeader() {
         return ByteBuffer.allocateDirect(BHS_BYTES + DIGEST_BYTES);
     }
 
-    /** The bytes below this view. */
+    /** Returns the buffer of the header. */
     public final ByteBuffer header() {
         return header;
     }
@@ -57,12 +59,12 @@ public class Pdu {
         header.put(OPCODE, (byte) opcode).put(FLAGS, (byte) flags);
     }
 
-    /** The opcode, without the immediate bit. */
+    /** The opcode without the immediate bit. */
     public final int opcode() {
         return header.get(OPCODE) & OPCODE_MASK;
     }
 
-    /** Whether the command is for immediate delivery: outside the order of command numbers. */
+    /** Returns whether the request is for immediate delivery, outside the order of command numbers. */
     public final boolean immediate() {
         return (header.get(OPCODE) & IMMEDIATE_BIT) != 0;
     }
@@ -72,12 +74,12 @@ public class Pdu {
         header.put(OPCODE, (byte) (header.get(OPCODE) | IMMEDIATE_BIT));
     }
 
-    /** Byte 1: flags of the PDU's own meaning. */
+    /** Byte 1: flags whose meaning depends on the opcode. */
     public final int flags() {
         return header.get(FLAGS) & 0xFF;
     }
 
-    /** Whether the final bit is set. */
+    /** Returns whether the final bit is set. */
     public final boolean isFinal() {
         return (flags() & FLAG_FINAL) != 0;
     }
@@ -92,17 +94,17 @@ public class Pdu {
         return header.getInt(TOTAL_AHS_LENGTH) & 0xFFFFFF;
     }
 
-    /** Sets the length of the data segment; there are no additional headers. */
+    /** Sets the length of the data segment, and the length of additional header segments to 0. */
     public final void dataSegmentBytes(int bytes) {
         header.putInt(TOTAL_AHS_LENGTH, bytes);
     }
 
-    /** How many bytes pad {@code length} to a multiple of four. */
+    /** Returns the number of bytes that pad {@code length} to a multiple of four. */
     public static int paddingOf(int length) {
         return -length & 3;
     }
 
-    /** The 8-byte LUN field as it is. */
+    /** The 8-byte LUN field, not decoded. */
     public final long lunField() {
         return header.getLong(LUN);
     }
@@ -112,7 +114,7 @@ public class Pdu {
         header.putLong(LUN, lun);
     }
 
-    /** The unit's number, for single-level LUNs of either addressing method (SAM-5 4.7); -1 for any other form. */
+    /** Returns the unit's number in a single-level LUN of peripheral or flat addressing (SAM-5 4.7); -1 for any other LUN. */
     public static int decodeLun(long lunField) {
         int method = (int) (lunField >>> 62);
         if (method > 1 || (lunField & 0x0000FFFFFFFFFFFFL) != 0) {
@@ -122,7 +124,7 @@ public class Pdu {
         return method == 0 && lun > 0xFF ? -1 : lun;
     }
 
-    /** The LUN field of a unit's number from 0 to 255 (peripheral device addressing). */
+    /** Returns the LUN field for a unit's number from 0 to 255 (peripheral device addressing). */
     public static long encodeLun(int lun) {
         return (long) lun << 48;
     }
@@ -137,7 +139,7 @@ public class Pdu {
         header.putInt(INITIATOR_TASK_TAG, tag);
     }
 
-    /** Whether a PDU with this opcode carries a command number at byte 24: one that an initiator sends, but for Data-Out. */
+    /** Returns whether a PDU with this opcode has a CmdSN at byte 24: every PDU of an initiator except Data-Out and SNACK. */
     public static boolean isRequest(int opcode) {
         return opcode < Opcode.NOP_IN && opcode != Opcode.DATA_OUT && opcode != Opcode.SNACK_REQUEST;
     }

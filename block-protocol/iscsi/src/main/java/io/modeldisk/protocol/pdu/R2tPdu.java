@@ -9,12 +9,12 @@ public final class R2tPdu extends ResponsePdu {
     private static final int BUFFER_OFFSET = 40;
     private static final int DESIRED_DATA_TRANSFER_LENGTH = 44;
 
-    /** A view of {@code header}. */
+    /** Creates a view of {@code header}. */
     public R2tPdu(ByteBuffer header) {
         super(header);
     }
 
-    /** Begins a request for a part of a task's data. */
+    /** Fills the header with an R2T for a part of a task's data. */
     public R2tPdu begin(int initiatorTaskTag, int targetTransferTag, int r2tSn, int bufferOffset, int desiredBytes) {
         clear(Opcode.R2T, FLAG_FINAL);
         initiatorTaskTag(initiatorTaskTag);
@@ -25,17 +25,17 @@ public final class R2tPdu extends ResponsePdu {
         return this;
     }
 
-    /** The tag that the answering Data-Out PDUs carry. */
+    /** The tag that the Data-Out PDUs of the response carry. */
     public int targetTransferTag() {
         return header.getInt(TARGET_TRANSFER_TAG);
     }
 
-    /** Where in the task's data the wanted part starts; unsigned. */
+    /** The offset of the requested part in the data of the task, unsigned. */
     public long bufferOffset() {
         return header.getInt(BUFFER_OFFSET) & 0xFFFFFFFFL;
     }
 
-    /** How long the wanted part is; unsigned. */
+    /** The length of the requested part, unsigned. */
     public long desiredBytes() {
         return header.getInt(DESIRED_DATA_TRANSFER_LENGTH) & 0xFFFFFFFFL;
     }

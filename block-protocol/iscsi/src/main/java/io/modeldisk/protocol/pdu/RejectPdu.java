@@ -2,37 +2,37 @@ package io.modeldisk.protocol.pdu;
 
 import java.nio.ByteBuffer;
 
-/** Reject (RFC 7143 section 11.17); its data segment is the header of the rejected PDU. */
+/** Reject (RFC 7143 section 11.17). The data segment is the header of the rejected PDU. */
 public final class RejectPdu extends ResponsePdu {
-    /** The data does not match its digest. */
+    /** Reason: the data does not match its digest. */
     public static final int DATA_DIGEST_ERROR = 0x02;
 
-    /** Protocol error. */
+    /** Reason: the PDU violates the protocol. */
     public static final int PROTOCOL_ERROR = 0x04;
 
-    /** SNACK is not supported: no data is kept to be sent again. */
+    /** Reason: SNACK is not supported, because the target does not keep data to send it again. */
     public static final int SNACK_REJECT = 0x03;
 
-    /** Command not supported. */
+    /** Reason: the command is not supported. */
     public static final int COMMAND_NOT_SUPPORTED = 0x05;
 
-    /** A task with this tag has not ended yet. */
+    /** Reason: a task with this tag is still in progress. */
     public static final int TASK_IN_PROGRESS = 0x07;
 
-    /** Invalid PDU field. */
+    /** Reason: a field of the PDU is invalid. */
     public static final int INVALID_PDU_FIELD = 0x09;
 
-    /** The exchange exceeds the room for its text. */
+    /** Reason: the text of the exchange is longer than the limit. */
     public static final int LONG_OPERATION = 0x0A;
 
     private static final int REASON = 2;
 
-    /** A view of {@code header}. */
+    /** Creates a view of {@code header}. */
     public RejectPdu(ByteBuffer header) {
         super(header);
     }
 
-    /** Begins a rejection. */
+    /** Fills the header with a Reject for this reason. */
     public RejectPdu begin(int reason) {
         clear(Opcode.REJECT, FLAG_FINAL);
         initiatorTaskTag(RESERVED_TAG);
@@ -41,7 +41,7 @@ public final class RejectPdu extends ResponsePdu {
         return this;
     }
 
-    /** Why. */
+    /** The code of the reason. */
     public int reason() {
         return header.get(REASON) & 0xFF;
     }

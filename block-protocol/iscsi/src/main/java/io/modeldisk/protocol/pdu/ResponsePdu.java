@@ -2,13 +2,13 @@ package io.modeldisk.protocol.pdu;
 
 import java.nio.ByteBuffer;
 
-/** A PDU from a target, with StatSN and the command window: ExpCmdSN and MaxCmdSN (RFC 7143 section 11.4). */
+/** A PDU from a target, with StatSN and the command window from ExpCmdSN to MaxCmdSN (RFC 7143 section 11.4). */
 public class ResponsePdu extends Pdu {
     private static final int STAT_SN = 24;
     private static final int EXP_CMD_SN = 28;
     private static final int MAX_CMD_SN = 32;
 
-    /** A view of {@code header}. */
+    /** Creates a view of {@code header}. */
     public ResponsePdu(ByteBuffer header) {
         super(header);
     }
@@ -28,7 +28,7 @@ public class ResponsePdu extends Pdu {
         return header.getInt(MAX_CMD_SN);
     }
 
-    /** Sets all three numbers. */
+    /** Sets the status number and the command window. */
     public final void numbers(int statSn, int expCmdSn, int maxCmdSn) {
         header.putInt(STAT_SN, statSn).putInt(EXP_CMD_SN, expCmdSn).putInt(MAX_CMD_SN, maxCmdSn);
     }

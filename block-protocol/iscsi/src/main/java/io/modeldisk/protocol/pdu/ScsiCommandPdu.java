@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 
 /** SCSI Command (RFC 7143 section 11.3). */
 public final class ScsiCommandPdu extends RequestPdu {
-    /** The length of the CDB field. */
+    /** The length of the CDB field in bytes. */
     public static final int CDB_BYTES = 16;
 
     private static final int FLAG_READ = 0x40;
@@ -13,22 +13,22 @@ public final class ScsiCommandPdu extends RequestPdu {
     private static final int EXPECTED_DATA_TRANSFER_LENGTH = 20;
     private static final int CDB = 32;
 
-    /** A view of {@code header}. */
+    /** Creates a view of {@code header}. */
     public ScsiCommandPdu(ByteBuffer header) {
         super(header);
     }
 
-    /** Begins a command that reads. */
+    /** Fills the header with a SCSI Command for a read. */
     public ScsiCommandPdu beginRead(int expectedBytes) {
         return begin(FLAG_FINAL | FLAG_READ, expectedBytes);
     }
 
-    /** Begins a command that writes and has no unsolicited data after the command. */
+    /** Fills the header with a SCSI Command for a write without unsolicited Data-Out PDUs. */
     public ScsiCommandPdu beginWrite(int expectedBytes) {
         return begin(FLAG_FINAL | FLAG_WRITE, expectedBytes);
     }
 
-    /** Begins a command without data. */
+    /** Fills the header with a SCSI Command without data. */
     public ScsiCommandPdu beginWithoutData() {
         return begin(FLAG_FINAL, 0);
     }
@@ -39,27 +39,27 @@ public final class ScsiCommandPdu extends RequestPdu {
         return this;
     }
 
-    /** Whether the initiator expects data. */
+    /** Returns whether the initiator expects data. */
     public boolean reads() {
         return (flags() & FLAG_READ) != 0;
     }
 
-    /** Whether the initiator has data to send. */
+    /** Returns whether the initiator sends data. */
     public boolean writes() {
         return (flags() & FLAG_WRITE) != 0;
     }
 
-    /** How many bytes the initiator expects to move, unsigned. */
+    /** The number of bytes that the initiator expects to transfer, unsigned. */
     public long expectedDataTransferBytes() {
         return header.getInt(EXPECTED_DATA_TRANSFER_LENGTH) & 0xFFFFFFFFL;
     }
 
-    /** Byte {@code index} of the CDB, 0 to 15. */
+    /** Returns byte {@code index} of the CDB, 0 to 15. */
     public int cdb(int index) {
         return header.get(CDB + index) & 0xFF;
     }
 
-    /** Copies the CDB. */
+    /** Copies the CDB into an array. */
     public void copyCdb(byte[] to) {
         header.get(CDB, to, 0, CDB_BYTES);
     }
@@ -70,13 +70,13 @@ public final class ScsiCommandPdu extends RequestPdu {
         return this;
     }
 
-    /** Sets four bytes of the CDB from {@code index} on. */
+    /** Sets four bytes of the CDB from offset {@code index}. */
     public ScsiCommandPdu cdbInt(int index, int value) {
         header.putInt(CDB + index, value);
         return this;
     }
 
-    /** Sets eight bytes of the CDB from {@code index} on. */
+    /** Sets eight bytes of the CDB from offset {@code index}. */
     public ScsiCommandPdu cdbLong(int index, long value) {
         header.putLong(CDB + index, value);
         return this;

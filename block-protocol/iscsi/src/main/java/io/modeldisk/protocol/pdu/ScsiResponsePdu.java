@@ -4,10 +4,10 @@ import java.nio.ByteBuffer;
 
 /** SCSI Response (RFC 7143 section 11.4). */
 public final class ScsiResponsePdu extends ResponsePdu {
-    /** Residual overflow: the command wanted to move more than the initiator expected. */
+    /** The flag of a residual overflow: the command has more data than the initiator expected. */
     public static final int FLAG_OVERFLOW = 0x04;
 
-    /** Residual underflow: it moved less. */
+    /** The flag of a residual underflow: the command transferred less data than the initiator expected. */
     public static final int FLAG_UNDERFLOW = 0x02;
 
     private static final int RESPONSE = 2;
@@ -15,12 +15,12 @@ public final class ScsiResponsePdu extends ResponsePdu {
     private static final int EXP_DATA_SN = 36;
     private static final int RESIDUAL = 44;
 
-    /** A view of {@code header}. */
+    /** Creates a view of {@code header}. */
     public ScsiResponsePdu(ByteBuffer header) {
         super(header);
     }
 
-    /** Begins a response of a command that completed at the target, with its SCSI status. */
+    /** Fills the header with a SCSI Response and the SCSI status of a command that completed at the target. */
     public ScsiResponsePdu begin(int initiatorTaskTag, int status, int dataInCount) {
         clear(Opcode.SCSI_RESPONSE, FLAG_FINAL);
         initiatorTaskTag(initiatorTaskTag);
@@ -28,7 +28,7 @@ public final class ScsiResponsePdu extends ResponsePdu {
         return this;
     }
 
-    /** Sets the residual: positive for overflow, negative for underflow, 0 for neither. */
+    /** Sets the residual in bytes: positive for overflow, negative for underflow, 0 if there is no residual. */
     public ScsiResponsePdu residual(long residual) {
         setResidual(header, residual);
         return this;
@@ -51,7 +51,7 @@ public final class ScsiResponsePdu extends ResponsePdu {
         return header.get(STATUS) & 0xFF;
     }
 
-    /** The bytes that were not moved, or that exceeded the expected length. */
+    /** The number of bytes below or above the length that the initiator expected. */
     public long residualBytes() {
         return header.getInt(RESIDUAL) & 0xFFFFFFFFL;
     }

@@ -4,39 +4,39 @@ import java.nio.ByteBuffer;
 
 /** SCSI Task Management Function Request (RFC 7143 section 11.5). */
 public final class TaskManagementRequestPdu extends RequestPdu {
-    /** Aborts one task. */
+    /** ABORT TASK, which aborts one task. */
     public static final int ABORT_TASK = 1;
 
-    /** Aborts all tasks of this nexus on a unit. */
+    /** ABORT TASK SET, which aborts all tasks of this nexus on a unit. */
     public static final int ABORT_TASK_SET = 2;
 
     /** CLEAR ACA, which this target does not support. */
     public static final int CLEAR_ACA = 3;
 
-    /** Aborts all tasks of every nexus on a unit. */
+    /** CLEAR TASK SET, which aborts the tasks of all nexuses on a unit. */
     public static final int CLEAR_TASK_SET = 4;
 
-    /** Aborts all tasks of a unit and resets it. */
+    /** LOGICAL UNIT RESET, which aborts all tasks of a unit and resets the unit. */
     public static final int LOGICAL_UNIT_RESET = 5;
 
-    /** Aborts all tasks of all units. */
+    /** TARGET WARM RESET, which aborts all tasks of all units. */
     public static final int TARGET_WARM_RESET = 6;
 
-    /** The same, and closes all sessions. */
+    /** TARGET COLD RESET, which aborts all tasks of all units and closes all sessions. */
     public static final int TARGET_COLD_RESET = 7;
 
-    /** Takes over a task of a connection that is gone. */
+    /** TASK REASSIGN, which continues a task of a lost connection on another connection. */
     public static final int TASK_REASSIGN = 8;
 
     private static final int REFERENCED_TASK_TAG = 20;
     private static final int REF_CMD_SN = 32;
 
-    /** A view of {@code header}. */
+    /** Creates a view of {@code header}. */
     public TaskManagementRequestPdu(ByteBuffer header) {
         super(header);
     }
 
-    /** Begins a request for immediate delivery. */
+    /** Fills the header with a request for immediate delivery. */
     public TaskManagementRequestPdu begin(int initiatorTaskTag, int function, long lunField, int referencedTaskTag) {
         clear(Opcode.TASK_MANAGEMENT_REQUEST, FLAG_FINAL | function);
         setImmediate();
@@ -46,17 +46,17 @@ public final class TaskManagementRequestPdu extends RequestPdu {
         return this;
     }
 
-    /** The function. */
+    /** The code of the function. */
     public int function() {
         return flags() & 0x7F;
     }
 
-    /** The task that ABORT TASK means. */
+    /** The tag of the task that ABORT TASK refers to. */
     public int referencedTaskTag() {
         return header.getInt(REFERENCED_TASK_TAG);
     }
 
-    /** The command number of that task. */
+    /** The command number of the task that ABORT TASK refers to. */
     public int refCmdSn() {
         return header.getInt(REF_CMD_SN);
     }

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 
 /** SCSI Task Management Function Response (RFC 7143 section 11.6). */
 public final class TaskManagementResponsePdu extends ResponsePdu {
-    /** Done. */
+    /** The function is complete. */
     public static final int FUNCTION_COMPLETE = 0;
 
     /** The task does not exist. */
@@ -13,20 +13,20 @@ public final class TaskManagementResponsePdu extends ResponsePdu {
     /** The unit does not exist. */
     public static final int LUN_DOES_NOT_EXIST = 2;
 
-    /** This target cannot take over tasks. */
+    /** The target does not support TASK REASSIGN. */
     public static final int REASSIGN_NOT_SUPPORTED = 4;
 
-    /** The function is not known. */
+    /** The target does not support the function. */
     public static final int FUNCTION_NOT_SUPPORTED = 5;
 
     private static final int RESPONSE = 2;
 
-    /** A view of {@code header}. */
+    /** Creates a view of {@code header}. */
     public TaskManagementResponsePdu(ByteBuffer header) {
         super(header);
     }
 
-    /** Begins a response. */
+    /** Fills the header with a Task Management Function Response. */
     public TaskManagementResponsePdu begin(int initiatorTaskTag, int response) {
         clear(Opcode.TASK_MANAGEMENT_RESPONSE, FLAG_FINAL);
         initiatorTaskTag(initiatorTaskTag);
@@ -34,7 +34,7 @@ public final class TaskManagementResponsePdu extends ResponsePdu {
         return this;
     }
 
-    /** How it went. */
+    /** The response code. */
     public int response() {
         return header.get(RESPONSE) & 0xFF;
     }

@@ -7,17 +7,17 @@ public final class TextResponsePdu extends ResponsePdu {
     private static final int FLAG_CONTINUE = 0x40;
     private static final int TARGET_TRANSFER_TAG = 20;
 
-    /** A view of {@code header}. */
+    /** Creates a view of {@code header}. */
     public TextResponsePdu(ByteBuffer header) {
         super(header);
     }
 
-    /** Begins the response that ends an exchange. */
+    /** Fills the header with a Text Response that completes an exchange. */
     public TextResponsePdu beginFinal(int initiatorTaskTag) {
         return begin(initiatorTaskTag, FLAG_FINAL, RESERVED_TAG);
     }
 
-    /** Begins a response to an exchange that goes on, with this tag; {@code continues} if its text goes on too. */
+    /** Fills the header with a Text Response whose exchange continues with this tag; {@code continues} if more text follows. */
     public TextResponsePdu beginPart(int initiatorTaskTag, int targetTransferTag, boolean continues) {
         return begin(initiatorTaskTag, continues ? FLAG_CONTINUE : 0, targetTransferTag);
     }

@@ -1,18 +1,18 @@
 package io.modeldisk.protocol.scsi;
 
 /**
- * A flyweight over a command descriptor block (SPC-4 4.2) of 6, 10, 12 or 16 bytes, by its group code. Fields are unsigned
- * and big-endian. Not thread-safe.
+ * A flyweight over a command descriptor block (SPC-4 4.2). The group code in the operation code determines the length: 6, 10, 12
+ * or 16 bytes. Fields are unsigned and big-endian. Not thread-safe.
  */
 public final class Cdb {
-    /** The longest block. */
+    /** The length of the longest CDB in bytes. */
     public static final int MAX_BYTES = 16;
 
     private static final int SIX_BYTE_DEFAULT_BLOCKS = 256;
 
     private final byte[] bytes = new byte[MAX_BYTES];
 
-    /** The block itself, to be filled. */
+    /** Returns the bytes of the CDB, which the caller fills. */
     public byte[] bytes() {
         return bytes;
     }
@@ -22,27 +22,27 @@ public final class Cdb {
         return u8(0);
     }
 
-    /** A byte. */
+    /** Returns the byte at an offset. */
     public int u8(int at) {
         return bytes[at] & 0xFF;
     }
 
-    /** Two bytes. */
+    /** Returns the two bytes from an offset. */
     public int u16(int at) {
         return u8(at) << 8 | u8(at + 1);
     }
 
-    /** Four bytes. */
+    /** Returns the four bytes from an offset. */
     public long u32(int at) {
         return (long) u16(at) << 16 | u16(at + 2);
     }
 
-    /** Eight bytes; a value of 2^63 or more is negative. */
+    /** Returns the eight bytes from an offset; a value of 2^63 or more is negative. */
     public long u64(int at) {
         return u32(at) << 32 | u32(at + 4);
     }
 
-    /** The group code, which determines the length. */
+    /** The group code, which determines the length of the CDB. */
     private int group() {
         return opcode() >> 5;
     }
@@ -66,12 +66,12 @@ public final class Cdb {
         };
     }
 
-    /** The byte where the logical block address starts, for a field pointer. */
+    /** The offset of the logical block address, for a field pointer. */
     public int lbaField() {
         return group() == 0 ? 1 : 2;
     }
 
-    /** The byte where the number of logical blocks starts, for a field pointer. */
+    /** The offset of the number of logical blocks, for a field pointer. */
     public int blocksField() {
         return switch (group()) {
             case 0 -> 4;

@@ -4,7 +4,7 @@ import java.util.HexFormat;
 
 /**
  * The bits of a CDB that have a meaning, as REPORT SUPPORTED OPERATION CODES returns them (SPC-4 6.35.3). All other bits
- * are reserved or unsupported, except some that are ignored. Immutable.
+ * are reserved or unsupported, except for a few bits that are ignored. Immutable.
  */
 public final class CdbUsage {
     private final byte[] mask;
@@ -18,20 +18,21 @@ public final class CdbUsage {
     }
 
     /**
-     * Reads a usage map.
+     * Parses a usage map.
      *
-     * @param bytes the operation code and then a mask for each further byte of the CDB, in hexadecimal with spaces between
-     * @throws IllegalArgumentException if that is no such text, or not of 6 to 16 bytes
+     * @param bytes the operation code and a mask for each other byte of the CDB, in hexadecimal, separated by spaces
+     * @throws IllegalArgumentException if the text is malformed or does not have 6 to 16 bytes
      */
     public static CdbUsage parse(String bytes) {
         byte[] mask = HexFormat.ofDelimiter(" ").parseHex(bytes);
         if (mask.length < 6 || mask.length > Cdb.MAX_BYTES) {
-            throw new IllegalArgumentException("a CDB of " + mask.length + " bytes must have 6 to 16");
+            throw new IllegalArgumentException(
+                "the CDB '" + bytes + "' has " + mask.length + " bytes; it must have 6 to 16");
         }
         return new CdbUsage(mask, 0, 0);
     }
 
-    /** The same, with bits that may be set and are ignored. */
+    /** Returns a copy of this usage map with bits that an initiator may set and that are ignored. */
     CdbUsage ignoring(int at, int bits) {
         return new CdbUsage(mask, at, bits);
     }
@@ -41,15 +42,15 @@ public final class CdbUsage {
         return mask[0] & 0xFF;
     }
 
-    /** The map, its operation code included. */
+    /** Returns a copy of the map, which starts with the operation code. */
     byte[] bytes() {
         return mask.clone();
     }
 
     /**
-     * Refuses a CDB that has another bit set.
+     * Checks that a CDB has no bit set that is reserved or unsupported.
      *
-     * @throws ScsiException INVALID FIELD IN CDB, pointing at the first such bit
+     * @throws ScsiException INVALID FIELD IN CDB, with a pointer to the first wrong bit
      */
     public void check(Cdb cdb) throws ScsiException {
         for (int i = 1; i < mask.length; i++) {
@@ -57,7 +58,8 @@ public final class CdbUsage {
             if (wrong != 0) {
                 int bit = Integer.SIZE - 1 - Integer.numberOfLeadingZeros(wrong);
                 throw new ScsiException(Sense.invalidFieldInCdb(i, bit),
-                    "operation code %02Xh with byte %d = %02Xh".formatted(opcode(), i, cdb.u8(i)));
+                    "byte %d of the CDB with operation code %02Xh is %02Xh, which has a reserved or unsupported bit"
+                        .formatted(i, opcode(), cdb.u8(i)));
             }
         }
     }

@@ -3,7 +3,7 @@ package io.modeldisk.protocol.scsi;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Builds the parameter data that a command returns: big-endian fields, space-padded text. Not thread-safe; control path only. */
+/** Builds the parameter data that a command returns: big-endian fields and text padded with spaces. Not thread-safe. */
 final class DataBuilder {
     private byte[] data;
     private int length;

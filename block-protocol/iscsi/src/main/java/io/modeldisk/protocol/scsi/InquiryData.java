@@ -3,21 +3,21 @@ package io.modeldisk.protocol.scsi;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** The data of INQUIRY: standard data and the pages that every unit has (SPC-4 6.4 and 7.8, SBC-3 6.6). */
+/** Builds the data of INQUIRY: standard data, and the VPD pages that every unit has (SPC-4 6.4 and 7.8, SBC-3 6.6). */
 public final class InquiryData {
-    /** Supported VPD Pages. */
+    /** The code of VPD page Supported VPD Pages. */
     public static final int SUPPORTED_PAGES = 0x00;
 
-    /** Unit Serial Number. */
+    /** The code of VPD page Unit Serial Number. */
     public static final int UNIT_SERIAL_NUMBER = 0x80;
 
-    /** Device Identification. */
+    /** The code of VPD page Device Identification. */
     public static final int DEVICE_IDENTIFICATION = 0x83;
 
-    /** Block Limits. */
+    /** The code of VPD page Block Limits. */
     public static final int BLOCK_LIMITS = 0xB0;
 
-    /** Block Device Characteristics. */
+    /** The code of VPD page Block Device Characteristics. */
     public static final int BLOCK_DEVICE_CHARACTERISTICS = 0xB1;
 
     /** The T10 vendor identification. */
@@ -32,7 +32,7 @@ public final class InquiryData {
 
     private InquiryData() {}
 
-    /** Standard INQUIRY data of a disk. */
+    /** Returns the standard INQUIRY data of a disk. */
     public static byte[] standard(String product) {
         DataBuilder data = new DataBuilder(STANDARD_BYTES)
             .u8(2, 0x06) // SPC-4
@@ -49,13 +49,13 @@ public final class InquiryData {
         return data.build();
     }
 
-    /** Standard INQUIRY data of a LUN without a unit. */
+    /** Returns the standard INQUIRY data of a LUN without a logical unit. */
     public static byte[] noUnit() {
         return new DataBuilder(36).u8(0, NO_DEVICE).u8(2, 0x06).u8(3, 0x12).u8(4, 31).text(8, 8, VENDOR)
             .text(16, 16, "").text(32, 4, REVISION).build();
     }
 
-    /** The list of all pages, those of the vendor included. */
+    /** Returns the VPD page with the list of all pages, including the vendor-specific pages. */
     public static byte[] supportedPages(int[] vendorPages) {
         int count = COMMON_PAGES.length + vendorPages.length;
         DataBuilder data = new DataBuilder(4 + count).u16(2, count);
@@ -65,12 +65,12 @@ public final class InquiryData {
         return data.build();
     }
 
-    /** The serial number. */
+    /** Returns the VPD page with the serial number. */
     public static byte[] serialNumber(String serial) {
         return page(UNIT_SERIAL_NUMBER, serial.getBytes(StandardCharsets.US_ASCII));
     }
 
-    /** The designators: T10 vendor ID, EUI-64, and the names of target port and target device. */
+    /** Returns the VPD page with the designators: T10 vendor ID, EUI-64, and the names of target port and target device. */
     public static byte[] deviceIdentification(String product, String serial, long eui64, String targetName) {
         DataBuilder designators = new DataBuilder(0);
         byte[] t10 = (VENDOR + "%-16s".formatted(product) + serial).getBytes(StandardCharsets.US_ASCII);
@@ -90,18 +90,18 @@ public final class InquiryData {
             .build();
     }
 
-    /** A SCSI name string: UTF-8, ended by a zero and padded to a multiple of four (SPC-4 7.8.5.11). */
+    /** Encodes a SCSI name string: UTF-8 and a zero byte, padded to a multiple of four bytes (SPC-4 7.8.5.11). */
     private static byte[] scsiName(String name) {
         byte[] text = name.getBytes(StandardCharsets.UTF_8);
         return Arrays.copyOf(text, (text.length + 4) / 4 * 4);
     }
 
-    /** Transfer limits, in logical blocks; {@code maxWriteSame} is 0 for a unit without WRITE SAME. */
+    /** Returns the VPD page with transfer limits in logical blocks; {@code maxWriteSame} is 0 for a unit without WRITE SAME. */
     public static byte[] blockLimits(int optimalGranularity, int maxTransfer, int optimalTransfer, int maxWriteSame) {
         return new DataBuilder(64)
             .u8(1, BLOCK_LIMITS)
             .u16(2, 60)
-            .u8(4, maxWriteSame > 0 ? 1 : 0) // WSNZ: WRITE SAME of no blocks, which means all, is refused
+            .u8(4, maxWriteSame > 0 ? 1 : 0) // WSNZ: the unit refuses WRITE SAME of 0 blocks, which would mean all blocks
             .u16(6, optimalGranularity)
             .u32(8, maxTransfer)
             .u32(12, optimalTransfer)
@@ -109,12 +109,12 @@ public final class InquiryData {
             .build();
     }
 
-    /** A medium that does not rotate. */
+    /** Returns the VPD page with the characteristics of a medium that does not rotate. */
     public static byte[] blockDeviceCharacteristics() {
         return new DataBuilder(64).u8(1, BLOCK_DEVICE_CHARACTERISTICS).u16(2, 60).u16(4, 1).build();
     }
 
-    /** A page of the vendor's. */
+    /** Returns a VPD page with a code and contents. */
     public static byte[] page(int code, byte[] contents) {
         return new DataBuilder(4).u8(1, code).u16(2, contents.length).append(contents).build();
     }

@@ -1,8 +1,8 @@
 package io.modeldisk.protocol.scsi;
 
-/** The addressing unit of a logical unit (SBC-3 section 4.5): LBAs and transfer lengths count it, and I/O is aligned to it. */
+/** The unit in which LBAs and transfer lengths count (SBC-3 section 4.5). All I/O is aligned to logical blocks. */
 public final class LogicalBlock {
-    /** The size of a logical block. */
+    /** The size of a logical block in bytes. */
     public static final int BYTES = 4096;
 
     private LogicalBlock() {}

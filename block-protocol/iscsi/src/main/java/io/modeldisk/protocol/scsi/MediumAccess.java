@@ -2,7 +2,7 @@ package io.modeldisk.protocol.scsi;
 
 /** The access of a command to the medium of its logical unit. */
 public enum MediumAccess {
-    /** None; the command may return parameter data. */
+    /** Does not access the medium; the command may return parameter data. */
     NONE,
     /** Reads the medium. */
     READ,
@@ -12,14 +12,14 @@ public enum MediumAccess {
     SYNCHRONIZE,
     /** Compares data with the medium. */
     COMPARE,
-    /** Writes the medium and compares. */
+    /** Writes data to the medium and compares the medium with the data. */
     WRITE_AND_COMPARE,
     /** Compares each block of a range with one block. */
     COMPARE_SAME,
     /** Writes one block to every block of a range. */
     WRITE_SAME;
 
-    /** Whether the initiator sends data. */
+    /** Returns whether the initiator sends data with a command of this access. */
     public boolean takesData() {
         return switch (this) {
             case WRITE, COMPARE, WRITE_AND_COMPARE, COMPARE_SAME, WRITE_SAME -> true;
@@ -27,7 +27,7 @@ public enum MediumAccess {
         };
     }
 
-    /** Whether the medium changes. */
+    /** Returns whether a command of this access changes the medium. */
     public boolean writes() {
         return switch (this) {
             case WRITE, WRITE_AND_COMPARE, WRITE_SAME -> true;
@@ -35,7 +35,7 @@ public enum MediumAccess {
         };
     }
 
-    /** Whether the command returns data of the medium, or compares it. */
+    /** Returns whether a command of this access returns or compares data of the medium. */
     public boolean reads() {
         return switch (this) {
             case READ, COMPARE, WRITE_AND_COMPARE, COMPARE_SAME -> true;

@@ -1,6 +1,6 @@
 package io.modeldisk.protocol.scsi;
 
-/** The data of MODE SENSE (SPC-4 6.11 and 7.5, SBC-3 6.5): no page is changeable or saved. */
+/** Builds the data of MODE SENSE (SPC-4 6.11 and 7.5, SBC-3 6.5). No mode page can be changed or saved. */
 public final class ModePages {
     private static final int CACHING = 0x08;
     private static final int CONTROL = 0x0A;
@@ -12,7 +12,7 @@ public final class ModePages {
 
     private ModePages() {}
 
-    /** MODE SENSE (6) or (10), by its opcode. */
+    /** Returns the data of MODE SENSE (6) or MODE SENSE (10). The operation code of the CDB selects the format. */
     public static byte[] sense(Cdb cdb, long capacityBlocks, int blockBytes) throws ScsiException {
         boolean six = cdb.opcode() == ScsiCommand.MODE_SENSE_6.opcode();
         boolean withoutDescriptor = (cdb.u8(1) & 0x08) != 0;
@@ -30,10 +30,10 @@ public final class ModePages {
         if (pages.length == 0) {
             boolean subpage = pages(page, 0, false).length > 0;
             throw new ScsiException(subpage ? Sense.invalidFieldInCdb(3) : Sense.invalidFieldInCdb(2, 5),
-                "no mode page %02Xh, subpage %02Xh".formatted(page, cdb.u8(3)));
+                "mode page %02Xh with subpage %02Xh does not exist".formatted(page, cdb.u8(3)));
         }
         data.append(pages);
-        // DPOFUA: reads and writes accept these bits, which have no effect without a cache.
+        // The bit DPOFUA: reads and writes accept DPO and FUA, which have no effect because there is no cache.
         if (six) {
             data.u8(0, data.length() - 1).u8(2, 0x10).u8(3, descriptorBytes);
         } else {
@@ -51,8 +51,8 @@ public final class ModePages {
             data.append(new DataBuilder(20).u8(0, CACHING).u8(1, 18).build());
         }
         if (page == CONTROL || page == ALL) {
-            // Commands of simple attribute may be reordered freely: different blocks are independent.
-            // TAS: a task that another nexus aborts ends with TASK ABORTED, or its initiator would wait for it.
+            // Byte 3: SIMPLE commands may be reordered freely, because different blocks are independent.
+            // Byte 5, TAS: a task that another nexus aborts ends with TASK ABORTED; without a status its initiator would wait.
             data.append(new DataBuilder(12).u8(0, CONTROL).u8(1, 10).u8(3, changeable ? 0 : 0x10)
                 .u8(5, changeable ? 0 : 0x40).build());
         }

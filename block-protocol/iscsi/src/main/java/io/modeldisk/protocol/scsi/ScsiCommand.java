@@ -1,8 +1,8 @@
 package io.modeldisk.protocol.scsi;
 
 /**
- * The commands that the target engine knows (SPC-4 clause 6, SBC-3 clause 5), each with the bits of its CDB that it looks at. The
- * same table decodes a command, refuses bits it does not support, and answers REPORT SUPPORTED OPERATION CODES.
+ * The commands that the target engine supports (SPC-4 clause 6, SBC-3 clause 5), each with the bits of its CDB that have a
+ * meaning. The table is used to decode commands, to refuse unsupported bits, and for REPORT SUPPORTED OPERATION CODES.
  */
 public enum ScsiCommand {
     /** TEST UNIT READY. */
@@ -47,15 +47,15 @@ public enum ScsiCommand {
     PRE_FETCH_16(Scope.MEDIUM, "90 02 FF FF FF FF FF FF FF FF FF FF FF FF 00 00"),
     /** SYNCHRONIZE CACHE (16). */
     SYNCHRONIZE_CACHE_16(Scope.MEDIUM, "91 02 FF FF FF FF FF FF FF FF FF FF FF FF 00 00"),
-    /** WRITE SAME (16), also without a block of data (NDOB). */
+    /** WRITE SAME (16). With the NDOB bit, the command has no data. */
     WRITE_SAME_16(Scope.DISK, "93 01 FF FF FF FF FF FF FF FF FF FF FF FF 00 00"),
-    /** READ CAPACITY (16), a service action. */
+    /** READ CAPACITY (16), a service action of operation code 9Eh. */
     READ_CAPACITY_16(0x10, "9E 1F 00 00 00 00 00 00 00 00 FF FF FF FF 00 00"),
     /** REPORT LUNS. */
     REPORT_LUNS(Scope.DEVICE, "A0 00 FF 00 00 00 FF FF FF FF 00 00"),
-    /** REPORT SUPPORTED OPERATION CODES, a service action. */
+    /** REPORT SUPPORTED OPERATION CODES, a service action of operation code A3h. */
     REPORT_SUPPORTED_OPERATION_CODES(0x0C, "A3 1F 87 FF FF FF FF FF FF FF 00 00"),
-    /** REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS, a service action. */
+    /** REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS, a service action of operation code A3h. */
     REPORT_SUPPORTED_TASK_MANAGEMENT_FUNCTIONS(0x0D, "A3 1F 80 00 00 00 FF FF FF FF 00 00"),
     /** READ (12). */
     READ_12(Scope.MEDIUM, "A8 18 FF FF FF FF FF FF FF FF 00 00"),
@@ -66,9 +66,9 @@ public enum ScsiCommand {
     /** VERIFY (12). */
     VERIFY_12(Scope.DISK, "AF 16 FF FF FF FF FF FF FF FF 00 00");
 
-    /** The part of the target that a command concerns. */
+    /** The part of a logical unit that a command accesses. */
     private enum Scope {
-        /** The unit itself. */
+        /** The logical unit itself. */
         DEVICE,
         /** A range of the medium. */
         MEDIUM,
@@ -100,7 +100,7 @@ public enum ScsiCommand {
         this.usage = scope == Scope.DEVICE ? parsed : ignoringGroupNumber(parsed);
     }
 
-    /** GROUP NUMBER is ignored: there are no statistics by group (SBC-3 4.22). */
+    /** Adds GROUP NUMBER to the ignored bits, because there are no statistics for each group (SBC-3 4.22). */
     private static CdbUsage ignoringGroupNumber(CdbUsage usage) {
         return switch (usage.opcode() >> 5) {
             case 1, 2 -> usage.ignoring(6, GROUP_NUMBER_MASK);
@@ -121,9 +121,9 @@ public enum ScsiCommand {
     }
 
     /**
-     * The command that a CDB asks for, or null if its operation code is not known.
+     * Returns the command that a CDB asks for, or null if the operation code is not known.
      *
-     * @throws ScsiException if the code is known, but not its service action: INVALID FIELD IN CDB
+     * @throws ScsiException INVALID FIELD IN CDB, if the operation code is known but the service action is not
      */
     public static ScsiCommand find(Cdb cdb) throws ScsiException {
         ScsiCommand first = FIRST_BY_OPCODE[cdb.opcode()];
@@ -134,17 +134,17 @@ public enum ScsiCommand {
         ScsiCommand command = of(cdb.opcode(), action);
         if (command == null) {
             throw new ScsiException(Sense.invalidFieldInCdb(1, 4),
-                "service action %02Xh of operation code %02Xh".formatted(action, cdb.opcode()));
+                "operation code %02Xh has no service action %02Xh".formatted(cdb.opcode(), action));
         }
         return command;
     }
 
-    /** The first command with this operation code, or null. */
+    /** Returns the first command with this operation code, or null. */
     static ScsiCommand of(int opcode) {
         return FIRST_BY_OPCODE[opcode];
     }
 
-    /** The command with this operation code and service action, or null. */
+    /** Returns the command with this operation code and service action, or null. */
     static ScsiCommand of(int opcode, int serviceAction) {
         for (ScsiCommand command : values()) {
             if (command.opcode() == opcode && command.serviceAction == serviceAction) {
@@ -159,22 +159,22 @@ public enum ScsiCommand {
         return usage.opcode();
     }
 
-    /** Whether its operation code has service actions. */
+    /** Returns whether the operation code of this command has service actions. */
     boolean hasServiceAction() {
         return serviceAction != NO_SERVICE_ACTION;
     }
 
-    /** The service action, 0 to 31; only if there is one. */
+    /** The service action, 0 to 31; -1 if the command is not a service action. */
     int serviceAction() {
         return serviceAction;
     }
 
-    /** Whether only a plain disk has it: a unit that returns the data written to it. */
+    /** Returns whether only a plain disk supports this command: a unit where a read returns the data that was written. */
     public boolean needsDisk() {
         return scope == Scope.DISK;
     }
 
-    /** Which bits of the CDB are looked at; in the place of a service action that itself. */
+    /** Returns the mask of the CDB bits that have a meaning. In a service action, byte 1 is the service action, not a mask. */
     byte[] usage() {
         byte[] bytes = usage.bytes();
         if (hasServiceAction()) {
@@ -184,9 +184,9 @@ public enum ScsiCommand {
     }
 
     /**
-     * Refuses a CDB with an unsupported or reserved bit set.
+     * Checks that a CDB has no bit set that is reserved or unsupported.
      *
-     * @throws ScsiException INVALID FIELD IN CDB, pointing at the first such bit
+     * @throws ScsiException INVALID FIELD IN CDB, with a pointer to the first wrong bit
      */
     public void check(Cdb cdb) throws ScsiException {
         usage.check(cdb);

@@ -2,14 +2,14 @@ package io.modeldisk.protocol.scsi;
 
 import java.io.Serial;
 
-/** Ends a task with CHECK CONDITION and this sense. */
+/** Thrown to end a task with status CHECK CONDITION and sense data. */
 public final class ScsiException extends Exception {
     @Serial
     private static final long serialVersionUID = 1;
 
     private final transient Sense sense;
 
-    /** A failure with a message for the log. */
+    /** Creates an exception with sense data and a message for the log. */
     public ScsiException(Sense sense, String message) {
         super(message + " (" + sense + ")");
         this.sense = sense;

@@ -1,31 +1,31 @@
 package io.modeldisk.protocol.scsi;
 
-/** Status codes (SAM-5 5.3). */
+/** SCSI status codes (SAM-5 5.3). */
 public final class ScsiStatus {
-    /** The task completed. */
+    /** The command completed without an error. */
     public static final int GOOD = 0x00;
 
-    /** The command failed; sense data has the reason. */
+    /** The command failed; the sense data has the reason. */
     public static final int CHECK_CONDITION = 0x02;
 
-    /** GOOD, and the condition holds: all of a PRE-FETCH is in the cache. */
+    /** The command completed and its condition is met: all blocks of a PRE-FETCH are in the cache. */
     public static final int CONDITION_MET = 0x04;
 
-    /** Not now: try again. */
+    /** The unit cannot accept the command now; the initiator may send the command again later. */
     public static final int BUSY = 0x08;
 
     /** Another nexus holds a reservation. */
     public static final int RESERVATION_CONFLICT = 0x18;
 
-    /** No room for another task. */
+    /** The unit has reached its limit of tasks. */
     public static final int TASK_SET_FULL = 0x28;
 
-    /** Another nexus has aborted the task, which had no effect. */
+    /** Another nexus has aborted the task. The task had no effect, except that a WRITE SAME may have written some blocks. */
     public static final int TASK_ABORTED = 0x40;
 
     private ScsiStatus() {}
 
-    /** The standard's name of a status, for messages. */
+    /** Returns the name that SAM-5 gives a status, for messages. */
     public static String describe(int status) {
         return switch (status) {
             case GOOD -> "GOOD";

@@ -5,14 +5,14 @@ package io.modeldisk.protocol.scsi;
  *
  * @param key the sense key, 0 to 15
  * @param asc the additional sense code, 0 to 255
- * @param ascq its qualifier, 0 to 255
- * @param field the byte of the CDB or parameter list at fault, or -1
+ * @param ascq the additional sense code qualifier, 0 to 255
+ * @param field the offset of the wrong byte in the CDB or parameter list, or -1
  * @param inCdb whether {@code field} is in the CDB
- * @param bit the bit at fault within that byte, or -1
- * @param information the value of the INFORMATION field, less than 2^32, or -1 without one
+ * @param bit the number of the wrong bit in the wrong byte, or -1
+ * @param information the value of the INFORMATION field, less than 2^32, or -1 if there is none
  */
 public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bit, long information) {
-    /** The length of fixed-format sense data as {@link #encode} writes it. */
+    /** The length of the fixed-format sense data of {@link #encode}, in bytes. */
     public static final int ENCODED_BYTES = 18;
 
     private static final int FIXED = 0x70;
@@ -20,7 +20,7 @@ public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bi
     private static final int SENSE_KEY_SPECIFIC_VALID = 0x80;
     private static final int BIT_POINTER_VALID = 0x08;
 
-    /** No sense. */
+    /** NO SENSE. */
     public static final Sense NONE = of(0x0, 0x00, 0x00);
 
     /** LOGICAL BLOCK ADDRESS OUT OF RANGE. */
@@ -38,22 +38,22 @@ public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bi
     /** MISCOMPARE DURING VERIFY OPERATION. */
     public static final Sense MISCOMPARE = of(0xE, 0x1D, 0x00);
 
-    /** INVALID FIELD IN COMMAND INFORMATION UNIT: the data that the initiator announces does not fit the CDB. */
+    /** INVALID FIELD IN COMMAND INFORMATION UNIT: the length or direction of the initiator's data does not match the CDB. */
     public static final Sense INVALID_FIELD_IN_COMMAND_UNIT = of(0x5, 0x0E, 0x03);
 
-    /** NOT READY, the logical unit is not ready, cause not reportable. */
+    /** NOT READY: the logical unit is not ready, and the cause is not reported. */
     public static final Sense NOT_READY = of(0x2, 0x04, 0x00);
 
-    /** ABORTED COMMAND, protocol service CRC error: iSCSI's sense for data that is damaged, missing or out of order. */
+    /** ABORTED COMMAND, protocol service CRC error: iSCSI uses this sense for data that is damaged, missing or out of order. */
     public static final Sense PROTOCOL_SERVICE_CRC_ERROR = of(0xB, 0x47, 0x05);
 
-    /** ABORTED COMMAND, incorrect amount of data: less or more than a write asked for. */
+    /** ABORTED COMMAND, incorrect amount of data: the initiator sent less or more data than the target asked for. */
     public static final Sense INCORRECT_AMOUNT_OF_DATA = of(0xB, 0x0C, 0x0D);
 
-    /** ABORTED COMMAND, the memory that a command names is not there, or not enough of it. */
+    /** ABORTED COMMAND, data offset error: the memory that a command names is not registered or is too short. */
     public static final Sense DATA_OFFSET_ERROR = of(0xB, 0x4B, 0x05);
 
-    /** ABORTED COMMAND, unexpected unsolicited data: more than was negotiated. */
+    /** ABORTED COMMAND, unexpected unsolicited data: the initiator sent more unsolicited data than was negotiated. */
     public static final Sense UNEXPECTED_UNSOLICITED_DATA = of(0xB, 0x0C, 0x0C);
 
     /** ACCESS DENIED - NO ACCESS RIGHTS. */
@@ -62,32 +62,32 @@ public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bi
     /** HARDWARE ERROR, internal target failure. */
     public static final Sense INTERNAL_TARGET_FAILURE = of(0x4, 0x44, 0x00);
 
-    /** Sense without a field pointer. */
+    /** Returns a sense without a field pointer. */
     public static Sense of(int key, int asc, int ascq) {
         return new Sense(key, asc, ascq, -1, true, -1, -1);
     }
 
-    /** INVALID FIELD IN CDB, at a byte. */
+    /** Returns the sense INVALID FIELD IN CDB with a pointer to a byte. */
     public static Sense invalidFieldInCdb(int field) {
         return of(0x5, 0x24, 0x00).at(field);
     }
 
-    /** INVALID FIELD IN CDB, at a byte and the most significant bit at fault. */
+    /** Returns the sense INVALID FIELD IN CDB with a pointer to a byte and to its most significant wrong bit. */
     public static Sense invalidFieldInCdb(int field, int bit) {
         return new Sense(0x5, 0x24, 0x00, field, true, bit, -1);
     }
 
-    /** The same sense, pointing at a byte of the CDB. */
+    /** Returns a copy of this sense with a pointer to a byte of the CDB. */
     public Sense at(int cdbByte) {
         return new Sense(key, asc, ascq, cdbByte, true, bit, information);
     }
 
-    /** The same sense, with an INFORMATION field. */
+    /** Returns a copy of this sense with a value of the INFORMATION field. */
     public Sense information(long value) {
         return new Sense(key, asc, ascq, field, inCdb, bit, value);
     }
 
-    /** Writes fixed-format sense data (SPC-4 4.5.3) of {@link #ENCODED_BYTES} bytes. */
+    /** Returns the fixed-format sense data (SPC-4 4.5.3), which has {@link #ENCODED_BYTES} bytes. */
     public byte[] encode() {
         DataBuilder sense = new DataBuilder(ENCODED_BYTES)
             .u8(0, FIXED).u8(2, key).u8(7, ENCODED_BYTES - 8).u8(12, asc).u8(13, ascq);
@@ -100,7 +100,7 @@ public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bi
         return sense.build();
     }
 
-    /** Makes descriptor-format sense data (SPC-4 4.5.2). */
+    /** Returns the descriptor-format sense data (SPC-4 4.5.2). */
     public byte[] encodeDescriptors() {
         DataBuilder sense = new DataBuilder(8).u8(0, DESCRIPTOR).u8(1, key).u8(2, asc).u8(3, ascq);
         if (information >= 0) {

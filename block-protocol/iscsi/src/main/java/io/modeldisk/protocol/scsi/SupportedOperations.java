@@ -3,7 +3,7 @@ package io.modeldisk.protocol.scsi;
 import java.util.List;
 
 /**
- * The data of REPORT SUPPORTED OPERATION CODES and REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS (SPC-4 6.35 and 6.36).
+ * Builds the data of REPORT SUPPORTED OPERATION CODES and REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS (SPC-4 6.35 and 6.36).
  * Immutable.
  */
 public final class SupportedOperations {
@@ -20,24 +20,24 @@ public final class SupportedOperations {
     private static final int SUPPORTED_AS_VENDOR = 5;
 
     private static final int TIMEOUTS_BYTES = 12;
-    /** ABORT TASK, ABORT TASK SET, CLEAR TASK SET, LOGICAL UNIT RESET, and the target's (warm) reset. */
+    /** The bits of ABORT TASK, ABORT TASK SET, CLEAR TASK SET, LOGICAL UNIT RESET and TARGET RESET (TARGET WARM RESET). */
     private static final int TASK_MANAGEMENT_FUNCTIONS = 0x80 | 0x40 | 0x10 | 0x08 | 0x02;
 
     private final boolean disk;
     private final List<CdbUsage> vendorCommands;
 
     /**
-     * The commands of a unit.
+     * Creates the report of a unit's commands.
      *
-     * @param disk whether it has those that only a plain disk has
-     * @param vendorCommands its vendor-specific commands
+     * @param disk whether the unit supports the commands of a plain disk
+     * @param vendorCommands the vendor-specific commands of the unit
      */
     public SupportedOperations(boolean disk, List<CdbUsage> vendorCommands) {
         this.disk = disk;
         this.vendorCommands = vendorCommands;
     }
 
-    /** Answers REPORT SUPPORTED OPERATION CODES. */
+    /** Returns the data of REPORT SUPPORTED OPERATION CODES. */
     public byte[] operationCodes(Cdb cdb) throws ScsiException {
         boolean timeouts = (cdb.u8(REPORTING_OPTIONS_BYTE) & 0x80) != 0;
         int options = cdb.u8(REPORTING_OPTIONS_BYTE) & 0x07;
@@ -45,7 +45,8 @@ public final class SupportedOperations {
             return all(timeouts);
         }
         if (options > ONE_OF_EITHER) {
-            throw new ScsiException(Sense.invalidFieldInCdb(REPORTING_OPTIONS_BYTE, 2), "reporting options " + options);
+            throw new ScsiException(Sense.invalidFieldInCdb(REPORTING_OPTIONS_BYTE, 2),
+                "REPORT SUPPORTED OPERATION CODES has reserved reporting options " + options);
         }
         int opcode = cdb.u8(REQUESTED_OPCODE_BYTE);
         int action = cdb.u16(REQUESTED_ACTION_BYTE);
@@ -55,7 +56,8 @@ public final class SupportedOperations {
         boolean hasNone = vendorCommand != null || command != null && isSupported(command) && !hasActions;
         if (options == ONE_OPCODE && hasActions || options == ONE_SERVICE_ACTION && hasNone) {
             throw new ScsiException(Sense.invalidFieldInCdb(REPORTING_OPTIONS_BYTE, 2),
-                "operation code %02Xh has %s service action".formatted(opcode, hasActions ? "a" : "no"));
+                "REPORT SUPPORTED OPERATION CODES has wrong reporting options: operation code %02Xh has %s"
+                    .formatted(opcode, hasActions ? "service actions" : "no service action"));
         }
         if (hasActions) {
             command = ScsiCommand.of(opcode, action);
@@ -114,15 +116,16 @@ public final class SupportedOperations {
         return timeouts ? data.append(timeouts()).build() : data.build();
     }
 
-    /** A timeouts descriptor that gives no times: how long a command takes is up to the learners it waits for. */
+    /** Returns a timeouts descriptor without times: the time of a command depends on the learners that the command waits for. */
     private static byte[] timeouts() {
         return new DataBuilder(TIMEOUTS_BYTES).u16(0, TIMEOUTS_BYTES - 2).build();
     }
 
-    /** Answers REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS. */
+    /** Returns the data of REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS. */
     public static byte[] taskManagementFunctions(Cdb cdb) throws ScsiException {
         if (cdb.u32(6) < 4) {
-            throw new ScsiException(Sense.invalidFieldInCdb(6), "an allocation length below 4");
+            throw new ScsiException(Sense.invalidFieldInCdb(6),
+                "the allocation length " + cdb.u32(6) + " must be at least 4 bytes");
         }
         boolean extended = (cdb.u8(2) & 0x80) != 0;
         DataBuilder data = new DataBuilder(extended ? 16 : 4).u8(0, TASK_MANAGEMENT_FUNCTIONS);

@@ -1,2 +1,2 @@
-/** SCSI as SPC-4, SBC-3 and SAM-5 define it: CDBs, sense data, status, inquiry and mode pages. Knows nothing of iSCSI. */
+/** SCSI as SPC-4, SBC-3 and SAM-5 define it: CDBs, sense data, status, VPD and mode pages. This package does not know iSCSI. */
 package io.modeldisk.protocol.scsi;

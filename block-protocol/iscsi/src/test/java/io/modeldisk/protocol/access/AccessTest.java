@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The users and addresses that are admitted. */
+/** Tests which users and addresses a target admits. */
 class AccessTest {
     private static final ChapSecrets SECRETS = ChapSecrets.parse("peer learner aVeryLongSecretOfIts", "test");
 
@@ -28,7 +28,7 @@ class AccessTest {
         "::/0, 8.8.8.8, false", "fd00::/8, fdff::1, true", "fd00::/8, fe00::1, false", "fe80::/10, febf::1, true",
         "::ffff:10.0.0.0/104, 10.1.2.3, true", "10.0.0.0/8, ::ffff:10.1.2.3, true",
         "::ffff:10.0.0.0/104, 11.1.2.3, false"})
-    void rangeContainsAddressesWithItsPrefix(String range, String address, boolean contained) {
+    void addressRangeContainsAddressesWithTheSamePrefix(String range, String address, boolean contained) {
         assertThat(AddressRange.parse(range).contains(InetAddress.ofLiteral(address))).isEqualTo(contained);
     }
 
@@ -38,19 +38,19 @@ class AccessTest {
         10.0.0.0/            | is not a range of addresses
         10.0.0.0/-1          | is not a range of addresses
         fe80::1%eth0         | is not a range of addresses
-        10.0.0.0/33          | the prefix must be from 0 to 32 bits
-        ::/129               | the prefix must be from 0 to 128 bits
-        ::ffff:10.0.0.0/8    | the prefix must be from 96 to 128 bits
+        10.0.0.0/33          | must be from 0 to 32 bits
+        ::/129               | must be from 0 to 128 bits
+        ::ffff:10.0.0.0/8    | must be from 96 to 128 bits
         10.0.0.1/8           | did you mean 10.0.0.0/8?
         """)
-    void malformedRangeIsRefused(String range, String message) {
+    void malformedAddressRangeIsRefused(String range, String message) {
         assertThatThrownBy(() -> AddressRange.parse(range)).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining(message).hasMessageContaining(range);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"0.0.0.0", "::", "192.168.1.7", "fd00::1"})
-    void listeningToOtherMachinesNeedsSecretsOrInsecure(String host) {
+    void listenAddressReachableFromOtherMachinesNeedsSecretsOrInsecure(String host) {
         InetSocketAddress listen = new InetSocketAddress(InetAddress.ofLiteral(host), 3260);
         assertThatThrownBy(() -> AccessPolicy.THIS_MACHINE.checkListen(listen)).hasMessageContaining("--secrets FILE")
             .hasMessageContaining("--insecure");
@@ -62,13 +62,13 @@ class AccessTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"})
-    void loopbackNeedsNoAuthentication(String host) {
+    void loopbackListenAddressNeedsNoAuthentication(String host) {
         assertThatCode(() -> AccessPolicy.THIS_MACHINE.checkListen(
             new InetSocketAddress(InetAddress.ofLiteral(host), 0))).doesNotThrowAnyException();
     }
 
     @Test
-    void allowListDoesNotReplaceAuthentication() {
+    void listOfAllowedAddressesDoesNotReplaceAuthentication() {
         AccessPolicy listed = AccessPolicy.THIS_MACHINE.withAddresses(List.of(AddressRange.parse("10.0.0.0/8")))
             .withInitiators(List.of(new InitiatorPattern("iqn.a:*")));
         assertThatThrownBy(() -> listed.checkListen(new InetSocketAddress("0.0.0.0", 0)))
@@ -83,13 +83,13 @@ class AccessTest {
     void secretsWithoutPeersOrWithInsecureAreRefused() {
         ChapSecrets none = ChapSecrets.parse("self shards theShardsOwnSecret1", "test");
         assertThatThrownBy(() -> AccessPolicy.THIS_MACHINE.withSecrets(none))
-            .hasMessageContaining("no login would succeed");
+            .hasMessageContaining("every login would fail");
         assertThatThrownBy(() -> new AccessPolicy(SECRETS, true, List.of(), List.of()))
             .hasMessageContaining("contradict");
     }
 
     @Test
-    void delayOfAnAddressDoublesUpToABoundAndIsForgotten() {
+    void delayAfterFailedLoginsDoublesUpToALimitAndIsResetLater() {
         ManualClock clock = new ManualClock();
         FailureDelays delays = new FailureDelays(clock);
         InetAddress one = InetAddress.ofLiteral("10.0.0.1");

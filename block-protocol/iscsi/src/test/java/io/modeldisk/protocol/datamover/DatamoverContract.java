@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The behaviour that every datamover must show. The test of a datamover extends it and makes the pairs. */
+/** The tests that every datamover must pass. The test class of a datamover extends this class and connects the pairs. */
 @Timeout(60)
 public abstract class DatamoverContract {
     private static final OperationalParameters AGREED = new OperationalParameters(false, true, 64 << 10, 1 << 20,
@@ -47,7 +47,7 @@ public abstract class DatamoverContract {
         void run() throws IOException;
     }
 
-    /** What makes the pairs. */
+    /** Returns the object that connects an initiator and a target. */
     protected abstract DatamoverPair.Maker maker();
 
     @BeforeEach
@@ -63,14 +63,14 @@ public abstract class DatamoverContract {
         initiatorEnd = loop("initiator", () -> pair.initiator().receive(initiator));
         senderEnd = pair.initiator().solicitedData().map(data -> loop("sender", () -> {
             data.serveRequests(initiator);
-            throw new EOFException("it has returned");
+            throw new EOFException("serveRequests has returned");
         })).orElseGet(() -> CompletableFuture.completedFuture(new EOFException("the target moves all data")));
-        // The first PDU of a connection is the initiator's.
+        // The initiator sends the first PDU of a connection.
         ping(1, new byte[0]);
         assertThat(next().tag()).isEqualTo(1);
     }
 
-    /** Runs a step again and again on a thread of its own; answers what ended it. */
+    /** Runs a step repeatedly on a new thread. Returns a future of the exception that stopped the thread. */
     private static CompletableFuture<Throwable> loop(String name, Step step) {
         CompletableFuture<Throwable> end = new CompletableFuture<>();
         Thread.ofPlatform().daemon().name("contract-" + name).start(() -> {
@@ -105,7 +105,7 @@ public abstract class DatamoverContract {
     private InitiatorSide.Arrived next() {
         try {
             InitiatorSide.Arrived next = initiator.arrived.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
-            assertThat(next).as("something comes; " + target).isNotNull();
+            assertThat(next).as("a PDU arrives; " + target).isNotNull();
             return next;
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
@@ -126,7 +126,7 @@ public abstract class DatamoverContract {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 3, 4, 511, 4096, 8191, 8192, 65536})
-    void controlPduCarriesItsDataThereAndBack(int length) throws IOException {
+    void pingDataIsReturnedUnchangedAndTooLongDataIsRefused(int length) throws IOException {
         byte[] data = random(length, length);
         if (length > pair.mostControlBytes()) {
             assertThatThrownBy(() -> ping(7, data)).isInstanceOf(ProtocolException.class)
@@ -140,7 +140,7 @@ public abstract class DatamoverContract {
     }
 
     @Test
-    void controlPdusKeepTheirOrder() throws IOException {
+    void responsesArriveInTheOrderOfThePings() throws IOException {
         for (int i = 0; i < 500; i++) {
             ping(100 + i, random(i, i));
         }
@@ -153,7 +153,7 @@ public abstract class DatamoverContract {
 
     @ParameterizedTest
     @ValueSource(ints = {4096, 8192, 32 << 10, 256 << 10, (256 << 10) + 4096, 1 << 20, 4 << 20, 8 << 20})
-    void getFetchesTheWholeWrite(int length) throws IOException {
+    void getDataFetchesAllDataOfAWrite(int length) throws IOException {
         byte[] data = random(length, length);
         fill(12288, data);
         initiator.write(pair.initiator(), 5, memory, 12288, length);
@@ -164,7 +164,7 @@ public abstract class DatamoverContract {
 
     @ParameterizedTest
     @ValueSource(ints = {8, 4096, 8192, 32 << 10, 256 << 10, (256 << 10) + 4096, 1 << 20, 4 << 20, 8 << 20})
-    void putDeliversTheWholeReadAndNothingBesideIt(int length) throws IOException {
+    void putDataDeliversAllDataOfAReadAndChangesNoOtherMemory(int length) throws IOException {
         byte[] around = random(4096 + length + 4096, 3);
         fill(4096, around);
         initiator.read(pair.initiator(), 6, memory, 8192, length);
@@ -178,7 +178,7 @@ public abstract class DatamoverContract {
     }
 
     @Test
-    void memoryOfPutsThatAreOverMayBeFilledAnew() throws IOException {
+    void memoryOfAPutMayBeRefilledAfterThePutHasCompleted() throws IOException {
         int length = 8 << 20;
         target.refilling = true;
         for (int tag = 1; tag <= 4; tag++) {
@@ -189,7 +189,7 @@ public abstract class DatamoverContract {
     }
 
     @Test
-    void severalTransfersInterleave() throws IOException {
+    void interleavedReadsAndWritesTransferCorrectData() throws IOException {
         int length = 1 << 20;
         byte[][] data = new byte[TargetSide.SLOTS][];
         for (int i = 0; i < TargetSide.SLOTS; i++) {
@@ -215,14 +215,14 @@ public abstract class DatamoverContract {
     }
 
     @Test
-    void transferIsFreeWhenItsStatusIsAcknowledged() throws IOException {
+    void transferMayBeReusedAfterItsStatusIsAcknowledged() throws IOException {
         int length = 16 << 10;
         for (int i = 0; i < 400; i++) {
             if (i >= TargetSide.SLOTS) {
                 int tag = next().tag();
                 assertThat(bytes((long) (tag % TargetSide.SLOTS) * length, length)).isEqualTo(sourceBytes(tag, length));
             }
-            // The target has as many transfers as there are under way, and fails where one more is needed.
+            // The target has exactly one transfer for each command in flight. The test fails if the target needs one more.
             initiator.read(pair.initiator(), i, memory, (long) (i % TargetSide.SLOTS) * length, length);
         }
         for (int i = 0; i < TargetSide.SLOTS; i++) {
@@ -231,7 +231,7 @@ public abstract class DatamoverContract {
     }
 
     @Test
-    void memoryOfManyAllocationsIsReached() throws IOException {
+    void writesFromManySuccessiveAllocationsTransferCorrectData() throws IOException {
         for (int i = 0; i < 300; i++) {
             try (DataMemory another = pair.allocate(8192)) {
                 byte[] data = random(4096, i);
@@ -244,7 +244,7 @@ public abstract class DatamoverContract {
     }
 
     @Test
-    void forgottenTransferLeavesNothingToTheNext() throws IOException {
+    void writesAfterAnAbortedWriteTransferCorrectData() throws IOException {
         target.holding = true;
         fill(0, random(1 << 20, 1));
         initiator.write(pair.initiator(), 30, memory, 0, 1 << 20);
@@ -252,7 +252,7 @@ public abstract class DatamoverContract {
         assertThat(next().tag()).isEqualTo(31);
         initiator.forget(30);
         pair.initiator().awaitEndedTasks();
-        // On the target's receiving thread, as an abort is: with the next ping.
+        // The abort runs on the target's receiving thread, when the next ping arrives.
         target.holding = false;
         CompletableFuture<Throwable> aborted = new CompletableFuture<>();
         runOnTarget(aborted);
@@ -277,7 +277,7 @@ public abstract class DatamoverContract {
     }
 
     @Test
-    void killedInitiatorEndsTheTargetsReceive() throws Exception {
+    void targetReceiveFailsAfterTheInitiatorIsKilled() throws Exception {
         fill(0, random(8 << 20, 1));
         for (int i = 0; i < TargetSide.SLOTS / 2; i++) {
             initiator.write(pair.initiator(), 50 + i, memory, 0, 8 << 20);
@@ -287,7 +287,7 @@ public abstract class DatamoverContract {
     }
 
     @Test
-    void killedTargetEndsTheInitiatorsCalls() throws Exception {
+    void initiatorCallsFailAfterTheTargetIsKilled() throws Exception {
         for (int i = 0; i < TargetSide.SLOTS / 2; i++) {
             initiator.read(pair.initiator(), 1 + i, memory, 0, 8 << 20);
         }
@@ -303,7 +303,7 @@ public abstract class DatamoverContract {
     }
 
     @Test
-    void closingTheTargetEndsItsCallsAndThenTheInitiators() throws Exception {
+    void targetCallsFailAfterCloseAndInitiatorCallsAfterRelease() throws Exception {
         pair.target().close();
         assertThat(targetEnd.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isInstanceOf(IOException.class);
         pair.target().release();
@@ -311,7 +311,7 @@ public abstract class DatamoverContract {
     }
 
     @Test
-    void closingTheInitiatorEndsItsCalls() throws Exception {
+    void initiatorAndTargetCallsFailAfterTheInitiatorIsClosed() throws Exception {
         pair.initiator().close();
         assertThat(targetEnd.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isInstanceOf(IOException.class);
         pair.target().close();
@@ -321,7 +321,7 @@ public abstract class DatamoverContract {
     }
 
     @Test
-    void targetThatStopsReadingBlocksTheInitiatorUntilItIsClosed() throws Exception {
+    void sendingToATargetThatDoesNotReadBlocksUntilTheInitiatorIsClosed() throws Exception {
         CompletableFuture<Void> stuck = new CompletableFuture<>();
         target.onNextPing = () -> stuck.join();
         ping(60, new byte[0]);
@@ -339,7 +339,7 @@ public abstract class DatamoverContract {
     }
 
     @Test
-    void initiatorThatStopsReadingBlocksTheTargetUntilItIsClosed() throws Exception {
+    void sendingToAnInitiatorThatDoesNotReadBlocksUntilTheTargetIsClosed() throws Exception {
         CompletableFuture<Void> stuck = new CompletableFuture<>();
         initiator.onNext = () -> stuck.join();
         ping(70, new byte[0]);

@@ -4,11 +4,11 @@ import io.modeldisk.protocol.login.TextParameters;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 
-/** Both ends of one connection, in this process, as a datamover makes them. */
+/** The initiator and the target of one connection, both in this process. */
 public abstract class DatamoverPair {
-    /** What makes the ends. */
+    /** Connects an initiator and a target. */
     public interface Maker {
-        /** Connects two ends that take their numbers from these, for {@code slots} commands at one time. */
+        /** Connects an initiator and a target that use the given numberings. Up to {@code slots} commands can be in flight. */
         DatamoverPair connect(
             InitiatorDatamover.Numbering initiator, TargetDatamover.Numbering target, int slots) throws IOException;
     }
@@ -29,17 +29,17 @@ public abstract class DatamoverPair {
         return target;
     }
 
-    /** The longest data segment that a control PDU may have here. */
+    /** The maximum length of a control PDU's data segment over this datamover. */
     public int mostControlBytes() {
         return TextParameters.MAX_TEXT_BYTES;
     }
 
-    /** Memory that the initiator's tasks can have. */
+    /** Allocates memory that the initiator's tasks can use. */
     public abstract DataMemory allocate(long bytes) throws IOException;
 
-    /** What the kernel does to the initiator's end when its process is killed. */
+    /** Closes the initiator's end as the kernel does when the initiator's process is killed. */
     public abstract void killInitiator() throws IOException;
 
-    /** What the kernel does to the target's end when its process is killed. */
+    /** Closes the target's end as the kernel does when the target's process is killed. */
     public abstract void killTarget() throws IOException;
 }

@@ -12,9 +12,9 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 
-/** The least that uses an initiator's datamover: commands by tag, and a list of what has come. */
+/** A minimal initiator for the tests of datamovers, which sends commands and keeps a list of the received PDUs. */
 final class InitiatorSide implements InitiatorDatamover.Listener, InitiatorDatamover.Numbering {
-    /** What has come: a response's opcode, tag, SCSI status and data. */
+    /** A received PDU: the opcode, the tag, the SCSI status and the data. */
     record Arrived(int opcode, int tag, int status, byte[] data) {}
 
     record Task(int initiatorTaskTag, boolean writes, DataMemory memory, long memoryOffset, int lengthBytes)
@@ -27,7 +27,7 @@ final class InitiatorSide implements InitiatorDatamover.Listener, InitiatorDatam
     }
 
     final BlockingQueue<Arrived> arrived = new LinkedBlockingQueue<>();
-    /** What the receiving thread does when the next PDU comes. */
+    /** The action that the receiving thread runs when the next PDU arrives. */
     volatile Runnable onNext;
 
     private final Map<Integer, Task> tasks = new ConcurrentHashMap<>();
@@ -49,7 +49,7 @@ final class InitiatorSide implements InitiatorDatamover.Listener, InitiatorDatam
         datamover.sendCommand(command, task, false);
     }
 
-    /** The task is over, though no response has come. */
+    /** Removes a task that was aborted without a response. */
     void forget(int tag) {
         tasks.remove(tag);
     }
@@ -70,7 +70,7 @@ final class InitiatorSide implements InitiatorDatamover.Listener, InitiatorDatam
         if (data != null) {
             data.get(bytes);
         }
-        // SCSI Response and Data-In have the status at the same place.
+        // SCSI Response and Data-In have the status at the same offset.
         boolean status = pdu.opcode() == Opcode.SCSI_RESPONSE || pdu.opcode() == Opcode.DATA_IN;
         if (pdu.opcode() != Opcode.DATA_IN || (pdu.header().get(1) & 1) != 0) {
             expStatSn = pdu.header().getInt(24) + 1;

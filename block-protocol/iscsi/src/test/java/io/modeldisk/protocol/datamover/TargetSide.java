@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The smallest user of a target's datamover: keeps a write's data by its tag, answers a read with the bytes of {@link #source}
- * from the tag times 4096 on, and a ping with its data.
+ * A minimal target for the tests of datamovers. A write stores its data by the tag of the command. A read returns the bytes of
+ * {@link #source} from offset {@code tag * 4096} on. The response to a ping has the ping's data.
  */
 public final class TargetSide implements TargetDatamover.Listener, TargetDatamover.Numbering, AutoCloseable {
     static final int SLOTS = 8;
@@ -26,20 +26,20 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
     static final int MAX_PIECES = 32;
     static final int SOURCE_BYTES = 9 << 20;
 
-    /** The data of reads. */
+    /** The data that reads return. */
     final DataMemory source = DataMemory.allocate(SOURCE_BYTES);
     public final Map<Integer, byte[]> written = new ConcurrentHashMap<>();
     public final Map<Integer, DataError> failed = new ConcurrentHashMap<>();
-    /** While it is set, the data of writes is not requested. */
+    /** Whether the target delays its requests for the data of writes. */
     volatile boolean holding;
 
-    /** While it is set, a read is put from two places in turn, each filled again when its put has ended. */
+    /** Whether a read is put from two buffers in turn, each of which is refilled after its put has completed. */
     volatile boolean refilling;
 
-    /** Runs on the receiving thread when the next ping comes, before the answer. */
+    /** The action that the receiving thread runs before it responds to the next ping. */
     volatile Action onNextPing;
 
-    /** Something that may fail with the connection. */
+    /** An action that may fail with an {@link IOException}. */
     interface Action {
         void run() throws IOException;
     }
@@ -56,19 +56,19 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
     private final Map<DataTransfer, RemainingData> remaining = new ConcurrentHashMap<>();
     private int statSn = 1;
 
-    /** Allocates its memory. */
+    /** Allocates the memory of the target. */
     public TargetSide() {
         for (int slot = 0; slot < SLOTS; slot++) {
             DataTransfer transfer = new DataTransfer(slot, pieces, PIECE_BYTES, MAX_PIECES);
             for (int i = 0; i < MAX_PIECES; i++) {
-                // Backwards, so that no two pieces that follow one another are neighbours.
+                // The order is reversed, so that consecutive pieces are not adjacent in memory.
                 transfer.pieces().piece(i, (long) (slot * MAX_PIECES + MAX_PIECES - 1 - i) * PIECE_BYTES);
             }
             free.add(transfer);
         }
     }
 
-    /** Sets the datamover. */
+    /** Sets the datamover that the target uses. */
     public void datamover(TargetDatamover used) {
         datamover = used;
     }
@@ -175,10 +175,10 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
 
     @Override
     public void discardNotify(Pdu pdu, int reason) {
-        throw new IllegalStateException("nothing here is to be discarded");
+        throw new IllegalStateException("the datamover discarded a PDU, but the tests send no invalid PDUs");
     }
 
-    /** Aborts all held transfers: requests their data and forgets them. */
+    /** Sends the data requests that were delayed, and aborts the writes to which they belong. */
     void abortHeld() throws IOException {
         for (DataTransfer transfer : held) {
             if (!transfer.isComplete()) {

@@ -4,16 +4,16 @@ import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 
 /**
- * A way to a target on which each connection is another's, for tests.
+ * A portal for tests that replaces each connection of another portal.
  *
- * @param way the way itself
- * @param wrapper makes what is used out of a connection
+ * @param way the portal that makes the connections
+ * @param wrapper replaces each connection
  */
 public record WrappedPortal(InitiatorPortal way, Wrapper wrapper) implements InitiatorPortal {
-    /** Makes what is used out of a connection. */
+    /** Replaces connections. */
     @FunctionalInterface
     public interface Wrapper {
-        /** A connection, and what gives out its numbers. */
+        /** Returns the replacement of {@code connection}, which uses {@code numbering}. */
         InitiatorDatamover wrap(InitiatorDatamover connection, InitiatorDatamover.Numbering numbering);
     }
 

@@ -1,2 +1,2 @@
-/** The contract of every datamover, to be run against each. */
+/** The tests that every datamover must pass. */
 package io.modeldisk.protocol.datamover;

@@ -9,14 +9,14 @@ import org.junit.jupiter.api.Test;
 
 class MetricsTest {
     @Test
-    void metricsHaveDistinctPathsAndDescriptions() {
+    void everyMetricHasADistinctPathAndADescription() {
         assertThat(Metric.values()).extracting(Metric::path).doesNotHaveDuplicates();
         assertThat(Metric.values()).extracting(Metric::description)
             .allMatch(text -> !text.isBlank() && !text.endsWith("."));
     }
 
     @Test
-    void metricIsReadWhereItWasWritten() {
+    void writtenMetricCanBeReadBack() {
         for (Metric metric : Metric.values()) {
             ObjectNode object = JsonNodeFactory.instance.objectNode();
             StatusJson.put(object, metric, 7L);
@@ -27,7 +27,7 @@ class MetricsTest {
     }
 
     @Test
-    void metricOfAGroupStandsInItsObject() {
+    void metricsOfAGroupAreWrittenIntoOneJsonObject() {
         ObjectNode shard = JsonNodeFactory.instance.objectNode();
         StatusJson.put(shard, Metric.VERSION_MIN, 1L);
         StatusJson.put(shard, Metric.VERSION_MAX, 2L);

@@ -12,24 +12,24 @@ class ShardCountersTest {
     private static final ShardCounters COUNTERS = new ShardCounters(3, 5, 6, 2, true, false);
 
     @Test
-    void pageHasTheBytesOfTheManual() {
+    void encodedCountersHaveTheBytesThatProtocolMdSpecifies() {
         assertThat(HexFormat.of().formatHex(COUNTERS.toBytes()))
             .isEqualTo("0000000000000003" + "0000000000000005" + "0000000000000006" + "00000002" + "00000001");
     }
 
     @Test
-    void longerPageOfALaterShardIsRead() throws IOException {
+    void additionalBytesOfACountersPageAreIgnored() throws IOException {
         assertThat(ShardCounters.fromBytes(Arrays.copyOf(COUNTERS.toBytes(), 100))).isEqualTo(COUNTERS);
     }
 
     @Test
-    void shortPageIsRefused() {
+    void countersPageThatIsTooShortIsRefused() {
         assertThatThrownBy(() -> ShardCounters.fromBytes(new byte[31])).isInstanceOf(IOException.class)
-            .hasMessage("VPD page C2h has 31 bytes, expected 32");
+            .hasMessage("VPD page C2h has 31 bytes; it must have at least 32");
     }
 
     @Test
-    void countersOfAModelHoldForEveryShard() {
+    void combinedCountersCoverTheBlocksOfBothShards() {
         assertThat(COUNTERS.and(new ShardCounters(1, 4, 9, 3, false, true)))
             .isEqualTo(new ShardCounters(1, 5, 9, 3, false, true));
     }

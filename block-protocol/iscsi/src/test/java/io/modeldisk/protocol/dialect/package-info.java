@@ -1,2 +1,2 @@
-/** Tests of the dialect. */
+/** Tests of the commands, VPD pages and metrics that modeldisk adds to SCSI. */
 package io.modeldisk.protocol.dialect;

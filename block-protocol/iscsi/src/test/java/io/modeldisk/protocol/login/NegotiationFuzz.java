@@ -4,10 +4,10 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * Text keys that the fuzzer makes up, for a target to answer and for an initiator to accept. The result is within the limits
- * of both sides; every key is answered once, by text that can be read again.
+ * Negotiates text keys that the fuzzer generates, as a target and as an initiator. Checks that the agreed parameters are within
+ * the limits of the initiator and the target. Checks that a target responds only to offered keys, with text that can be parsed.
  *
- * <p>The first byte of an input selects the side that reads the rest.
+ * <p>The first byte of an input selects target or initiator. The rest is the text.
  */
 public final class NegotiationFuzz {
     private static final OperationalParameters OWN = new OperationalParameters(false, true, 256 * 1024, 4 << 20,
@@ -16,7 +16,7 @@ public final class NegotiationFuzz {
 
     private NegotiationFuzz() {}
 
-    /** The fuzzer's entry. */
+    /** Runs one input of the fuzzer. */
     public static void fuzzerTestOneInput(byte[] input) {
         if (input.length == 0) {
             return;
@@ -47,13 +47,14 @@ public final class NegotiationFuzz {
     private static void checkAnswers(TextParameters offered, TextParameters answers) {
         try {
             TextParameters again = TextParameters.parse(ByteBuffer.wrap(answers.encode()));
-            check(again.asMap().equals(answers.asMap()), "answers that are read otherwise");
+            check(again.asMap().equals(answers.asMap()),
+                "the parsed responses differ from the written responses: " + again);
         } catch (LoginException e) {
-            throw new AssertionError("answers that cannot be read", e);
+            throw new AssertionError("the responses cannot be parsed", e);
         }
         for (String key : answers.asMap().keySet()) {
             boolean declared = key.equals(Key.MAX_RECV_DATA_SEGMENT_LENGTH);
-            check(declared || offered.value(key) != null, "an answer to what was not asked: " + key);
+            check(declared || offered.value(key) != null, "the target responded to a key that was not offered: " + key);
         }
     }
 
@@ -61,11 +62,11 @@ public final class NegotiationFuzz {
         within(agreed.maxBurstBytes(), OWN.maxBurstBytes());
         within(agreed.firstBurstBytes(), Math.min(OWN.firstBurstBytes(), agreed.maxBurstBytes()));
         within(agreed.peerDataSegmentBytes(), (1 << 24) - 1);
-        check(agreed.ownDataSegmentBytes() == OWN.ownDataSegmentBytes(), "this side's own limit");
+        check(agreed.ownDataSegmentBytes() == OWN.ownDataSegmentBytes(), "the negotiation changed ownDataSegmentBytes");
     }
 
     private static void within(int value, int limit) {
-        check(value >= 512 && value <= limit, value + " is not from 512 to " + limit);
+        check(value >= 512 && value <= limit, "the agreed length " + value + " is not from 512 to " + limit);
     }
 
     private static void check(boolean condition, String otherwise) {

@@ -7,7 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** The keys of a session over RDMA (RFC 7145 section 6), both sides' parts. */
+/** Tests how an initiator and a target negotiate the keys of a session over RDMA (RFC 7145 section 6). */
 class RdmaKeysTest {
     private static final OperationalParameters OWN = new OperationalParameters(true, true, 8192, 1 << 20, 8192, 8192,
         Digest.NONE, Digest.NONE);
@@ -25,7 +25,7 @@ class RdmaKeysTest {
     }
 
     @Test
-    void eachSideTakesTheSmallerOfTheOfferAndItsLimit() {
+    void segmentLengthOverRdmaIsTheSmallerOfOfferAndLimit() {
         OperationalParameters agreed = answered(true, "RDMAExtensions=Yes", "InitiatorRecvDataSegmentLength=128",
             "TargetRecvDataSegmentLength=262144").result();
         assertThat(answers.asMap()).containsEntry("RDMAExtensions", "Yes")
@@ -42,7 +42,7 @@ class RdmaKeysTest {
     }
 
     @Test
-    void digestsAndUnsolicitedDataAreDeclinedOverRdma() {
+    void targetDeclinesDigestsAndUnsolicitedDataOverRdma() {
         OperationalParameters agreed = answered(true, "HeaderDigest=CRC32C,None", "DataDigest=CRC32C,None",
             "InitialR2T=No")
             .result();
@@ -52,14 +52,14 @@ class RdmaKeysTest {
     }
 
     @Test
-    void declarativeKeyIsNotAnswered() {
+    void targetSendsNoResponseToADeclarativeRdmaKey() {
         answered(true, "MaxOutstandingUnexpectedPDUs=4", "MaxAHSLength=256", "iSERHelloRequired=No",
             "TaggedBufferForSolicitedDataOnly=Yes");
         assertThat(answers.asMap()).isEmpty();
     }
 
     @Test
-    void lengthOutOfRangeIsRejected() {
+    void segmentLengthOutOfRangeIsRejectedOverRdma() {
         OperationalParameters agreed = answered(true, "InitiatorRecvDataSegmentLength=7",
             "TargetRecvDataSegmentLength=many").result();
         assertThat(answers.asMap().values()).containsOnly("Reject");
@@ -67,14 +67,14 @@ class RdmaKeysTest {
     }
 
     @Test
-    void rdmaKeysAreNotUnderstoodWithoutRdma() {
+    void targetWithoutRdmaRespondsNotUnderstoodToRdmaKeys() {
         answered(false, "RDMAExtensions=Yes", "InitiatorRecvDataSegmentLength=128");
         assertThat(answers.asMap()).containsEntry("RDMAExtensions", "NotUnderstood")
             .containsEntry("InitiatorRecvDataSegmentLength", "NotUnderstood");
     }
 
     @Test
-    void bothSidesOfALoginAgree() throws LoginException {
+    void initiatorAndTargetNegotiateEqualParametersOverRdma() throws LoginException {
         OperationalNegotiation initiator = new OperationalNegotiation(OWN, true);
         OperationalNegotiation target = new OperationalNegotiation(OWN, true);
         target.answer(initiator.offers().asMap(), answers, true);
@@ -84,7 +84,7 @@ class RdmaKeysTest {
     }
 
     @Test
-    void targetWithoutTheExtensionsIsRefused() throws LoginException {
+    void initiatorRefusesATargetWithoutRdmaExtensions() throws LoginException {
         OperationalNegotiation initiator = new OperationalNegotiation(OWN, true);
         initiator.offers();
         initiator.accept(Map.of("RDMAExtensions", "NotUnderstood"));

@@ -1,2 +1,2 @@
-/** Tests of the login's text keys. */
+/** Tests of the text keys of a login. */
 package io.modeldisk.protocol.login;

@@ -14,7 +14,7 @@ final class DataMemoryTest {
     private static final long PETABYTE = 1L << 50;
 
     @Test
-    void shareableMemoryIsZeroedAndCanBeMappedByItsDescriptor() throws IOException {
+    void shareableMemoryIsZeroedAndCanBeMappedByDescriptor() throws IOException {
         try (DataMemory memory = DataMemory.allocateShareable(3 * 4096); Arena arena = Arena.ofConfined()) {
             assertThat(memory.isShareable()).isTrue();
             assertThat(memory.slab(0).mismatch(MemorySegment.ofArray(new byte[3 * 4096]))).isEqualTo(-1);
@@ -25,7 +25,7 @@ final class DataMemoryTest {
     }
 
     @Test
-    void shareableMemoryAboveTheLimitIsRefusedWithBothFigures() {
+    void shareableAllocationAboveTheLimitReportsRequestedAndAvailableMemory() {
         assertThatThrownBy(() -> DataMemory.allocateShareable(PETABYTE)).isInstanceOf(IOException.class)
             .hasMessageContaining("1125899906842624 bytes").hasMessageContaining("GiB available");
     }

@@ -18,7 +18,7 @@ class FiniteValuesTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 3, 4, 61})
-    void nonFiniteValueIsFoundAtEveryPositionOfTheRange(int start) {
+    void nonFiniteValueIsFoundAtEveryPositionOfARange(int start) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment values = arena.allocate(4096).fill((byte) 1);
             for (int floats = 0; floats <= 130; floats++) {
@@ -42,7 +42,7 @@ class FiniteValuesTest {
     }
 
     @Test
-    void rangeOfSeveralSlabsIsSearchedToItsEnd() {
+    void nonFiniteValueIsFoundInTheSecondSlabOfARange() {
         try (DataMemory memory = DataMemory.allocate(DataMemory.SLAB_BYTES + 8192L)) {
             long start = DataMemory.SLAB_BYTES - 4096L;
             assertThat(FiniteValues.areIn(memory, start, 8192)).isTrue();

@@ -1,2 +1,2 @@
-/** Tests of the memory that data moves through. */
+/** Tests of the memory that holds data during transfers. */
 package io.modeldisk.protocol.memory;

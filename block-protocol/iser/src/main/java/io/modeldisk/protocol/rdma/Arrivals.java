@@ -1,6 +1,9 @@
 package io.modeldisk.protocol.rdma;
 
-/** Work that has arrived, in order, as a linked list of the work itself. Guarded by its queue pair. */
+/**
+ * Completed work requests that wait for {@link QueuePair#awaitArrival}, in the order of completion. The work requests form a
+ * linked list. Guarded by the lock of the queue pair.
+ */
 final class Arrivals {
     private Work first;
     private Work last;
@@ -18,14 +21,14 @@ final class Arrivals {
         last = work;
     }
 
-    /** Removes the first; there must be one. */
+    /** Removes and returns the first work request. The list must not be empty. */
     Work take() {
         Work taken = first;
         unlink(null, taken);
         return taken;
     }
 
-    /** Removes this one, if it is there. */
+    /** Removes a work request, if the list contains it. */
     void remove(Work work) {
         Work before = null;
         for (Work each = first; each != null; before = each, each = each.next) {

@@ -10,10 +10,11 @@ import java.io.IOException;
 import java.util.Arrays;
 
 /**
- * A completion queue and its event channel. This is where iSER polls: busily and in batches first; after {@value #EMPTY_POLLS}
- * empty polls, it waits for an event, {@value #EVENT_WAIT_MS} ms at a time, since no call wakes that wait.
+ * A completion queue and its event channel. All polling of iSER happens in this class. After {@value #EMPTY_POLLS} empty polls in
+ * a row, {@link #poll} waits for an event. The wait takes at most {@value #EVENT_WAIT_MS} ms, because no call can wake the
+ * waiting thread.
  *
- * <p>For one thread at a time. Nothing is allocated after the start.
+ * <p>Only one thread at a time may use an object. Only the constructor allocates memory.
  */
 final class CompletionQueue {
     static final int EVENT_WAIT_MS = 100;
@@ -30,10 +31,10 @@ final class CompletionQueue {
     private boolean armed;
 
     /**
-     * Makes a completion queue on a device.
+     * Creates a completion queue on a device.
      *
-     * @param completions the completions that it must have room for
-     * @param vector the interrupt of the device for its events
+     * @param completions the number of completions that the queue must be able to hold
+     * @param vector the number of the device interrupt for the events of the queue
      */
     CompletionQueue(IbvContext device, int completions, int vector) throws IOException {
         Arrays.setAll(batch, _ -> new IbvWC());
@@ -60,8 +61,8 @@ final class CompletionQueue {
     /**
      * Polls for completions.
      *
-     * @param idle called after a wait without an event
-     * @return the number of completions in the batch: {@link #completion}
+     * @param idle the check that runs after a wait without an event
+     * @return the number of completions that {@link #completion} can return
      */
     int poll(QueuePair.IdleCheck idle) throws IOException {
         int count = poll.execute().getPolls();
@@ -71,7 +72,7 @@ final class CompletionQueue {
             emptyPolls++;
             Thread.onSpinWait();
         } else if (!armed) {
-            // A completion before this causes no event: the next call polls once more.
+            // A completion before this call causes no event, so the next call polls once more.
             arm.execute();
             armed = true;
         } else if (events.getCqEvent(queue, EVENT_WAIT_MS)) {
@@ -84,12 +85,12 @@ final class CompletionQueue {
         return count;
     }
 
-    /** A completion of the last batch. */
+    /** Returns a completion of the last poll. */
     IbvWC completion(int index) {
         return batch[index];
     }
 
-    /** Releases it; no queue pair uses it any more. */
+    /** Releases the completion queue. No queue pair may use it any more. */
     void destroy() throws IOException {
         poll.free();
         arm.free();

@@ -15,14 +15,14 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Calls of the connection manager that DiSNI's classes lack: the status and private data of an event, the name and abilities of a
- * device, and accepting with private data. modeldisk's libdisni exports functions for them; with another library the results are
- * empty.
+ * Calls of the RDMA connection manager that DiSNI lacks: the status and private data of an event, the name and abilities of a
+ * device, and the acceptance of a connection with private data. The libdisni of modeldisk exports functions for these calls. With
+ * another libdisni, the results are empty.
  *
- * <p>Thread-safe, except that one thread reads an event channel.
+ * <p>Thread-safe, but only one thread may read an event channel.
  */
 public final class ConnectionDetails {
-    /** The most private data that an event carries. */
+    /** The maximum number of bytes of private data in an event. */
     private static final int MAX_PRIVATE_DATA_BYTES = 255;
     private static final int MAX_NAME_BYTES = 64;
 
@@ -33,7 +33,10 @@ public final class ConnectionDetails {
     private final MethodHandle deviceName;
     private final MethodHandle canInvalidate;
 
-    /** The status of an event, a negative error number or the peer's reason for a rejection, and its private data. */
+    /**
+     * The status and the private data of an event. The status is a negative error number, or the reason why the peer rejected the
+     * connection.
+     */
     public record Event(int status, byte[] privateData) {}
 
     private ConnectionDetails(SymbolLookup symbols) {
@@ -53,7 +56,7 @@ public final class ConnectionDetails {
         return symbols.find(name).map(symbol -> Linker.nativeLinker().downcallHandle(symbol, type)).orElse(null);
     }
 
-    /** The instance of this process. */
+    /** Returns the instance of this process. */
     public static ConnectionDetails shared() {
         return SHARED;
     }
@@ -62,7 +65,7 @@ public final class ConnectionDetails {
         return ((NatObject) disniObject).getObjId();
     }
 
-    /** The details of the last event of a channel; for the thread that reads the channel. */
+    /** Returns the details of the last event of a channel. Only the thread that reads the channel may call this method. */
     public Event lastEvent(RdmaEventChannel channel) {
         if (lastEvent == null) {
             return new Event(0, new byte[0]);
@@ -79,7 +82,7 @@ public final class ConnectionDetails {
         }
     }
 
-    /** Accepts a connection with private data; without it if the library has no such function. */
+    /** Accepts a connection with private data. The private data is not sent if the library has no function for it. */
     public void accept(RdmaCmId id, RdmaConnParam parameters, byte[] privateData) throws IOException {
         if (accept == null) {
             id.accept(parameters);
@@ -94,11 +97,11 @@ public final class ConnectionDetails {
             throw unexpected(e);
         }
         if (error != 0) {
-            throw new IOException("rdma_accept: errno " + error);
+            throw new IOException("rdma_accept failed with errno " + error);
         }
     }
 
-    /** Whether the library and the device of an identifier support {@link WorkRequests#SEND_WITH_INVALIDATE}. */
+    /** Returns whether the library and the device of an identifier support {@link WorkRequests#SEND_WITH_INVALIDATE}. */
     public boolean canInvalidate(RdmaCmId id) {
         if (canInvalidate == null) {
             return false;
@@ -110,7 +113,10 @@ public final class ConnectionDetails {
         }
     }
 
-    /** The name of the device of an identifier; empty if it has no device, or the library has no such function. */
+    /**
+     * Returns the name of the device of an identifier. The name is empty if the identifier has no device, or if the library has
+     * no function for it.
+     */
     public String deviceName(RdmaCmId id) {
         if (deviceName == null) {
             return "";
@@ -125,6 +131,6 @@ public final class ConnectionDetails {
     }
 
     private static IllegalStateException unexpected(Throwable e) {
-        return new IllegalStateException("native call failed", e);
+        return new IllegalStateException("a call of libdisni failed", e);
     }
 }

@@ -3,13 +3,18 @@ package io.modeldisk.protocol.rdma;
 import com.ibm.disni.verbs.IbvMr;
 
 /**
- * Who may use registered memory through a device. In iSER the target issues every RDMA READ and WRITE (RFC 7145):
- * only the data of an initiator's tasks needs remote rights, and nothing of a target does.
+ * The rights of peers to registered memory. In iSER, only the target issues RDMA READs and WRITEs (RFC 7145). So only the data of
+ * the tasks of an initiator needs remote rights. The memory of a target needs none.
  */
 public enum MemoryRights {
-    /** Only requests that this process posts. On InfiniBand and RoCE the sink of an RDMA READ needs no more. */
+    /**
+     * Only requests of this process may access the memory. On InfiniBand and RoCE, the memory that an RDMA READ fills needs no
+     * other rights.
+     */
     LOCAL(IbvMr.IBV_ACCESS_LOCAL_WRITE),
-    /** Also RDMA READs and WRITEs of every peer in the same protection domain that knows the key. */
+    /**
+     * RDMA READs and WRITEs of peers may also access the memory. The peer must be in the same protection domain and know the key.
+     */
     REMOTE(IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_READ | IbvMr.IBV_ACCESS_REMOTE_WRITE);
 
     private final int accessFlags;
@@ -18,7 +23,7 @@ public enum MemoryRights {
         this.accessFlags = accessFlags;
     }
 
-    /** The flags of {@code ibv_reg_mr}. */
+    /** Returns the flags for {@code ibv_reg_mr}. */
     int accessFlags() {
         return accessFlags;
     }

@@ -16,38 +16,41 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The queue pair of a reliable connection, with its completion queue. Any number of threads post and wait; one of the waiting
- * threads polls for all.
+ * The queue pair of a reliable connection, with its completion queue. Any number of threads post requests and wait. One of the
+ * waiting threads polls the completion queue for all threads.
  *
- * <p>Thread-safe. Calls are made between {@link #enter} and {@link #exit}: the last thread to exit releases what was closed.
- * Nothing is allocated after the start.
+ * <p>Thread-safe. Methods are called between {@link #enter} and {@link #exit}. After the queue pair was closed, the last thread
+ * that exits releases the resources. Only the constructor allocates memory.
  */
 public final class QueuePair implements AutoCloseable {
-    /** The data that a device is asked to copy with a request, so that it need not fetch it from memory. */
+    /**
+     * The maximum number of bytes that the device copies from memory when a request is posted. The device need not read these
+     * bytes later.
+     */
     public static final int INLINE_BYTES = 192;
 
     private static final Logger LOG = LogManager.getLogger(QueuePair.class);
     private static final long QUIET_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
 
-    /** A check of the connection, made now and then while nothing comes. */
+    /** A check of the connection, which runs while no completion arrives. */
     @FunctionalInterface
     public interface IdleCheck {
-        /** Called by a thread that waits; may close the queue pair. */
+        /** Checks the connection. A waiting thread calls this method, which may close the queue pair. */
         void idle() throws IOException;
     }
 
-    /** Releases what was made for a queue pair, after the queue pair itself. */
+    /** Releases a resource of a queue pair after the queue pair was destroyed. */
     @FunctionalInterface
     public interface Release {
-        /** Called once. */
+        /** Releases the resource. This method is called once. */
         void release() throws IOException;
     }
 
     /**
-     * The life of a queue pair.
+     * The states of a queue pair.
      *
      * <pre>
-     *   OPEN ── close, failure, or the peer's end ──> CLOSED ── no thread uses it ──> RELEASED
+     *   OPEN ── closed by this process or the peer, or failed ──> CLOSED ── not used by a thread ──> RELEASED
      * </pre>
      */
     private enum State {
@@ -60,7 +63,7 @@ public final class QueuePair implements AutoCloseable {
     private final VerbsQueue verbs;
     private volatile IdleCheck idleCheck = () -> {};
 
-    // Guarded by the lock.
+    // Guarded by lock.
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final WorkTable works;
@@ -70,12 +73,12 @@ public final class QueuePair implements AutoCloseable {
     private IOException failure;
 
     /**
-     * Makes a queue pair on the device of an identifier, which it then owns.
+     * Creates a queue pair on the device of an identifier, and then owns the identifier.
      *
-     * @param sendRequests the most requests other than receives that are in flight
-     * @param receives the most receives that are posted
-     * @param peer the other side, for messages
-     * @throws IOException if the device refuses, with the reason; the identifier is still the caller's
+     * @param sendRequests the maximum number of requests in flight, without the receives
+     * @param receives the maximum number of posted receives
+     * @param peer the name of the peer for messages
+     * @throws IOException if the device refuses the queue pair; the caller still owns the identifier then
      */
     public QueuePair(RdmaDomain domain, RdmaCmId id, int sendRequests, int receives, String peer, NanoClock clock)
         throws IOException {
@@ -86,37 +89,37 @@ public final class QueuePair implements AutoCloseable {
         this.verbs = new VerbsQueue(domain, id, sendRequests, receives);
     }
 
-    /** Sets the check that is made while nothing comes. */
+    /** Sets the check that runs while no completion arrives. */
     public void idleCheck(IdleCheck check) {
         idleCheck = check;
     }
 
-    /** Adds a release at the end of the queue pair; the one added last runs first. */
+    /** Adds a {@link Release}, which runs after the queue pair was destroyed. The release that was added last runs first. */
     public void releaseAtEnd(Release release) {
         verbs.releaseAtEnd(release);
     }
 
-    /** The most bytes that the device copies with a request: flag {@link IbvSendWR#IBV_SEND_INLINE}. */
+    /** Returns the maximum number of bytes of a request with the flag {@link IbvSendWR#IBV_SEND_INLINE}. */
     public int inlineBytes() {
         return verbs.inlineBytes();
     }
 
-    /** The device's domain. */
+    /** Returns the protection domain of the device. */
     public RdmaDomain domain() {
         return domain;
     }
 
-    /** The other side, for messages. */
+    /** Returns the name of the peer for messages. */
     public String peer() {
         return peer;
     }
 
-    /** The clock of this connection. */
+    /** Returns the clock of this connection. */
     public NanoClock clock() {
         return clock;
     }
 
-    /** Gives a piece of work its number. Before anything is posted. */
+    /** Assigns a number to a work request. Must be called before any request is posted. */
     public <W extends Work> W add(W work) {
         return works.add(work);
     }
@@ -126,12 +129,12 @@ public final class QueuePair implements AutoCloseable {
         return verbs.prepare(chain);
     }
 
-    /** Prepares a receive into one place for {@link #postReceive}. */
+    /** Prepares a receive into one range of memory for {@link #postReceive}. */
     public SVCPostRecv prepareReceive(Work work, long address, int bytes, int localKey) throws IOException {
         return verbs.prepareReceive(work, address, bytes, localKey);
     }
 
-    /** Begins a use of the queue pair; {@link #exit} ends it. */
+    /** Begins a use of the queue pair. {@link #exit} ends the use. */
     public void enter() throws IOException {
         lock.lock();
         try {
@@ -142,7 +145,7 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Ends a use of the queue pair. */
+    /** Ends a use of the queue pair that {@link #enter} began. */
     public void exit() {
         lock.lock();
         try {
@@ -163,12 +166,12 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Posts a prepared chain of which only the last request is signaled. There must be room for it, and no other thread may post
-     * meanwhile.
+     * Posts a prepared chain of which only the last request is signaled. The queue must have free slots for the chain, and no
+     * other thread may post at the same time.
      *
-     * @param work ends with the chain, and with it every unsignaled request posted before
+     * @param work the work request that completes with the chain and with all unsignaled requests posted before
      * @param requests the number of requests in the chain
-     * @return the turn of the work, for {@link #awaitEnd}
+     * @return the turn of the work request, for {@link #awaitEnd}
      */
     public int post(SVCPostSend chain, Work work, int requests) throws IOException {
         int turn;
@@ -184,8 +187,8 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Posts a request without a completion: it ends, and its room is free again, with the next request that {@link #post} posts.
-     * There must be room for it, and no other thread may post meanwhile.
+     * Posts a request that causes no completion of its own. The request completes, and its slot becomes free, with the next
+     * request that {@link #post} posts. The queue must have a free slot, and no other thread may post at the same time.
      */
     public void postUnsignaled(SVCPostSend request) throws IOException {
         lock.lock();
@@ -230,7 +233,7 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Waits until this many requests can be posted. */
+    /** Waits until the queue has free slots for {@code requests} requests. */
     public void awaitRoom(int requests) throws IOException {
         lock.lock();
         try {
@@ -243,7 +246,7 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Waits until a turn of a piece of work has ended; throws if it failed. */
+    /** Waits until one turn (use) of a work request has completed. Throws an exception if the turn failed. */
     public void awaitEnd(Work work, int turn) throws IOException {
         lock.lock();
         try {
@@ -251,14 +254,17 @@ public final class QueuePair implements AutoCloseable {
                 checkOpen();
                 pollOrWait();
             }
-            // The end of the connection ends work too, as a failure.
+            // Closing the connection completes the work request too, but as a failure.
             checkOpen();
         } finally {
             lock.unlock();
         }
     }
 
-    /** Waits until the current turn of a piece of work has ended, and removes its arrival. */
+    /**
+     * Waits until the current turn (use) of a work request has completed. Afterwards, {@link #awaitArrival} does not return the
+     * work request for this turn.
+     */
     public void withdraw(Work work) {
         awaitOver(work);
         lock.lock();
@@ -269,7 +275,7 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Waits until the current turn of a piece of work has ended, successful or not; bounded. */
+    /** Waits until the current turn (use) of a work request has completed, with or without success. The wait has a time limit. */
     public void awaitOver(Work work) {
         awaitOver(work, turnOf(work));
     }
@@ -284,8 +290,8 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Waits until a turn of a piece of work has ended, successful or not; bounded. If the device does not end it in time, the
-     * connection is closed, which ends all work.
+     * Waits until one turn (use) of a work request has completed, with or without success. The wait has a time limit. If the
+     * device exceeds the limit, this method closes the connection, which completes all work requests.
      */
     public void awaitOver(Work work, int turn) {
         lock.lock();
@@ -296,12 +302,12 @@ public final class QueuePair implements AutoCloseable {
             while (state != State.RELEASED && !work.isOver(turn)) {
                 if (clock.nanoTime() - deadlineNs > 0) {
                     if (closing) {
-                        LOG.error("{}: the device did not end a request when the connection was closed", peer);
+                        LOG.error("{}: the device did not complete a request after the connection was closed", peer);
                         return;
                     }
                     closing = true;
                     deadlineNs = clock.nanoTime() + QUIET_TIMEOUT_NS;
-                    fail(new IOException(peer + ": the device did not end a request in time"));
+                    fail(new IOException(peer + ": the device did not complete a request in time"));
                 }
                 pollOrWait();
             }
@@ -314,7 +320,7 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Waits for the next piece of work that arrives. */
+    /** Waits for the next completed work request that was created with {@code arrives}, and returns the work request. */
     public Work awaitArrival() throws IOException {
         lock.lock();
         try {
@@ -328,7 +334,7 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Polls for completions if no other thread does, else waits for that thread. The lock is released meanwhile. */
+    /** Polls for completions, or waits while another thread polls. Releases lock meanwhile. The caller holds lock. */
     private void pollOrWait() throws IOException {
         if (polling) {
             awaitChange();
@@ -336,7 +342,7 @@ public final class QueuePair implements AutoCloseable {
         }
         polling = true;
         lock.unlock();
-        // After a failure too, the other threads are woken, so that one of them polls.
+        // A failed poll leaves the count at -1. Then the other threads are woken too, so that one of them polls.
         int count = -1;
         try {
             count = verbs.completions().poll(idleCheck);
@@ -357,7 +363,10 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Waits for a signal, at most one polling period: then the polling thread may have left without another one to follow. */
+    /**
+     * Waits for a signal, but at most for one polling period. After this period, the polling thread may have left, and another
+     * thread must poll.
+     */
     private void awaitChange() throws IOException {
         try {
             changed.await(CompletionQueue.EVENT_WAIT_MS, TimeUnit.MILLISECONDS);
@@ -375,12 +384,12 @@ public final class QueuePair implements AutoCloseable {
         return new EOFException(peer + " closed the connection");
     }
 
-    /** Closes the queue pair because the peer has gone. */
+    /** Closes the queue pair because the peer has closed the connection. */
     public void peerClosed() {
         close(closedByPeer());
     }
 
-    /** Ends every wait with an exception, and the connection. */
+    /** Closes the connection. Every wait for this queue pair then throws an exception. */
     @Override
     public void close() {
         close(null);
@@ -395,7 +404,7 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Closes the queue pair; the first reason counts. With the lock. */
+    /** Closes the queue pair. Only the first reason is kept. The caller holds lock. */
     private void fail(IOException reason) {
         if (state != State.OPEN) {
             return;
@@ -405,7 +414,7 @@ public final class QueuePair implements AutoCloseable {
         try {
             verbs.disconnect();
         } catch (IOException e) {
-            // It was not connected, or the peer ended the connection first.
+            // The queue pair was not connected, or the peer closed the connection first.
             LOG.debug("{}: {}", peer, e.getMessage());
         }
         changed.signalAll();

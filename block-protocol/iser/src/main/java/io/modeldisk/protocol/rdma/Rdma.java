@@ -15,15 +15,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Whether this process can use RDMA through DiSNI, and the reason if it cannot. Tried once, at the first call;
- * {@code -Dmodeldisk.rdma=off} turns RDMA off. Thread-safe.
+ * Checks whether this process can use RDMA through DiSNI. The check runs once, at the first call. {@code -Dmodeldisk.rdma=off}
+ * turns RDMA off. Thread-safe.
  */
 public final class Rdma {
     private static final Path DEVICES = Path.of("/sys/class/infiniband");
 
     private Rdma() {}
 
-    /** The result of the only attempt. */
+    /** The result of the check, which runs once. */
     private static final class Attempt {
         private static final String FAILURE = failure();
 
@@ -37,24 +37,24 @@ public final class Rdma {
             }
             if (devices().isEmpty()) {
                 return "this machine has no RDMA device (" + DEVICES
-                    + " lists none)";
+                    + " is empty or missing)";
             }
             try {
                 RdmaEventChannel.createEventChannel().destroyEventChannel();
                 return null;
             } catch (IOException e) {
                 return e.getMessage()
-                    + "; is the kernel module rdma_ucm loaded, and /dev/infiniband/rdma_cm for this user?";
+                    + "; load the kernel module rdma_ucm, and let this user open /dev/infiniband/rdma_cm";
             }
         }
     }
 
-    /** Whether the library can be loaded and there is a device. */
+    /** Returns whether libdisni can be loaded and this machine has an RDMA device. */
     public static boolean isAvailable() {
         return Attempt.FAILURE == null;
     }
 
-    /** The reason why RDMA cannot be used; null if it can. */
+    /** Returns the reason why RDMA cannot be used, or null if RDMA can be used. */
     public static String unavailabilityCause() {
         return Attempt.FAILURE;
     }
@@ -67,8 +67,8 @@ public final class Rdma {
     }
 
     /**
-     * The addresses of this machine that belong to RDMA devices, on which a portal can listen. Asks the devices: not for the data
-     * path.
+     * Returns the addresses of the RDMA devices of this machine, on which a portal can listen. Must not be called on the data
+     * path, because the call queries the devices.
      */
     public static List<InetAddress> addresses() throws IOException {
         ensureAvailability();
@@ -95,19 +95,19 @@ public final class Rdma {
                 id.destroyId();
             }
         } catch (IOException e) {
-            // No device has this address.
+            // No RDMA device has this address.
             return false;
         }
     }
 
-    /** The names of this machine's RDMA devices, from sysfs; needs no library. */
+    /** Returns the names of the RDMA devices of this machine from sysfs. Needs no library. */
     public static List<String> devices() {
         List<String> names = new ArrayList<>();
         if (Files.isDirectory(DEVICES)) {
             try (DirectoryStream<Path> entries = Files.newDirectoryStream(DEVICES)) {
                 entries.forEach(entry -> names.add(entry.getFileName().toString()));
             } catch (IOException e) {
-                // Without the directory there are no devices; the message names the directory.
+                // If the directory cannot be read, no device is listed. The message about missing devices names the directory.
                 names.clear();
             }
         }

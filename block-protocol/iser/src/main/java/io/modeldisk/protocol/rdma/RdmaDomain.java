@@ -8,7 +8,10 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The protection domain of a device, and its registered memory: all connections share one registration. Thread-safe. */
+/**
+ * The protection domain of a device, with the memory that is registered in it. All connections share one registration of the same
+ * memory. Thread-safe.
+ */
 public final class RdmaDomain {
     private final IbvPd domain;
     private final String deviceName;
@@ -16,7 +19,7 @@ public final class RdmaDomain {
     private final List<RegisteredMemory> registered = new ArrayList<>();
     private final long device;
     private int nextVector;
-    /** Guarded by {@link RdmaDomains}. */
+    /** Guarded by the monitor of {@link RdmaDomains}. */
     private int users;
 
     RdmaDomain(RdmaCmId id, long device) throws IOException {
@@ -38,26 +41,27 @@ public final class RdmaDomain {
         users++;
     }
 
-    /** Removes a user; true if it was the last. */
+    /** Removes a user of the domain. Returns whether it was the last user. */
     boolean unuse() {
         return --users == 0;
     }
 
-    /** The device's name; empty if libdisni has no function for it. */
+    /** Returns the name of the device, or an empty text if libdisni has no function for the name. */
     public String deviceName() {
         return deviceName;
     }
 
-    /** The interrupt for the next completion queue: they take turns. */
+    /** Returns the interrupt for the next completion queue. The completion queues use the interrupts of the device in turn. */
     synchronized int nextCompletionVector() {
         nextVector = (nextVector + 1) % completionVectors;
         return nextVector;
     }
 
     /**
-     * Registers memory with these rights, once for all callers. Slow the first time: not for the data path.
+     * Registers memory with these rights, once for all callers. The first registration is slow and must not happen on the data
+     * path.
      *
-     * @throws IOException if the device refuses it, with the reason
+     * @throws IOException if the device refuses the registration; the message states the reason
      */
     public synchronized RegisteredMemory register(DataMemory memory, MemoryRights rights) throws IOException {
         for (RegisteredMemory known : registered) {
@@ -76,7 +80,7 @@ public final class RdmaDomain {
         return domain.regMr(address, bytes, accessFlags).execute().free().getMr();
     }
 
-    /** Ends one caller's use of a registration; the last one deregisters the memory. */
+    /** Ends the use of a registration by one caller. Deregisters the memory after the last use. */
     public synchronized void release(RegisteredMemory memory) throws IOException {
         if (memory.unuse()) {
             registered.remove(memory);

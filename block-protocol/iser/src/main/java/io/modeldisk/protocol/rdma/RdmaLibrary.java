@@ -16,14 +16,18 @@ import java.nio.file.StandardCopyOption;
 import java.util.Optional;
 
 /**
- * Loads libdisni, the native half of DiSNI: the one in this jar, or the one that the system property {@value #PROPERTY} names.
+ * Loads libdisni, the native part of DiSNI. The library is in this jar, unless the system property {@value #PROPERTY} names
+ * another library.
  *
- * <p>DiSNI loads it with {@code System.loadLibrary}, which searches only {@code java.library.path}. But a library with global
- * symbols and a function {@code JNI_OnLoad_disni} counts as linked into the launcher (JEP 178). So this class opens it with
- * global symbols first.
+ * <p>DiSNI loads the library with {@code System.loadLibrary}, which searches only {@code java.library.path}. However, a library
+ * with global symbols and a function {@code JNI_OnLoad_disni} counts as linked into the launcher (JEP 178). So this class first
+ * opens libdisni with global symbols.
  */
 final class RdmaLibrary {
-    /** {@code installed} chooses the library on {@code java.library.path}; any other value is the path of a libdisni. */
+    /**
+     * The system property that selects the library. {@code installed} selects the library on {@code java.library.path}. Any other
+     * value is the path of a libdisni.
+     */
     static final String PROPERTY = "modeldisk.rdma.library";
 
     private static final String INSTALLED = "installed";
@@ -34,7 +38,7 @@ final class RdmaLibrary {
 
     private RdmaLibrary() {}
 
-    /** The result of loading, which happens once. */
+    /** The result of loading the library, which happens once. */
     private static final class Loaded {
         private static final Loaded ONCE = new Loaded();
 
@@ -54,12 +58,15 @@ final class RdmaLibrary {
         }
     }
 
-    /** The reason why the library could not be loaded; null if it is loaded. */
+    /** Returns the reason why the library could not be loaded, or null if the library is loaded. */
     static String loadFailure() {
         return Loaded.ONCE.failure;
     }
 
-    /** The functions that modeldisk's library exports besides DiSNI's native methods; none with another library. */
+    /**
+     * Returns the functions that modeldisk's libdisni exports besides the native methods of DiSNI. Another libdisni has none of
+     * these functions.
+     */
     static SymbolLookup symbols() {
         return Loaded.ONCE.symbols;
     }
@@ -81,7 +88,7 @@ final class RdmaLibrary {
         int version = RdmaVerbs.getVersion();
         if (version == 0) {
             throw new IOException("DiSNI cannot use the libdisni of " + PROPERTY + "=" + wanted
-                + ": it is not on java.library.path, or it has another version");
+                + ": the library is not on java.library.path, or has a wrong version");
         }
         return symbols == null ? SymbolLookup.loaderLookup() : symbols;
     }
@@ -90,15 +97,15 @@ final class RdmaLibrary {
         try (InputStream library = RdmaLibrary.class.getResourceAsStream(RESOURCE)) {
             if (library == null) {
                 throw new IOException(
-                    "modeldisk was built without libdisni, because the verbs headers were missing; -D"
-                        + PROPERTY + "=" + INSTALLED + " uses an installed one");
+                    "modeldisk was built without libdisni, because the verbs headers were missing; add -D"
+                        + PROPERTY + "=" + INSTALLED + " to use an installed libdisni");
             }
             Path copy = Files.createTempFile("libdisni", ".so");
             try {
                 Files.copy(library, copy, StandardCopyOption.REPLACE_EXISTING);
                 return open(copy);
             } finally {
-                // The mapping stays valid without the file.
+                // The library stays mapped after its file was deleted.
                 Files.delete(copy);
             }
         }
@@ -119,13 +126,13 @@ final class RdmaLibrary {
                 MemorySegment message = (MemorySegment) dlerror.invokeExact();
                 throw new IOException("libdisni cannot be loaded: "
                     + message.reinterpret(LONGEST_MESSAGE_BYTES).getString(0)
-                    + " (Debian: install librdmacm1 and ibverbs-providers)");
+                    + "; on Debian, install librdmacm1 and ibverbs-providers");
             }
             return SymbolLookup.libraryLookup(library, Arena.global());
         } catch (IOException | RuntimeException | Error e) {
             throw e;
         } catch (Throwable e) {
-            throw new IllegalStateException("native call failed", e);
+            throw new IllegalStateException("a call of dlopen failed", e);
         }
     }
 }

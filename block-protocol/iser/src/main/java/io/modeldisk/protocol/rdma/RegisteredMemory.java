@@ -4,12 +4,12 @@ import com.ibm.disni.verbs.IbvMr;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 
-/** A {@link DataMemory} that is registered with a device: a memory region for each slab, with its keys. Thread-safe. */
+/** A {@link DataMemory} that is registered with a device. Each slab has a memory region with its own keys. Thread-safe. */
 public final class RegisteredMemory {
     /** Registers one range of memory with a device. */
     @FunctionalInterface
     interface Registrar {
-        /** Registers a range with the flags of {@code ibv_reg_mr}. */
+        /** Registers a range. {@code accessFlags} are the flags of {@code ibv_reg_mr}. */
         IbvMr register(long address, int bytes, int accessFlags) throws IOException;
     }
 
@@ -35,42 +35,45 @@ public final class RegisteredMemory {
         }
     }
 
-    /** Whether this is a registration of {@code other}. */
+    /** Returns whether {@code other} is the registered memory. */
     public boolean isOf(DataMemory other) {
         return memory == other;
     }
 
-    /** Whether this is the registration of {@code other} with exactly these rights. */
+    /** Returns whether {@code other} is the registered memory, and is registered with exactly these rights. */
     boolean isOf(DataMemory other, MemoryRights otherRights) {
         return memory == other && rights == otherRights;
     }
 
-    /** Whether the memory has not been closed. */
+    /** Returns whether the memory is still open. */
     public boolean isOpen() {
         return memory.isOpen();
     }
 
-    /** The key of the byte at {@code offset} in requests that this process posts. */
+    /** Returns the key of the byte at {@code offset} for requests that this process posts. */
     public int localKey(long offset) {
         return regions[DataMemory.slabIndex(offset)].getLkey();
     }
 
-    /** The steering tag: the key of the byte at {@code offset} in requests of the peer. Of no use with local rights alone. */
+    /**
+     * Returns the steering tag of the byte at {@code offset}, which is the key for requests of the peer. The peer can use the key
+     * only with remote rights.
+     */
     public int remoteKey(long offset) {
         return regions[DataMemory.slabIndex(offset)].getRkey();
     }
 
-    /** The address of the byte at {@code offset}, which is also its tagged offset. */
+    /** Returns the address of the byte at {@code offset}. The address is also the tagged offset of the byte. */
     public long address(long offset) {
         return memory.address(offset);
     }
 
-    /** Adds a user. The domain's lock is held. */
+    /** Adds a user of the registration. The caller holds the monitor of the domain. */
     void use() {
         users++;
     }
 
-    /** Removes a user; true if it was the last. The domain's lock is held. */
+    /** Removes a user of the registration. Returns whether it was the last user. The caller holds the monitor of the domain. */
     boolean unuse() {
         return --users == 0;
     }

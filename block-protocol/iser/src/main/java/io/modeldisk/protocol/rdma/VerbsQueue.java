@@ -13,7 +13,10 @@ import java.util.List;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** The verbs objects of a {@link QueuePair}: made at its start, released together at its end. Guarded by the queue pair. */
+/**
+ * The verbs objects of a {@link QueuePair}, which are created together and released together. The queue pair synchronises the
+ * calls.
+ */
 final class VerbsQueue {
     private static final Logger LOG = LogManager.getLogger(VerbsQueue.class);
 
@@ -24,7 +27,7 @@ final class VerbsQueue {
     private final List<StatefulVerbCall<?>> prepared = new ArrayList<>();
     private final List<QueuePair.Release> releases = new ArrayList<>();
 
-    /** Makes the objects; the identifier is owned only if this succeeds. */
+    /** Creates the verbs objects. Owns the identifier only if the constructor succeeds. */
     VerbsQueue(RdmaDomain domain, RdmaCmId id, int sendRequests, int receives) throws IOException {
         this.id = id;
         completions = new CompletionQueue(id.getVerbs(), sendRequests + receives, domain.nextCompletionVector());
@@ -34,7 +37,7 @@ final class VerbsQueue {
             try {
                 made = create(domain, sendRequests, receives, inline);
             } catch (IOException e) {
-                LOG.debug("no inline data: {}", e.getMessage());
+                LOG.debug("the device refuses inline data: {}", e.getMessage());
                 inline = 0;
                 made = create(domain, sendRequests, receives, inline);
             }
@@ -81,12 +84,12 @@ final class VerbsQueue {
         releases.addFirst(release);
     }
 
-    /** Ends the connection: the device flushes all requests. */
+    /** Closes the connection. The device then flushes all requests. */
     void disconnect() throws IOException {
         id.disconnect();
     }
 
-    /** Releases everything; no thread uses it any more. */
+    /** Releases all verbs objects. No thread may use them any more. */
     void release() throws IOException {
         id.destroyQP();
         prepared.forEach(StatefulVerbCall::free);

@@ -3,8 +3,9 @@ package io.modeldisk.protocol.rdma;
 import com.ibm.disni.verbs.IbvWC.IbvWcStatus;
 
 /**
- * A request of a queue pair, used again for each of its turns. A completion names it by its number: the other fields of a failed
- * completion are not valid. Guarded by its {@link QueuePair}.
+ * A work request of a queue pair. The object is used again for many requests, and each request is one turn. A completion names
+ * the work request by its number, because the other fields of a failed completion are not valid. Guarded by the lock of its
+ * {@link QueuePair}.
  */
 public class Work {
     private final String name;
@@ -17,15 +18,15 @@ public class Work {
     Work next;
 
     /**
-     * @param name its action, for messages
-     * @param arrives whether {@link QueuePair#awaitArrival} returns it when it completes
+     * @param name the action of the work request, for messages
+     * @param arrives whether {@link QueuePair#awaitArrival} returns the work request after its completion
      */
     public Work(String name, boolean arrives) {
         this.name = name;
         this.arrives = arrives;
     }
 
-    /** Its number among the requests of its queue pair. */
+    /** Returns the number of the work request in its queue pair. */
     public final long id() {
         return id;
     }
@@ -34,19 +35,19 @@ public class Work {
         id = number;
     }
 
-    /** The number of received bytes, of a receive. */
+    /** Returns the number of bytes that a receive has received. */
     public final int bytes() {
         return bytes;
     }
 
-    /** Begins the next turn; its number. */
+    /** Begins the next turn, which is one use of the work request. Returns the number of the turn. */
     final int begin(int sendRequests) {
         busy = true;
         room = sendRequests;
         return ++turn;
     }
 
-    /** Ends the turn; the number of send requests that become free. */
+    /** Completes the current turn (use). Returns the number of send requests whose slots become free. */
     final int end(int receivedBytes) {
         busy = false;
         bytes = receivedBytes;
@@ -55,12 +56,12 @@ public class Work {
         return given;
     }
 
-    /** Whether the turn with this number has ended; a later one may be in progress. */
+    /** Returns whether the turn (use) with this number has completed. A later turn may be in progress. */
     final boolean isOver(int begunTurn) {
         return !busy || turn != begunTurn;
     }
 
-    /** The number of the newest turn. */
+    /** Returns the number of the newest turn (use) of the work request. */
     public final int turn() {
         return turn;
     }

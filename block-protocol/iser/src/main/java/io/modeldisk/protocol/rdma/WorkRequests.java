@@ -6,17 +6,17 @@ import com.ibm.disni.verbs.IbvSge;
 import java.util.LinkedList;
 import java.util.List;
 
-/** Makes DiSNI's work requests, which are prepared once and used many times. */
+/** Creates DiSNI's work requests, which are prepared once and posted many times. */
 public final class WorkRequests {
     /**
-     * An opcode that DiSNI does not name: a message that also invalidates a key of the peer, patched in as the key of an RDMA
-     * request. Only where {@link ConnectionDetails#canInvalidate} is true.
+     * The opcode of a send that also invalidates a key of the peer. DiSNI has no name for this opcode. The key is set in the same
+     * field as the key of an RDMA request. The opcode is allowed only if {@link ConnectionDetails#canInvalidate} returns true.
      */
     public static final int SEND_WITH_INVALIDATE = 9;
 
     private WorkRequests() {}
 
-    /** A request to send, READ or WRITE; its addresses are patched before each use. */
+    /** Creates a request for a SEND, an RDMA READ or an RDMA WRITE. Its addresses are set before each use. */
     public static IbvSendWR send(int opcode, int flags, int parts) {
         IbvSendWR request = new IbvSendWR();
         request.setOpcode(opcode);

@@ -5,9 +5,12 @@ import com.ibm.disni.verbs.IbvWC.IbvWcStatus;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The work of a queue pair: what is in flight, the room for more, and what has arrived. Guarded by the queue pair. */
+/**
+ * The work requests of a queue pair: work requests in flight, free slots, and completed work requests that nobody has fetched.
+ * Guarded by the lock of the queue pair.
+ */
 final class WorkTable {
-    /** The device flushed the work because the connection ended. */
+    /** The reason of a failure if the device flushed the work request because the connection was closed. */
     static final String FLUSHED_BY_END = "flushed";
 
     private static final int SUCCESS = IbvWcStatus.IBV_WC_SUCCESS.ordinal();
@@ -16,7 +19,10 @@ final class WorkTable {
     private final List<Work> works = new ArrayList<>();
     private final Arrivals arrivals = new Arrivals();
     private int room;
-    /** The unsignaled requests since the last signaled one, whose completion gives their room back. */
+    /**
+     * The number of unsignaled requests since the last signaled request. The completion of the next signaled request frees their
+     * slots.
+     */
     private int unsignaled;
 
     WorkTable(int sendRequests) {
@@ -33,7 +39,7 @@ final class WorkTable {
         return room >= requests;
     }
 
-    /** Begins requests of which the last is signaled; the turn of the work. */
+    /** Begins requests of which only the last is signaled. Returns the turn of the work request. */
     int begin(Work work, int requests) {
         int turn = work.begin(requests + unsignaled);
         room -= requests;
@@ -50,12 +56,15 @@ final class WorkTable {
         work.begin(0);
     }
 
-    /** Ends work that could not be posted. */
+    /** Completes a work request that could not be posted. */
     void takeBack(Work work) {
         room += work.end(0);
     }
 
-    /** Ends the work of a completion; the reason if it failed, {@link #FLUSHED_BY_END} if the connection's end caused that. */
+    /**
+     * Completes the work request of a completion. Returns the reason if the work request failed, or null. The reason is
+     * {@link #FLUSHED_BY_END} if the close of the connection caused the failure.
+     */
     String complete(IbvWC completion) {
         Work work = works.get((int) completion.getWr_id());
         int status = completion.getStatus();

@@ -1,2 +1,4 @@
-/** RDMA through DiSNI: availability, queue pairs, registered memory, and calls that DiSNI lacks. Knows nothing of iSCSI. */
+/**
+ * RDMA through DiSNI: availability, queue pairs, registered memory, and calls that DiSNI lacks. This package must not know iSCSI.
+ */
 package io.modeldisk.protocol.rdma;

@@ -16,16 +16,16 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** libdisni on a machine that built it, with a device or without. */
+/** Tests libdisni on a machine that has built it, with or without an RDMA device. */
 class RdmaLibraryTest {
     @BeforeEach
     void needsTheLibrary() {
         assumeTrue(getClass().getResource("libdisni.so") != null,
-            "libdisni was not built: the verbs' headers are missing");
+            "libdisni was not built because the verbs headers are missing");
     }
 
     @Test
-    void everyNativeMethodOfDisniIsImplemented() {
+    void libdisniImplementsEveryNativeMethodOfDisni() {
         List<String> missing = Stream.of(NativeDispatcher.class, NativeAffinity.class)
             .flatMap(type -> Arrays.stream(type.getDeclaredMethods()))
             .filter(method -> Modifier.isNative(method.getModifiers()))
@@ -37,13 +37,13 @@ class RdmaLibraryTest {
     }
 
     @Test
-    void versionIsTheOneThatDisniExpects() {
+    void libdisniHasTheVersionThatDisniExpects() {
         assertThat(RdmaLibrary.loadFailure()).isNull();
         assertThat(RdmaVerbs.getVersion()).isEqualTo(32);
     }
 
     @Test
-    void affinityIsReadAsItWasSet() {
+    void processorAffinityIsReadAsSet() {
         assertThat(RdmaLibrary.loadFailure()).isNull();
         long before = NativeAffinity.getAffinity();
         try {
@@ -56,7 +56,7 @@ class RdmaLibraryTest {
     }
 
     @Test
-    void machineWithoutADeviceReportsThat() {
+    void errorReportsThatTheMachineHasNoRdmaDevice() {
         assumeFalse(Rdma.isAvailable(), "this machine has an RDMA device");
         assertThat(Rdma.unavailabilityCause()).containsAnyOf("no RDMA device", "errno");
         assertThatThrownBy(Rdma::ensureAvailability).isInstanceOf(IOException.class)

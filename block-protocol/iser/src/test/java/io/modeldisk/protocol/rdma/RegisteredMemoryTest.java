@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The rights that a device is asked for; needs no device. */
+/** Tests the access flags of registered memory. Needs no device. */
 final class RegisteredMemoryTest {
     private static List<Integer> accessFlags(MemoryRights rights) throws IOException {
         List<Integer> asked = new ArrayList<>();
@@ -25,12 +25,12 @@ final class RegisteredMemoryTest {
     }
 
     @Test
-    void memoryWithLocalRightsCanBeReachedByNoPeer() throws IOException {
+    void memoryWithLocalRightsIsRegisteredWithoutRemoteAccess() throws IOException {
         assertThat(accessFlags(MemoryRights.LOCAL)).containsExactly(IbvMr.IBV_ACCESS_LOCAL_WRITE);
     }
 
     @Test
-    void memoryWithRemoteRightsCanBeReadAndWrittenByThePeer() throws IOException {
+    void memoryWithRemoteRightsIsRegisteredForRemoteReadAndWrite() throws IOException {
         assertThat(accessFlags(MemoryRights.REMOTE)).containsExactly(
             IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_READ | IbvMr.IBV_ACCESS_REMOTE_WRITE);
     }

@@ -23,7 +23,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.LinkedList;
 import java.util.List;
 
-/** One end of a minimal connection: a queue pair, a completion queue and a registered megabyte. */
+/** One peer of a minimal connection: a queue pair, a completion queue and one registered mebibyte of memory. */
 final class VerbsEndpoint implements AutoCloseable {
     static final int TIMEOUT_MILLIS = 20_000;
     static final int MEMORY_BYTES = 1 << 20;
@@ -43,7 +43,7 @@ final class VerbsEndpoint implements AutoCloseable {
     private final IbvWC[] completion = {new IbvWC()};
     private final SVCPollCq poll;
 
-    /** Makes the objects on the device of {@code id}. */
+    /** Creates the verbs objects on the device of {@code id}. */
     VerbsEndpoint(RdmaCmId id) throws IOException {
         this.id = id;
         domain = id.getVerbs().allocPd();
@@ -78,7 +78,7 @@ final class VerbsEndpoint implements AutoCloseable {
         return region.getRkey();
     }
 
-    /** Posts a receive at an offset of the memory. */
+    /** Posts a receive into the memory at {@code offset}. */
     void receive(long requestId, int offset, int bytes) throws IOException {
         IbvRecvWR request = new IbvRecvWR();
         request.setWr_id(requestId);
@@ -90,7 +90,7 @@ final class VerbsEndpoint implements AutoCloseable {
         post(requestId, IbvSendWR.IBV_WR_SEND, offset, bytes, 0, 0);
     }
 
-    /** Posts an RDMA operation between the memory at an offset and the peer's. */
+    /** Posts an RDMA operation between the memory at {@code offset} and the memory of the peer. */
     void rdma(long requestId, int opcode, int offset, int bytes, long remoteAddress, int remoteKey) throws IOException {
         post(requestId, opcode, offset, bytes, remoteAddress, remoteKey);
     }
@@ -115,21 +115,21 @@ final class VerbsEndpoint implements AutoCloseable {
         return new LinkedList<>(List.of(part));
     }
 
-    /** The next completion, by its event; fails if none comes. */
+    /** Waits for the next completion through its event, and returns the completion. Fails if no completion arrives in time. */
     IbvWC completion() throws IOException {
         arm.execute();
         if (poll.execute().getPolls() == 0) {
-            assertThat(completions.getCqEvent(queue, TIMEOUT_MILLIS)).as("a completion event").isTrue();
+            assertThat(completions.getCqEvent(queue, TIMEOUT_MILLIS)).as("a completion event arrives").isTrue();
             queue.ackEvents(1);
             assertThat(poll.execute().getPolls()).isOne();
         }
         return completion[0];
     }
 
-    /** The next event of a channel, which must be of this type. */
+    /** Waits for the next event of a channel, and returns the event. Fails if the event does not have the expected type. */
     static RdmaCmEvent event(RdmaEventChannel channel, RdmaCmEvent.EventType expected) throws IOException {
         RdmaCmEvent event = channel.getCmEvent(TIMEOUT_MILLIS);
-        assertThat(event).as("an event").isNotNull();
+        assertThat(event).as("an event arrives").isNotNull();
         assertThat(RdmaCmEvent.EventType.values()[event.getEvent()]).isEqualTo(expected);
         return event;
     }

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** DiSNI's verbs on a device, through this project's libdisni: both ends in one process. */
+/** Tests DiSNI's verbs on a device, through this project's libdisni. Both peers are in this process. */
 @Tag("softroce")
 class VerbsTest {
     private static final int PORT = 26_100;
@@ -43,7 +43,7 @@ class VerbsTest {
 
     @BeforeEach
     void listen() throws IOException {
-        assumeTrue(Rdma.isAvailable(), "there is no RDMA: " + Rdma.unavailabilityCause());
+        assumeTrue(Rdma.isAvailable(), "this test needs RDMA: " + Rdma.unavailabilityCause());
         address = Rdma.addresses().getFirst();
         targetChannel = RdmaEventChannel.createEventChannel();
         initiatorChannel = RdmaEventChannel.createEventChannel();
@@ -87,7 +87,7 @@ class VerbsTest {
         return parameters;
     }
 
-    /** The initiator's side, up to its request to connect. */
+    /** Creates the initiator, and sends its connection request. */
     private void request(int port, String privateData) throws IOException {
         RdmaCmId id = initiatorChannel.createId(RdmaCm.RDMA_PS_TCP);
         id.resolveAddr(null, new InetSocketAddress(address, port), VerbsEndpoint.TIMEOUT_MILLIS);
@@ -122,7 +122,7 @@ class VerbsTest {
     }
 
     @Test
-    void messageIsReceivedInThePostedBuffer() throws IOException {
+    void sentMessageArrivesInThePostedReceiveBuffer() throws IOException {
         connect();
         fill(initiator.data(), 1);
         target.receive(11, 4096, 1024);
@@ -146,7 +146,7 @@ class VerbsTest {
     }
 
     @Test
-    void rdmaReadFetchesItsRange() throws IOException {
+    void rdmaReadFetchesTheRequestedRange() throws IOException {
         connect();
         fill(initiator.data(), 3);
         target.rdma(31, IbvSendWR.IBV_WR_RDMA_READ, PIECE_BYTES, PIECE_BYTES, initiator.address() + 4096,
@@ -157,7 +157,7 @@ class VerbsTest {
     }
 
     @Test
-    void wrongKeyFailsTheRequestAndChangesNoMemory() throws IOException {
+    void rdmaWriteWithAWrongKeyFailsAndChangesNoMemory() throws IOException {
         connect();
         fill(target.data(), 4);
         target.rdma(41, IbvSendWR.IBV_WR_RDMA_WRITE, 0, 4096, initiator.address(), initiator.remoteKey() ^ 0x5A00);
@@ -169,7 +169,7 @@ class VerbsTest {
     }
 
     @Test
-    void addressBeyondTheRegionFailsTheRequest() throws IOException {
+    void rdmaReadBeyondTheMemoryRegionFails() throws IOException {
         connect();
         target.rdma(51, IbvSendWR.IBV_WR_RDMA_READ, 0, 8192, initiator.address() + VerbsEndpoint.MEMORY_BYTES - 4096,
             initiator.remoteKey());
@@ -179,7 +179,7 @@ class VerbsTest {
     }
 
     @Test
-    void privateDataTravelsBothWays() throws IOException {
+    void bothPeersReceivePrivateDataDuringTheConnect() throws IOException {
         request(PORT, "from the initiator");
         RdmaCmEvent asked = VerbsEndpoint.event(targetChannel, EventType.RDMA_CM_EVENT_CONNECT_REQUEST);
         byte[] said = ConnectionDetails.shared().lastEvent(targetChannel).privateData();
@@ -194,7 +194,7 @@ class VerbsTest {
     }
 
     @Test
-    void refusedConnectionIsReported() throws IOException {
+    void initiatorReceivesAnEventIfTheConnectionIsRefused() throws IOException {
         request(PORT, "");
         RdmaCmEvent asked = VerbsEndpoint.event(targetChannel, EventType.RDMA_CM_EVENT_CONNECT_REQUEST);
         asked.getConnIdPriv().destroyId();
@@ -202,19 +202,19 @@ class VerbsTest {
     }
 
     @Test
-    void portWithoutAListenerRejects() throws IOException {
+    void connectionToAPortWithoutAListenerIsRejected() throws IOException {
         request(UNUSED_PORT, "");
         VerbsEndpoint.event(initiatorChannel, EventType.RDMA_CM_EVENT_REJECTED);
         assertThat(ConnectionDetails.shared().lastEvent(initiatorChannel).status()).isNotZero();
     }
 
     @Test
-    void waitWithoutAnEventEndsInTime() throws IOException {
+    void waitForAnEventReturnsAfterItsTimeout() throws IOException {
         assertThat(initiatorChannel.getCmEvent(10)).isNull();
     }
 
     @Test
-    void errorHasItsNumberAndItsText() throws IOException {
+    void errorOfAFailedVerbContainsErrnoAndText() throws IOException {
         RdmaCmId id = initiatorChannel.createId(RdmaCm.RDMA_PS_TCP);
         try {
             assertThatThrownBy(() -> id.bindAddr(new InetSocketAddress("192.0.2.1", 0)))
@@ -227,7 +227,7 @@ class VerbsTest {
     }
 
     @Test
-    void unmappedMemoryIsNotRegistered() throws IOException {
+    void registrationOfUnmappedMemoryFails() throws IOException {
         connect();
         long gone;
         try (DataMemory memory = DataMemory.allocate(1 << 26)) {
@@ -239,12 +239,12 @@ class VerbsTest {
     }
 
     @Test
-    void connectionsLeaveNoDescriptorBehind() throws IOException {
+    void closedConnectionsReleaseTheirDescriptors() throws IOException {
         connect();
         disconnect();
         long before = descriptors();
         for (int i = 0; i < 20; i++) {
-            // The side that closes first causes an event, which may come before those of the next connection.
+            // Closing a connection causes an event, which may arrive before the events of the next connection.
             drain();
             connect();
             disconnect();

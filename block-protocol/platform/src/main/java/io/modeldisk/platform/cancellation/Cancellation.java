@@ -5,8 +5,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 
 /**
- * Ends the waits of one call from another thread. The call registers a {@link Waiter} before it waits and checks
- * {@link #isCancelled} in the loop around the wait:
+ * Lets another thread cancel a call that waits. The call registers a {@link Waiter} before it waits. The loop around the wait
+ * checks {@link #isCancelled}:
  *
  * <pre>{@code
  * cancellation.register(waiter);
@@ -21,17 +21,20 @@ import java.util.concurrent.locks.Lock;
  * }
  * }</pre>
  *
- * <p>Thread-safe. Allocates nothing for up to {@value #EXPECTED_WAITERS} waiters at a time.
+ * <p>Thread-safe. No memory is allocated while at most {@value #EXPECTED_WAITERS} waiters are registered.
  */
 public final class Cancellation {
-    /** Wakes a thread that waits. */
+    /** Wakes the thread that waits in a call. */
     @FunctionalInterface
     public interface Waiter {
-        /** Wakes the waiting thread. Called by the thread that cancels; it may take the lock of the wait, but must not block. */
+        /**
+         * Wakes the waiting thread. The thread that cancels the call invokes this method. The method may acquire the lock of the
+         * wait, but must not block otherwise.
+         */
         void wake();
     }
 
-    /** A cancellation that never happens. */
+    /** A cancellation for calls that are never cancelled. */
     public static final Cancellation NONE = new Cancellation();
 
     private static final int EXPECTED_WAITERS = 4;
@@ -42,7 +45,7 @@ public final class Cancellation {
 
     private volatile boolean cancelled;
 
-    /** A waiter that signals all threads that wait on a condition of a lock. */
+    /** Returns a waiter that signals all threads that wait on the condition. */
     public static Waiter signalling(Lock lock, Condition condition) {
         return () -> {
             lock.lock();
@@ -55,9 +58,9 @@ public final class Cancellation {
     }
 
     /**
-     * Cancels, and wakes the waiters that are registered.
+     * Cancels the call and wakes all registered waiters.
      *
-     * @throws IllegalStateException for {@link #NONE}
+     * @throws IllegalStateException if this object is {@link #NONE}
      */
     public synchronized void cancel() {
         if (this == NONE) {
@@ -69,18 +72,18 @@ public final class Cancellation {
         }
     }
 
-    /** Makes it ready for another call. */
+    /** Clears the cancelled state, so that another call can use this object. */
     public void reset() {
         cancelled = false;
     }
 
-    /** Whether {@link #cancel} was called after the last {@link #reset}. */
+    /** Returns whether {@link #cancel} was called after the last {@link #reset}. */
     public boolean isCancelled() {
         return cancelled;
     }
 
     /**
-     * Throws if this was cancelled.
+     * Throws an exception if the call was cancelled.
      *
      * @throws CancelledException if {@link #cancel} was called after the last {@link #reset}
      */
@@ -91,8 +94,8 @@ public final class Cancellation {
     }
 
     /**
-     * Registers a waiter: {@link #cancel} wakes it until {@link #unregister}. The caller must not hold the lock that
-     * {@link Waiter#wake} takes, here and in {@link #unregister}.
+     * Registers a waiter. {@link #cancel} wakes the waiter until {@link #unregister} removes it. The caller must not hold the
+     * lock that {@link Waiter#wake} acquires.
      */
     public void register(Waiter waiter) {
         if (this == NONE) {
@@ -106,7 +109,10 @@ public final class Cancellation {
         }
     }
 
-    /** Removes a registered waiter: it is not woken after this has returned. */
+    /**
+     * Removes a registered waiter. After this method has returned, {@link #cancel} does not wake the waiter. The caller must not
+     * hold the lock that {@link Waiter#wake} acquires.
+     */
     public void unregister(Waiter waiter) {
         if (this == NONE) {
             return;

@@ -3,17 +3,17 @@ package io.modeldisk.platform.cancellation;
 import java.io.InterruptedIOException;
 import java.io.Serial;
 
-/** A call ended early because its {@link Cancellation} was cancelled. */
+/** Thrown by a call that stopped early because its {@link Cancellation} was cancelled. */
 public final class CancelledException extends InterruptedIOException {
     @Serial
     private static final long serialVersionUID = 1;
 
-    /** A cancelled call. */
+    /** Creates an exception with a general message. */
     public CancelledException() {
-        super("cancelled");
+        super("the call was cancelled");
     }
 
-    /** A cancelled call, with the wait that was ended. */
+    /** Creates an exception whose message names the wait that was cancelled. */
     public CancelledException(String message) {
         super(message);
     }

@@ -1,2 +1,2 @@
-/** Ends the waits of a call from another thread, as an interrupted FUSE request does. */
+/** Cancellation of a call by another thread, for example after the kernel has interrupted a FUSE request. */
 package io.modeldisk.platform.cancellation;

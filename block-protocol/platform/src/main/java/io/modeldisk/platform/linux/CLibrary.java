@@ -9,7 +9,10 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 import java.util.Optional;
 
-/** Functions of the C library. A failed call returns minus its error number, so that nothing is thrown on the data path. */
+/**
+ * Calls functions of the C library. A failed call returns minus its error number, so that no exception is created on the data
+ * path.
+ */
 final class CLibrary {
     private static final Linker LINKER = Linker.nativeLinker();
     private static final MemoryLayout CALL_STATE = Linker.Option.captureStateLayout();
@@ -17,8 +20,10 @@ final class CLibrary {
 
     private CLibrary() {}
 
-    /** The function with this name, which sets errno; its first argument is a segment of {@link #newCallState}. */
-    // Each caller gives the signature that the function has in the C library.
+    /**
+     * Returns a handle of a C function that sets errno. The first argument of each call is a segment from {@link #newCallState}.
+     */
+    // The call is safe because each caller passes the signature that the function has in the C library.
     @SuppressWarnings("restricted")
     static MethodHandle function(String name, FunctionDescriptor type, Linker.Option... options) {
         Linker.Option[] all = new Linker.Option[options.length + 1];
@@ -27,22 +32,25 @@ final class CLibrary {
         return LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow(name), type, all);
     }
 
-    /** The address of a function, if this C library has it. */
+    /** Returns the address of a function. The result is empty if this C library does not have the function. */
     static Optional<MemorySegment> find(String name) {
         return LINKER.defaultLookup().find(name);
     }
 
-    /** Room for the error number of one call at a time. */
+    /** Allocates memory for the error number of a call. Calls that run at the same time need separate memory. */
     static MemorySegment newCallState(Arena arena) {
         return arena.allocate(CALL_STATE);
     }
 
-    /** What a call returned, or minus its error number if that is -1. */
+    /** Returns the result of a call, or minus its error number if the result is -1. */
     static long result(MemorySegment callState, long returned) {
         return returned == -1 ? -(int) ERRNO.get(callState, 0L) : returned;
     }
 
-    /** Calls a function that returns an int or a long. Strings become C strings. Makes objects: not for the data path. */
+    /**
+     * Calls a function that returns an int or a long. Converts strings to C strings. Must not be used on the data path, because
+     * the call allocates objects.
+     */
     static long call(MethodHandle function, Object... arguments) {
         try (Arena arena = Arena.ofConfined()) {
             Object[] all = new Object[arguments.length + 1];
@@ -57,8 +65,8 @@ final class CLibrary {
         }
     }
 
-    /** For what a method handle can throw in theory: a call of a C function throws nothing. */
+    /** Wraps an exception that a method handle declares. A C function never throws a Java exception. */
     static IllegalStateException failed(Throwable e) {
-        return new IllegalStateException("native call failed", e);
+        return new IllegalStateException("a call of the C library failed", e);
     }
 }

@@ -6,15 +6,15 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A control group that limits memory, of version 1 or 2 (cgroups(7)). A group that states no limit, or whose files are missing,
- * does not limit.
+ * A control group of version 1 or 2 that limits memory (cgroups(7)). A group without a limit or without its files counts as
+ * unlimited.
  *
- * @param name its path as {@code /proc/self/cgroup} writes it
+ * @param name the path of the group below the mount point
  */
 record ControlGroup(Path directory, String name, Version version) {
-    /** The two versions of control groups, and the names of their files. */
+    /** The versions of control groups, with the names of their files. */
     enum Version {
-        // The limit memory.high does not kill, but it slows a process above it until that process makes no progress.
+        // Above memory.high, the kernel does not kill a process, but slows the process until it makes no progress.
         V1("memory.usage_in_bytes", "total_inactive_file ", "memory.limit_in_bytes"), V2("memory.current",
             "inactive_file ", "memory.max", "memory.high");
 
@@ -29,10 +29,10 @@ record ControlGroup(Path directory, String name, Version version) {
         }
     }
 
-    /** The groups that limit the memory of this process: its own, and each group above. */
+    /** Returns the groups that limit the memory of this process: its own group and every group above its own. */
     static List<ControlGroup> around(Path root) {
         List<ControlGroup> groups = new ArrayList<>();
-        // A line is number:controllers:path; version 2 has no controllers there (cgroups(7)).
+        // Each line has the form number:controllers:path. The controllers are empty for version 2 (cgroups(7)).
         for (String line : TextFile.lines(root.resolve("proc/self/cgroup"))) {
             String[] fields = line.split(":", 3);
             if (fields.length < 3) {
@@ -49,7 +49,8 @@ record ControlGroup(Path directory, String name, Version version) {
 
     private static void addAround(List<ControlGroup> groups, Path root, String name, Version version) {
         for (String line : TextFile.lines(root.resolve("proc/self/mountinfo"))) {
-            // ID parent major:minor ROOT MOUNT_POINT options [optional fields] - TYPE source OPTIONS (proc_pid_mountinfo(5))
+            // The form of a line (proc_pid_mountinfo(5)):
+            // ID parent major:minor ROOT MOUNT_POINT options [optional fields] - TYPE source OPTIONS
             String[] halves = line.split(" - ", 2);
             String[] mount = halves[0].split(" ");
             String[] type = halves[halves.length - 1].split(" ");
@@ -66,11 +67,14 @@ record ControlGroup(Path directory, String name, Version version) {
         return version == Version.V2 ? type.equals("cgroup2") : type.equals("cgroup") && hasWord(options, "memory");
     }
 
-    /** The group relative to what is mounted: in a container, a group of the machine may be mounted as the top. */
+    /**
+     * Returns the path of a group relative to the mounted group. In a container, the mounted group may be any group of the
+     * machine.
+     */
     private static Path below(String mountRoot, String name) {
         Path group = Path.of(name).normalize();
         Path mounted = Path.of(mountRoot);
-        // A group that is not below the mounted one cannot be seen; the mounted one limits the container.
+        // A group outside the mounted group is not visible. The mounted group limits the container then.
         return group.startsWith(mounted) ? Path.of("/").resolve(mounted.relativize(group)) : Path.of("/");
     }
 
@@ -78,7 +82,7 @@ record ControlGroup(Path directory, String name, Version version) {
         return Arrays.asList(list.split(",")).contains(word);
     }
 
-    /** The bytes below the group's lowest limit; {@link Long#MAX_VALUE} without a limit. */
+    /** Returns the number of bytes below the lowest limit of the group, or {@link Long#MAX_VALUE} without a limit. */
     long availableBytes() {
         long usedBytes = TextFile.number(directory.resolve(version.used));
         long limitBytes = limitBytes();
@@ -94,7 +98,7 @@ record ControlGroup(Path directory, String name, Version version) {
         long least = Long.MAX_VALUE;
         for (String file : version.limits) {
             long bytes = TextFile.number(directory.resolve(file));
-            // Version 1 writes "no limit" as 2^63 rounded down to a page.
+            // Version 1 writes "no limit" as 2^63 rounded down to a multiple of the page size.
             if (bytes != TextFile.NO_NUMBER && bytes < Long.MAX_VALUE >> 1) {
                 least = Math.min(least, bytes);
             }

@@ -10,14 +10,17 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** Calls on file descriptors. Each returns what the call returns, or minus the error number. Thread-safe. */
+/**
+ * Calls system functions on file descriptors. Each method returns the result of its function, or minus the error number.
+ * Thread-safe.
+ */
 public final class Descriptors {
     public static final int O_RDWR = 2;
     public static final int O_NONBLOCK = 0x800;
     public static final int O_CLOEXEC = 0x80000;
     static final int F_SETFL = 4;
 
-    // Vectors are passed as numbers: no object is made on the data path.
+    // Addresses are passed as numbers, so that no object is allocated on the data path.
     private static final MethodHandle READV = CLibrary.function("readv",
         FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
     private static final MethodHandle WRITEV = CLibrary.function("writev",
@@ -32,7 +35,7 @@ public final class Descriptors {
 
     private Descriptors() {}
 
-    /** Reads into {@code count} entries of struct iovec at an address. */
+    /** Reads into {@code count} buffers. {@code vectorAddress} is the address of their {@code struct iovec} entries. */
     public static long readv(MemorySegment callState, int descriptor, long vectorAddress, int count) {
         try {
             return CLibrary.result(callState, (long) READV.invokeExact(callState, descriptor, vectorAddress, count));
@@ -41,7 +44,7 @@ public final class Descriptors {
         }
     }
 
-    /** Writes from {@code count} entries of struct iovec at an address. */
+    /** Writes from {@code count} buffers. {@code vectorAddress} is the address of their {@code struct iovec} entries. */
     public static long writev(MemorySegment callState, int descriptor, long vectorAddress, int count) {
         try {
             return CLibrary.result(callState, (long) WRITEV.invokeExact(callState, descriptor, vectorAddress, count));
@@ -50,7 +53,7 @@ public final class Descriptors {
         }
     }
 
-    /** Opens a file that exists; the new descriptor. */
+    /** Opens an existing file. Returns the new descriptor, or minus the error number. */
     public static int open(String path, int flags) {
         return (int) CLibrary.call(OPEN, path, flags);
     }
@@ -59,12 +62,12 @@ public final class Descriptors {
         return (int) CLibrary.call(CLOSE, descriptor);
     }
 
-    /** A command of fcntl(2) whose argument is an int. */
+    /** Executes a command of fcntl(2) whose argument is an int. */
     static int fcntl(int descriptor, int command, int argument) {
         return (int) CLibrary.call(FCNTL, descriptor, command, argument);
     }
 
-    /** A request of ioctl(2) whose argument is a pointer to an int. */
+    /** Executes a request of ioctl(2) whose argument is a pointer to an int. */
     public static int ioctl(int descriptor, long request, int argument) {
         try (Arena arena = Arena.ofConfined()) {
             return (int) CLibrary.call(IOCTL, descriptor, request, arena.allocateFrom(JAVA_INT, argument));

@@ -9,7 +9,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** The error numbers that this project knows, as Linux numbers them on every architecture that Java runs on (errno(3)). */
+/** The error numbers that this project uses. Linux has the same numbers on every architecture that Java runs on (errno(3)). */
 public enum Errno {
     // @formatter:off
     EPERM(1), ENOENT(2), EINTR(4), EIO(5), ENXIO(6), EAGAIN(11), EACCES(13), EBUSY(16), ENODEV(19), ENOTDIR(20), EISDIR(21),
@@ -28,17 +28,17 @@ public enum Errno {
         this.number = number;
     }
 
-    /** The positive number. */
+    /** Returns the error number, which is positive. */
     public int number() {
         return number;
     }
 
-    /** Whether a call returned minus this number. */
+    /** Returns whether {@code result} is minus this error number. */
     public boolean is(long result) {
         return result == -number;
     }
 
-    /** The name of an error number, such as {@code ENOENT}, or {@code errno N} where this list has none. */
+    /** Returns the name of an error number, such as {@code ENOENT}. Returns {@code errno N} for a number that this enum lacks. */
     public static String nameOf(long number) {
         for (Errno errno : values()) {
             if (errno.number == number) {
@@ -48,8 +48,8 @@ public enum Errno {
         return "errno " + number;
     }
 
-    /** The text of an error number, such as {@code No such file or directory (errno 2)}. */
-    // strerror returns a string that ends with a zero byte and is not freed.
+    /** Returns the text of an error number, such as {@code No such file or directory (errno 2)}. */
+    // strerror returns a string that is terminated by a zero byte and must not be freed.
     @SuppressWarnings("restricted")
     public static String text(long number) {
         try (Arena arena = Arena.ofConfined()) {
@@ -61,11 +61,11 @@ public enum Errno {
     }
 
     /**
-     * Checks what a call returned.
+     * Checks the result of a call.
      *
      * @param action the start of the message, such as {@code listening on /run/a.sock}
-     * @return the result, if it is not negative
-     * @throws IOException if the call failed, with the text of the error number
+     * @return the result, which is not negative
+     * @throws IOException if the result is negative; the message contains the text of the error number
      */
     public static long check(String action, long result) throws IOException {
         if (result < 0) {
@@ -74,7 +74,7 @@ public enum Errno {
         return result;
     }
 
-    /** Room for the error number of the calls of one thread on the data path. */
+    /** Allocates memory for the error numbers of the calls of one thread on the data path. */
     public static MemorySegment newCallState(Arena arena) {
         return CLibrary.newCallState(arena);
     }

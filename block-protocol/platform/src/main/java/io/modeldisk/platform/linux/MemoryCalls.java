@@ -9,7 +9,9 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** The calls for memory that processes share. Loaded only where {@link SharedMemory} has found the functions. */
+/**
+ * Calls functions for memory that processes share. The class is loaded only after {@link SharedMemory} has found these functions.
+ */
 final class MemoryCalls {
     static final int MFD_CLOEXEC = 1;
     static final int MFD_ALLOW_SEALING = 2;
@@ -21,7 +23,7 @@ final class MemoryCalls {
     static final int MAP_SHARED = 1;
     static final int MAP_POPULATE = 0x8000;
     static final long TMPFS_MAGIC = 0x01021994;
-    /** Room for a struct statx or a struct statfs: every 64-bit Linux has the fields below at the same offsets. */
+    /** The number of bytes for a struct statx or a struct statfs. The offsets below are the same on every 64-bit Linux. */
     static final int STATUS_BYTES = 256;
     static final long STATX_SIZE = 40;
     static final long STATX_BLOCKS = 48;

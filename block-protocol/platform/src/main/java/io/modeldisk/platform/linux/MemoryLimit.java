@@ -4,28 +4,28 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /**
- * The memory that this process can still take before Linux kills a process to get it back: the least of what the machine has
- * available and of what each control group around this process leaves, of version 1 or 2. Immutable.
+ * The memory that this process can still allocate before Linux kills a process to free memory. The limit is the minimum of the
+ * available memory of the machine and of each control group of this process. Immutable.
  *
  * @param availableBytes {@link Long#MAX_VALUE} if the system states no limit
- * @param source where that limit comes from: {@code this machine}, or the control group by its path
+ * @param source the source of the limit: {@code this machine}, or a control group with its path
  */
 public record MemoryLimit(long availableBytes, String source) {
-    /** The source of a limit that is the machine's memory. */
+    /** The source of a limit that comes from the memory of the machine. */
     public static final String MACHINE = "this machine";
 
     private static final double GIB = 1L << 30;
 
-    /** The limit now. A figure that cannot be read does not limit. */
+    /** Returns the current limit. A figure that cannot be read counts as unlimited. */
     public static MemoryLimit ofThisProcess() {
         return read(Path.of("/"));
     }
 
     /**
-     * The limit according to the files {@code proc/meminfo}, {@code proc/self/cgroup}, {@code proc/self/mountinfo} and those of
-     * the control groups.
+     * Reads the limit from the files {@code proc/meminfo}, {@code proc/self/cgroup} and {@code proc/self/mountinfo}, and from the
+     * files of the control groups.
      *
-     * @param root the directory that holds {@code proc} and {@code sys}
+     * @param root the directory that contains {@code proc} and {@code sys}
      */
     public static MemoryLimit read(Path root) {
         MemoryLimit least = new MemoryLimit(machineBytes(root), MACHINE);
@@ -38,12 +38,12 @@ public record MemoryLimit(long availableBytes, String source) {
         return least;
     }
 
-    /** Whether this much memory can be taken. */
+    /** Returns whether the process can allocate {@code bytes} more. */
     public boolean allows(long bytes) {
         return bytes <= availableBytes;
     }
 
-    /** For a message, such as {@code 2.50 GiB available (control group /learners)}. */
+    /** Returns the limit as text for a message, such as {@code 2.50 GiB available (control group /learners)}. */
     public String describe() {
         return availableBytes == Long.MAX_VALUE
             ? "no known limit"

@@ -7,7 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
 
-/** mount(2) and umount2(2). Each returns 0, or minus the error number. Thread-safe. */
+/** Calls mount(2) and umount2(2). Each method returns 0, or minus the error number. Thread-safe. */
 public final class Mounts {
     public static final long MS_NOSUID = 2;
     public static final long MS_NODEV = 4;

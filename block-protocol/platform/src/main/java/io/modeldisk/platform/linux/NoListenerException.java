@@ -3,7 +3,7 @@ package io.modeldisk.platform.linux;
 import java.io.IOException;
 import java.io.Serial;
 
-/** No process listens at the path of a Unix socket: there is no file, or the process that made it has ended. */
+/** Thrown if no process listens at the path of a Unix socket: the file is missing, or the process that created it has exited. */
 public final class NoListenerException extends IOException {
     @Serial
     private static final long serialVersionUID = 1;

@@ -10,11 +10,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.List;
 
-/** This process's user, and child processes that inherit descriptors, which {@link ProcessBuilder} cannot give. Thread-safe. */
+/**
+ * Reads the user of this process, and starts child processes that inherit file descriptors. {@link ProcessBuilder} cannot pass
+ * descriptors to a child. Thread-safe.
+ */
 public final class Processes {
     private static final MethodHandle GETEUID = CLibrary.function("geteuid", FunctionDescriptor.of(JAVA_INT));
     private static final MethodHandle GETEGID = CLibrary.function("getegid", FunctionDescriptor.of(JAVA_INT));
-    // Returns its error number instead of setting errno.
+    // posix_spawnp returns an error number instead of setting errno.
     private static final MethodHandle POSIX_SPAWNP = CLibrary.function("posix_spawnp",
         FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS));
     private static final MethodHandle WAITPID = CLibrary.function("waitpid",
@@ -31,11 +34,11 @@ public final class Processes {
     }
 
     /**
-     * Runs a program to its end. It inherits all descriptors that are not closed on exec.
+     * Runs a program and waits until the program has exited. The program inherits all descriptors that are not closed on exec.
      *
      * @param command the program, found on the PATH, and its arguments
-     * @param environment all variables, as {@code NAME=VALUE}
-     * @throws IOException if the program cannot be started; its exit status is not reported
+     * @param environment all environment variables of the program, as {@code NAME=VALUE}
+     * @throws IOException if the program cannot be started. The exit status is not reported.
      */
     public static void runInheriting(List<String> command, List<String> environment) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
@@ -43,7 +46,8 @@ public final class Processes {
             long error = Math.abs(CLibrary.call(POSIX_SPAWNP, processId, command.getFirst(), MemorySegment.NULL,
                 MemorySegment.NULL, strings(arena, command), strings(arena, environment)));
             if (error != 0) {
-                throw new IOException(command.getFirst() + " cannot be started: " + Errno.nameOf(error));
+                throw new IOException(
+                    "the program " + command.getFirst() + " cannot be started: " + Errno.nameOf(error));
             }
             long ended;
             do {

@@ -8,11 +8,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory that another process of this host can map: a memfd (memfd_create(2)) whose size is sealed, so that no process can
- * shrink it and so cause a fault in another one. Thread-safe.
+ * Memory that another process of this host can map. The memory is a memfd (memfd_create(2)) with a sealed size. No process can
+ * shrink the memory and so cause a fault in another process. Thread-safe.
  */
 public final class SharedMemory {
-    /** Null if nothing is missing. */
+    /** The reason why shared memory is not available; null if it is available. */
     private static final String CAUSE = missing();
 
     private static final long STAT_BLOCK_BYTES = 512;
@@ -21,7 +21,7 @@ public final class SharedMemory {
 
     private static String missing() {
         if (!System.getProperty("os.name").equals("Linux") || ADDRESS.byteSize() != Long.BYTES) {
-            return "it needs a 64-bit Linux, here is " + System.getProperty("os.name");
+            return "shared memory needs a 64-bit Linux, but this system is " + System.getProperty("os.name");
         }
         for (String name : new String[]{"memfd_create", "statx"}) {
             if (CLibrary.find(name).isEmpty()) {
@@ -31,33 +31,34 @@ public final class SharedMemory {
         return null;
     }
 
-    /** Whether this machine has it. */
+    /** Returns whether this machine supports shared memory. */
     public static boolean isAvailable() {
         return CAUSE == null;
     }
 
-    /** The reason why this machine does not have it; null if it has. */
+    /** Returns the reason why this machine does not support shared memory, or null if it does. */
     public static String unavailabilityCause() {
         return CAUSE;
     }
 
-    /** Throws an {@link IOException} with the reason if this machine does not have it. */
+    /** Throws an {@link IOException} with the reason if this machine does not support shared memory. */
     public static void ensureAvailability() throws IOException {
         if (CAUSE != null) {
-            throw new IOException("no memory can be shared with another process: " + CAUSE);
+            throw new IOException("this process cannot share memory with another process: " + CAUSE);
         }
     }
 
-    /** A mapping and its descriptor. */
+    /** A mapped memfd and its descriptor. */
     public record Slab(MemorySegment segment, int descriptor) {}
 
-    /** Makes zeroed memory with all its pages; it and its descriptor go with the arena. */
+    /** Allocates zeroed shared memory with all its pages. Closing the arena unmaps the memory and closes the descriptor. */
     public static Slab create(long bytes, Arena arena) throws IOException {
         ensureAvailability();
         int descriptor = MemoryCalls.memfdCreate("modeldisk", MemoryCalls.MFD_CLOEXEC | MemoryCalls.MFD_ALLOW_SEALING);
         try {
             MemoryCalls.ftruncate(descriptor, bytes);
-            // Without its pages, a machine out of memory would report that by a signal in the middle of a copy.
+            // All pages are allocated now. Without this call, the kernel would report a lack of memory by a signal in the middle
+            // of a copy.
             MemoryCalls.fallocate(descriptor, bytes);
             MemoryCalls.fcntl(descriptor, MemoryCalls.F_ADD_SEALS,
                 MemoryCalls.F_SEAL_SHRINK | MemoryCalls.F_SEAL_GROW | MemoryCalls.F_SEAL_SEAL);
@@ -69,11 +70,12 @@ public final class SharedMemory {
     }
 
     /**
-     * Maps memory that another process made, after a check that it cannot harm this process. The descriptor stays the caller's,
-     * who may close it at once; the mapping goes with the arena.
+     * Maps memory that another process created, after a check that the memory cannot harm this process. The caller keeps the
+     * descriptor and may close it after the call. Closing the arena unmaps the memory.
      *
-     * @param maxBytes the largest size that is mapped
-     * @throws IOException if it is not a memfd with a sealed size and all its pages, or is larger; says which
+     * @param maxBytes the maximum size of the memory
+     * @throws IOException if the memory is larger, has an unsealed size, lacks pages or is not a memfd; the message names the
+     *     fault
      */
     public static MemorySegment map(int descriptor, long maxBytes, Arena arena) throws IOException {
         ensureAvailability();
@@ -84,29 +86,30 @@ public final class SharedMemory {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment status = arena.allocate(MemoryCalls.STATUS_BYTES, Long.BYTES);
             MemoryCalls.fstatfs(descriptor, status);
-            // A huge page (MFD_HUGETLB) may be missing at its first access, which would be a signal in this process.
+            // The first access to a missing huge page (MFD_HUGETLB) would send a signal to this process.
             if (status.get(JAVA_LONG, MemoryCalls.STATFS_TYPE) != MemoryCalls.TMPFS_MAGIC) {
-                throw new IOException("it is no memfd of ordinary pages");
+                throw new IOException("the memory is no memfd with ordinary pages");
             }
             int seals = MemoryCalls.fcntl(descriptor, MemoryCalls.F_GET_SEALS, 0);
             if ((seals & MemoryCalls.F_SEAL_SHRINK) == 0) {
-                throw new IOException("its size is not sealed (F_SEAL_SHRINK): seals=" + seals);
+                throw new IOException("the size of the memory is not sealed (F_SEAL_SHRINK): seals=" + seals);
             }
             MemoryCalls.statx(descriptor, status);
             long bytes = status.get(JAVA_LONG, MemoryCalls.STATX_SIZE);
             if (bytes <= 0 || bytes > maxBytes) {
-                throw new IOException("its size of " + bytes + " bytes must be from 1 to " + maxBytes);
+                throw new IOException("the memory size of " + bytes + " bytes must be from 1 to " + maxBytes);
             }
             long allocatedBytes = status.get(JAVA_LONG, MemoryCalls.STATX_BLOCKS) * STAT_BLOCK_BYTES;
             if (allocatedBytes < bytes) {
-                // The first access to a hole allocates its page on account of the process that makes it.
-                throw new IOException("it has holes: " + allocatedBytes + " of its " + bytes + " bytes are allocated");
+                // The first access to a hole allocates a page, which is charged to the process that makes the access.
+                throw new IOException(
+                    "the memory has holes: only " + allocatedBytes + " of " + bytes + " bytes are allocated");
             }
             return bytes;
         }
     }
 
-    // The address and the length are those of the mapping, which only the arena ends.
+    // The segment has the address and the length of the mapping, which exists until the arena is closed.
     @SuppressWarnings("restricted")
     private static MemorySegment mapped(int descriptor, long bytes, Arena arena, int ownDescriptor) throws IOException {
         long address = MemoryCalls.mmap(bytes, MemoryCalls.MAP_SHARED | MemoryCalls.MAP_POPULATE, descriptor);
@@ -114,7 +117,7 @@ public final class SharedMemory {
             try {
                 MemoryCalls.munmap(address, bytes);
             } catch (IOException e) {
-                throw new IllegalStateException("memory could not be unmapped", e);
+                throw new IllegalStateException("the shared memory could not be unmapped", e);
             }
             if (ownDescriptor >= 0) {
                 Descriptors.close(ownDescriptor);

@@ -8,7 +8,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** The calls for sockets. Each returns what the call returns, or minus the error number. */
+/** Calls functions for sockets. Each method returns the result of its function, or minus the error number. */
 final class SocketCalls {
     static final int AF_UNIX = 1;
     static final int SOCK_STREAM = 1;
@@ -24,7 +24,7 @@ final class SocketCalls {
     static final short POLLIN = 1;
     static final short POLLOUT = 4;
 
-    /** The size of struct pollfd, and the offset of its field events. */
+    /** The size of struct pollfd, and the offset of its member {@code events}. */
     static final int POLL_BYTES = 8;
     static final int POLL_EVENTS = 4;
 
@@ -50,7 +50,7 @@ final class SocketCalls {
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
     private static final MethodHandle SHUTDOWN = CLibrary.function("shutdown",
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
-    // These three are on the data path: addresses are passed as numbers, so that no object is made.
+    // The next three functions run on the data path. Addresses are passed as numbers, so that no object is allocated.
     private static final MethodHandle SENDMSG = CLibrary.function("sendmsg",
         FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
     private static final MethodHandle RECVMSG = CLibrary.function("recvmsg",

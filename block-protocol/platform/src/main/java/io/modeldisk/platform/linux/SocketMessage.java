@@ -10,16 +10,16 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * One direction of a Unix socket: a buffer whose bytes are sent or received, together with file descriptors (SCM_RIGHTS,
- * unix(7)). Between {@link UnixSocket#enter} and {@link UnixSocket#leave} only.
+ * Sends or receives the bytes of one buffer over a Unix socket, together with file descriptors (SCM_RIGHTS, unix(7)). Methods may
+ * be called only between {@link UnixSocket#enter} and {@link UnixSocket#leave}.
  *
- * <p>For one thread at a time. Nothing is allocated after the start.
+ * <p>Only one thread at a time may use an object. Only the constructor allocates memory.
  */
 public final class SocketMessage {
-    /** The most descriptors that one message can bring. */
+    /** The maximum number of descriptors in one message. */
     public static final int MAX_DESCRIPTORS = 4;
 
-    // struct msghdr, struct iovec and struct cmsghdr, as every 64-bit Linux has them.
+    // The layout of struct msghdr, struct iovec and struct cmsghdr, which is the same on every 64-bit Linux.
     private static final int MESSAGE_BYTES = 56;
     private static final int MESSAGE_VECTOR = 16;
     private static final int MESSAGE_VECTOR_COUNT = 24;
@@ -33,7 +33,7 @@ public final class SocketMessage {
     private static final int CONTROL_TYPE = 12;
     private static final int CONTROL_BYTES = CONTROL_DATA + MAX_DESCRIPTORS * Integer.BYTES;
 
-    // Keeps the buffer's memory, to which the structures below point.
+    // This field keeps the buffer reachable, because the native structures below point to its memory.
     private final ByteBuffer bytes;
     private final int socket;
     private final long address;
@@ -44,9 +44,9 @@ public final class SocketMessage {
     private final MemorySegment poll;
 
     /**
-     * Makes the structures.
+     * Allocates the native structures.
      *
-     * @param bytes a direct buffer; its position and limit do not matter
+     * @param bytes a direct buffer, whose position and limit are ignored
      */
     public SocketMessage(UnixSocket socket, ByteBuffer bytes) {
         this.bytes = bytes;
@@ -63,19 +63,24 @@ public final class SocketMessage {
         poll.set(JAVA_INT, 0, this.socket);
     }
 
-    /** The buffer. */
+    /** Returns the buffer. */
     public ByteBuffer bytes() {
         return bytes;
     }
 
-    /** Receives into the buffer; the number of bytes, 0 at the end of the stream, or minus the error number. */
+    /**
+     * Receives bytes into the buffer, from offset {@code from} up to offset {@code to}. Returns the number of received bytes, 0
+     * at the end of the stream, or minus the error number.
+     */
     public long receive(int from, int to) {
         range(from, to);
         control(CONTROL_BYTES);
         return SocketCalls.recvmsg(callState, socket, message.address(), SocketCalls.MSG_CMSG_CLOEXEC);
     }
 
-    /** The number of descriptors that the last {@link #receive} that succeeded brought. The caller closes them. */
+    /**
+     * Returns the number of descriptors that came with the last successful {@link #receive}. The caller closes the descriptors.
+     */
     public int descriptorCount() {
         boolean rights = message.get(JAVA_LONG, MESSAGE_CONTROL_BYTES) >= CONTROL_DATA
             && control.get(JAVA_INT, CONTROL_LEVEL) == SocketCalls.SOL_SOCKET
@@ -83,20 +88,23 @@ public final class SocketMessage {
         return rights ? (int) (control.get(JAVA_LONG, 0) - CONTROL_DATA) / Integer.BYTES : 0;
     }
 
-    /** One of those descriptors. */
+    /** Returns a descriptor that came with the last successful {@link #receive}. */
     public int descriptor(int index) {
         return control.get(JAVA_INT, CONTROL_DATA + (long) index * Integer.BYTES);
     }
 
-    /** Whether the message had more descriptors than {@value #MAX_DESCRIPTORS}, which the kernel has closed. */
+    /**
+     * Returns whether the received message had more than {@value #MAX_DESCRIPTORS} descriptors. The kernel has closed the excess
+     * descriptors.
+     */
     public boolean descriptorsLost() {
         return (message.get(JAVA_INT, MESSAGE_FLAGS) & SocketCalls.MSG_CTRUNC) != 0;
     }
 
     /**
-     * Sends from the buffer.
+     * Sends the bytes of the buffer from offset {@code from} up to offset {@code to}.
      *
-     * @param descriptor goes with the first byte, and stays the caller's; negative for none
+     * @param descriptor a descriptor that is sent with the first byte and stays open in this process; negative for none
      * @return the number of bytes that were sent, or minus the error number
      */
     public long send(int from, int to, int descriptor) {
@@ -113,12 +121,12 @@ public final class SocketMessage {
         return SocketCalls.sendmsg(callState, socket, message.address(), SocketCalls.MSG_NOSIGNAL);
     }
 
-    /** Waits until something can be received, or the time is over. */
+    /** Waits until data can be received, or the timeout has passed. */
     public void awaitReadable(int timeoutMs) throws IOException {
         await(SocketCalls.POLLIN, timeoutMs);
     }
 
-    /** Waits until something can be sent, or the time is over. */
+    /** Waits until data can be sent, or the timeout has passed. */
     public void awaitWritable(int timeoutMs) throws IOException {
         await(SocketCalls.POLLOUT, timeoutMs);
     }

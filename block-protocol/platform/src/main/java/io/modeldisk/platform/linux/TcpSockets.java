@@ -18,8 +18,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The congestion control of a TCP connection (tcp(7)), for which Java has no socket option. Java does not tell a channel's
- * descriptor either: it is found by its two addresses among the descriptors of this process. Thread-safe.
+ * Reads and sets the congestion control of a TCP connection (tcp(7)), for which Java has no socket option. Java does not expose
+ * the descriptor of a channel either. So this class searches the descriptors of this process for the two addresses of the
+ * connection. Thread-safe.
  */
 public final class TcpSockets {
     private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
@@ -27,7 +28,7 @@ public final class TcpSockets {
     private static final int TCP_CONGESTION = 13;
     private static final int NAME_BYTES = 16;
 
-    // struct sockaddr_in and struct sockaddr_in6
+    // The layout of struct sockaddr_in and struct sockaddr_in6.
     private static final int AF_INET = 2;
     private static final int AF_INET6 = 10;
     private static final int ADDRESS_BYTES = 128;
@@ -40,7 +41,7 @@ public final class TcpSockets {
     /**
      * Sets the congestion control of a connection.
      *
-     * @param name a congestion control of this kernel, such as {@code reno}
+     * @param name a congestion control that this kernel supports, such as {@code reno}
      */
     public static void congestionControl(SocketChannel channel, String name) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
@@ -49,7 +50,7 @@ public final class TcpSockets {
         }
     }
 
-    /** The name of a connection's congestion control. */
+    /** Returns the name of the congestion control of a connection. */
     public static String congestionControl(SocketChannel channel) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment name = arena.allocate(NAME_BYTES);
@@ -82,7 +83,7 @@ public final class TcpSockets {
         throw new IOException("no descriptor in " + DESCRIPTORS + " belongs to the connection " + channel);
     }
 
-    /** Null if it is no address of IP. */
+    /** Returns the address in a sockaddr structure, or null if the structure has no IP address. */
     private static InetSocketAddress addressIn(MemorySegment address) throws UnknownHostException {
         int port = Short.toUnsignedInt(address.get(JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN), PORT_FIELD));
         return switch (address.get(JAVA_SHORT, 0)) {
@@ -93,7 +94,7 @@ public final class TcpSockets {
     }
 
     private static InetAddress hostAt(MemorySegment address, int field, int bytes) throws UnknownHostException {
-        // This turns an IPv4 address in an IPv6 socket into one of IPv4, as the channel does.
+        // getByAddress converts an IPv4-mapped address of an IPv6 socket to IPv4, as the channel does.
         return InetAddress.getByAddress(address.asSlice(field, bytes).toArray(JAVA_BYTE));
     }
 }

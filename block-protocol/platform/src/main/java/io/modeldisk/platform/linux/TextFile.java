@@ -5,14 +5,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Small text files in which the kernel states figures. */
+/** Reads small text files in which the kernel states figures. */
 final class TextFile {
-    /** There is no such file, line or number. */
+    /** The result if the file, the line or the number is missing. */
     static final long NO_NUMBER = -1;
 
     private TextFile() {}
 
-    /** The lines; none if the file cannot be read. */
+    /** Returns the lines of a file, or an empty list if the file cannot be read. */
     static List<String> lines(Path file) {
         try {
             return Files.readAllLines(file);
@@ -21,12 +21,15 @@ final class TextFile {
         }
     }
 
-    /** The number in a file that holds nothing else; {@link #NO_NUMBER} for a word such as {@code max}. */
+    /** Returns the number in a file that contains nothing else. Returns {@link #NO_NUMBER} for a word such as {@code max}. */
     static long number(Path file) {
         return number(file, "");
     }
 
-    /** The number, from 0, in the first line with this prefix, with or without the unit kB; {@link #NO_NUMBER} without one. */
+    /**
+     * Returns the number in the first line that starts with {@code prefix}, without a unit kB. The number is not negative.
+     * Returns {@link #NO_NUMBER} if there is no such line or number.
+     */
     static long number(Path file, String prefix) {
         for (String line : lines(file)) {
             if (line.startsWith(prefix)) {

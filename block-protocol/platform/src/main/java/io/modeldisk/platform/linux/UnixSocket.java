@@ -16,13 +16,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A stream socket between processes of this host (unix(7)), not blocking. The descriptor is closed after {@link #close()}, when
- * the last call that uses it has ended, so that no call finds another file under its number. Thread-safe.
+ * A non-blocking stream socket between processes of this host (unix(7)). After {@link #close()}, the descriptor stays open until
+ * the last call that uses it has returned. Otherwise, a call could use another file that has received the same number.
+ * Thread-safe.
  */
 public final class UnixSocket implements AutoCloseable {
-    /** For {@link #shutdown}: this side receives no more. */
+    /** For {@link #shutdown}: stops receiving on this socket. */
     public static final int SHUT_RD = 0;
-    /** For {@link #shutdown}: this side sends no more. */
+    /** For {@link #shutdown}: stops sending on this socket. */
     public static final int SHUT_WR = 1;
 
     private static final int F_SETFD = 2;
@@ -42,18 +43,18 @@ public final class UnixSocket implements AutoCloseable {
         this.descriptor = descriptor;
     }
 
-    /** The process at the other end, as the kernel states it. */
+    /** The peer process of a connection, as the kernel reports it. */
     public record Peer(int processId, int userId) {}
 
     /**
-     * Connects. While the listener's queue is full, waits for a place in it.
+     * Connects to a listener. While the queue of the listener is full, waits for a free slot.
      *
-     * @param timeoutMs the longest wait, more than 0
+     * @param timeoutMs the maximum wait in milliseconds, more than 0
      * @throws NoListenerException if no process listens at the path
-     * @throws IOException if the listener does not take the connection in time
+     * @throws IOException if the listener does not accept the connection within the timeout
      */
     public static UnixSocket connect(Path path, long timeoutMs) throws IOException {
-        // Blocking until it is connected: only then does the kernel wait for a place in the queue.
+        // The socket is blocking until it is connected, because the kernel waits for a free slot only on a blocking socket.
         UnixSocket socket = new UnixSocket((int) Errno.check("socket", SocketCalls.socket(BLOCKING_TYPE)));
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment time = arena.allocate(TIME_BYTES, Long.BYTES);
@@ -70,7 +71,7 @@ public final class UnixSocket implements AutoCloseable {
                 throw new NoListenerException(path + ": " + Errno.text(-result));
             }
             if (Errno.EAGAIN.is(result)) {
-                throw new IOException("connecting to " + path + ": its listener accepted no connection within "
+                throw new IOException("cannot connect to " + path + ": the listener accepted no connection within "
                     + timeoutMs + " ms");
             }
             Errno.check("connecting to " + path, result);
@@ -83,7 +84,7 @@ public final class UnixSocket implements AutoCloseable {
         }
     }
 
-    /** Listens at a path where no file is yet. */
+    /** Listens at a path. No file may exist at the path yet. */
     public static UnixSocket listen(Path path) throws IOException {
         UnixSocket socket = new UnixSocket((int) Errno.check("socket", SocketCalls.socket(TYPE)));
         try (Arena arena = Arena.ofConfined()) {
@@ -96,7 +97,7 @@ public final class UnixSocket implements AutoCloseable {
         }
     }
 
-    /** Two sockets that are connected with each other. */
+    /** Creates two sockets that are connected with each other. */
     public static UnixSocket[] pair() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment descriptors = arena.allocate(JAVA_INT, 2);
@@ -106,12 +107,12 @@ public final class UnixSocket implements AutoCloseable {
         }
     }
 
-    /** {@code struct sockaddr_un}. */
+    /** Returns a {@code struct sockaddr_un} for the path. */
     private static MemorySegment address(Path path, Arena arena) throws IOException {
         byte[] name = path.toString().getBytes(StandardCharsets.UTF_8);
         if (name.length >= PATH_BYTES) {
-            throw new IOException("the socket's path " + path + " has " + name.length + " bytes, the limit is "
-                + (PATH_BYTES - 1) + ": choose a shorter directory");
+            throw new IOException("the socket path " + path + " has " + name.length + " bytes, but the limit is "
+                + (PATH_BYTES - 1) + "; choose a shorter directory");
         }
         MemorySegment address = arena.allocate(FAMILY_BYTES + PATH_BYTES, Long.BYTES);
         address.set(JAVA_SHORT, 0, (short) SocketCalls.AF_UNIX);
@@ -119,7 +120,7 @@ public final class UnixSocket implements AutoCloseable {
         return address;
     }
 
-    /** The next connection; null if none comes in time. */
+    /** Accepts the next connection. Returns null if no connection arrives within the timeout. */
     public UnixSocket accept(int timeoutMs) throws IOException {
         if (!enter()) {
             throw new ClosedChannelException();
@@ -138,7 +139,7 @@ public final class UnixSocket implements AutoCloseable {
         }
     }
 
-    /** The process at the other end. */
+    /** Returns the peer process of this connection. */
     public Peer peer() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment credentials = arena.allocate(CREDENTIALS_BYTES, Integer.BYTES);
@@ -149,18 +150,20 @@ public final class UnixSocket implements AutoCloseable {
         }
     }
 
-    /** Lets child processes inherit the descriptor, and makes it blocking for them. */
+    /** Lets child processes inherit the descriptor, and makes the descriptor blocking for the child processes. */
     public void letChildrenInherit() throws IOException {
         Errno.check("FD_CLOEXEC", Descriptors.fcntl(descriptor, F_SETFD, 0));
         Errno.check("O_NONBLOCK", Descriptors.fcntl(descriptor, Descriptors.F_SETFL, 0));
     }
 
-    /** The descriptor, for a call between {@link #enter} and {@link #leave}, or for a child that inherits it. */
+    /**
+     * Returns the descriptor. It may be used between {@link #enter} and {@link #leave}, or by a child process that inherits it.
+     */
     public int descriptor() {
         return descriptor;
     }
 
-    /** Begins a use of the descriptor, which stays open until {@link #leave}; false if it is closed. */
+    /** Begins a use of the descriptor, which stays open until {@link #leave}. Returns false if the descriptor is closed. */
     public boolean enter() {
         while (true) {
             int now = users.get();
@@ -173,14 +176,14 @@ public final class UnixSocket implements AutoCloseable {
         }
     }
 
-    /** Ends a use of the descriptor. */
+    /** Ends a use of the descriptor that {@link #enter} began. */
     public void leave() {
         if (users.decrementAndGet() == 0) {
             Descriptors.close(descriptor);
         }
     }
 
-    /** Ends one direction, and wakes a thread that waits for it. */
+    /** Shuts down one direction of the connection, and wakes a thread that waits for this direction. */
     public void shutdown(int how) {
         if (enter()) {
             SocketCalls.shutdown(descriptor, how);

@@ -1,2 +1,2 @@
-/** The declarations of all metrics, and nothing that measures them. */
+/** The declarations of all metrics. The code that measures the metrics belongs elsewhere. */
 package io.modeldisk.platform.metrics;

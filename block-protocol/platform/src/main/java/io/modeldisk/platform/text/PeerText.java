@@ -1,15 +1,16 @@
 package io.modeldisk.platform.text;
 
-/** Text that a peer has sent, made safe for a line of a log or a terminal. */
+/** Makes text from a peer safe for a line of a log or a terminal. */
 public final class PeerText {
-    /** The most characters that are kept. */
+    /** The maximum number of characters that are kept. */
     public static final int MAX_CHARS = 300;
 
     private PeerText() {}
 
     /**
-     * Escapes everything that is not printable (control and format characters, line and paragraph separators, lone surrogates) as
-     * {@code &#92;u000A}, a backslash as two, and cuts the text to {@link #MAX_CHARS} characters.
+     * Escapes every character that is not printable, for example a line feed as {@code &#92;u000A}. Characters that are not
+     * printable are control and format characters, line and paragraph separators, and lone surrogates. Doubles each backslash,
+     * and cuts the text to {@link #MAX_CHARS} characters.
      */
     public static String printable(String text) {
         if (text == null) {

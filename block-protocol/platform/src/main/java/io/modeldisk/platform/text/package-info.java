@@ -1,2 +1,2 @@
-/** Text that comes from other processes and goes to people. */
+/** Conversion of text from other processes into text for people. */
 package io.modeldisk.platform.text;

@@ -5,14 +5,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Waits for a future in the time of a clock. */
+/** Waits for a future. A given clock measures the timeout. */
 public final class FutureWait {
     private FutureWait() {}
 
     /**
-     * Waits until the future is done, normally or not.
+     * Waits until the future is done, normally or exceptionally, or the timeout has passed.
      *
-     * @return false if the timeout has passed first
+     * @return false if the timeout has passed before the future was done
      */
     public static boolean isDoneWithin(CompletableFuture<?> future, Duration timeout, NanoClock clock)
         throws InterruptedException {

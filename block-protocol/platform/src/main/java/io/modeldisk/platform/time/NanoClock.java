@@ -4,19 +4,19 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 
 /**
- * Time in nanoseconds since an arbitrary origin, and the waits that depend on it. Product code that measures a duration, has a
- * timeout or runs periodically is given a clock; only {@link #SYSTEM} calls {@link System#nanoTime()}. Thread-safe.
+ * Measures time in nanoseconds since an arbitrary origin, and waits until a deadline. Product code that measures a duration, has
+ * a timeout or runs periodically receives a clock. Only {@link #SYSTEM} calls {@link System#nanoTime()}. Thread-safe.
  */
 public interface NanoClock {
-    /** The time of this machine. */
+    /** The clock of this machine. */
     NanoClock SYSTEM = new SystemNanoClock();
 
-    /** The current time; compare two of them by subtraction, as for {@link System#nanoTime()}. */
+    /** Returns the current time. Two times are compared by subtraction, as for {@link System#nanoTime()}. */
     long nanoTime();
 
     /**
-     * Waits on a condition until it is signalled or the deadline has passed; may return early. The caller holds the condition's
-     * lock, and checks in a loop what it waits for.
+     * Waits on a condition until the condition is signalled or the deadline has passed. May return early. The caller holds the
+     * lock of the condition, and checks the awaited state in a loop.
      *
      * @param deadlineNs a time of {@link #nanoTime()}
      * @return false if the deadline has passed

@@ -7,8 +7,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * A daemon thread that runs a task periodically until it is closed. No failure of the task ends it, an
- * {@link OutOfMemoryError} included: the first of several in a row is logged. Thread-safe.
+ * A daemon thread that runs a task periodically until the thread is closed. The thread continues after every failure of the task,
+ * also after an {@link OutOfMemoryError}. Only the first of several failures in a row is logged. Thread-safe.
  */
 public final class PeriodicThread implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(PeriodicThread.class);
@@ -23,9 +23,9 @@ public final class PeriodicThread implements AutoCloseable {
     private boolean failing;
 
     /**
-     * A thread that is not started yet.
+     * Creates a thread that is not started yet.
      *
-     * @param role the thread's name
+     * @param role the name of the thread
      * @param period the time from the end of one run to the start of the next
      */
     public PeriodicThread(String role, NanoClock clock, Duration period, Runnable task) {
@@ -35,7 +35,7 @@ public final class PeriodicThread implements AutoCloseable {
         this.thread = Thread.ofPlatform().daemon().name(role).unstarted(this::run);
     }
 
-    /** Starts the thread; the first run is one period later. */
+    /** Starts the thread. The first run begins one period later. Returns this object. */
     public PeriodicThread start() {
         thread.start();
         return this;
@@ -58,14 +58,14 @@ public final class PeriodicThread implements AutoCloseable {
         }
         failing = true;
         try {
-            LOG.error("{} failed; it goes on", thread.getName(), failure);
+            LOG.error("the task of the thread {} failed; the thread continues", thread.getName(), failure);
         } catch (Throwable e) {
-            // Without memory for a line in the log; the next failure tries again.
+            // There was no memory for a log line. The next failure is logged instead.
             failing = false;
         }
     }
 
-    /** Waits for the next run; returns false if there is none. */
+    /** Waits until the next run is due. Returns false if the thread was closed. */
     private boolean awaitNext() {
         lock.lock();
         try {
@@ -75,14 +75,14 @@ public final class PeriodicThread implements AutoCloseable {
             }
             return !stopped;
         } catch (InterruptedException e) {
-            // Nobody but this class ends the thread.
+            // An interrupt does not stop the thread. Only close() stops it.
             return !stopped;
         } finally {
             lock.unlock();
         }
     }
 
-    /** Ends the thread, and waits until a run in progress has ended. */
+    /** Stops the thread, and waits until a run in progress has completed. */
     @Override
     public void close() {
         lock.lock();

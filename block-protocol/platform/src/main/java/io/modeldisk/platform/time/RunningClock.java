@@ -4,15 +4,15 @@ import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 
 /**
- * The time in which this process was running: it stands still while the process is stopped (SIGSTOP, a paused virtual machine, a
- * starved container). Timeouts of peers are measured with it, so that nobody is taken for dead because this process did not
- * listen.
+ * Measures the time during which this process runs. The clock stops while the process is stopped (SIGSTOP, a paused virtual
+ * machine, a starved container). Timeouts of peers use this clock. So a pause of this process does not make a live peer appear
+ * dead.
  *
- * <p>A periodic thread calls {@link #tick}; from one call to the next the time moves on by at most the longest step.
- * {@link PeriodicThread} does so. Thread-safe.
+ * <p>A periodic thread, such as a {@link PeriodicThread}, calls {@link #tick}. Between two calls, the clock advances by at most
+ * the longest step. Thread-safe.
  */
 public final class RunningClock implements NanoClock {
-    /** For a period of 100 ms: a process that does not get the processor for longer counts as stopped. */
+    /** The default longest step, for ticks every 100 ms. A process that gets no processor time for longer counts as stopped. */
     public static final Duration DEFAULT_LONGEST_STEP = Duration.ofSeconds(1);
 
     private final NanoClock clock;
@@ -21,7 +21,7 @@ public final class RunningClock implements NanoClock {
 
     private record Tick(long clockNs, long runningNs) {}
 
-    /** A clock that starts at the time of {@code clock}. */
+    /** Creates a clock that starts at the time of {@code clock}. */
     public RunningClock(NanoClock clock, Duration longestStep) {
         this.clock = clock;
         this.longestStepNs = longestStep.toNanos();
@@ -29,7 +29,7 @@ public final class RunningClock implements NanoClock {
         this.last = new Tick(nowNs, nowNs);
     }
 
-    /** Moves the time on; returns it. */
+    /** Advances the clock, and returns the new time. */
     public synchronized long tick() {
         long nowNs = clock.nanoTime();
         long runningNs = runningNs(last, nowNs);
@@ -39,7 +39,7 @@ public final class RunningClock implements NanoClock {
 
     @Override
     public long nanoTime() {
-        // The tick first: a later one would be ahead of the time.
+        // The tick is read before the time, because a later tick could be ahead of that time.
         Tick tick = last;
         return runningNs(tick, clock.nanoTime());
     }

@@ -3,7 +3,7 @@ package io.modeldisk.platform.time;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 
-/** {@link System#nanoTime()} and real waiting. */
+/** A clock that uses {@link System#nanoTime()} and real waits. */
 final class SystemNanoClock implements NanoClock {
     @Override
     public long nanoTime() {

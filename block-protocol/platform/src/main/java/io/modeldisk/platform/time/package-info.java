@@ -1,2 +1,2 @@
-/** The clock that everything with a timeout or a period is given, so that tests can set the time. */
+/** Clocks. All code with a timeout or a period receives a clock, so that tests can set the time. */
 package io.modeldisk.platform.time;

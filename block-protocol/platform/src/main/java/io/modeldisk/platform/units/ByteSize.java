@@ -5,10 +5,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A size as people write it: {@code 4096}, {@code 256KiB}, {@code 64k}, {@code 1.5 GB}. Units of one letter and units with an
- * 'i' are powers of 1024. Units that end in 'B' without an 'i' are powers of 1000.
+ * A size as people write it, such as {@code 4096}, {@code 256KiB}, {@code 64k} or {@code 1.5 GB}. Units of one letter and units
+ * with an 'i' are powers of 1024. Units that end in 'B' without an 'i' are powers of 1000.
  *
- * @param bytes the size
+ * @param bytes the size in bytes
  */
 public record ByteSize(long bytes) {
     private static final Pattern FORM = Pattern.compile("(\\d+(?:\\.\\d+)?)\\s*(?:([kmgt])(i?)(b?)|b)?");
@@ -36,7 +36,10 @@ public record ByteSize(long bytes) {
         return new ByteSize((long) bytes);
     }
 
-    /** A figure to look at, with two decimals if it is not whole in the largest binary unit below it: {@code 1.50 KiB}. */
+    /**
+     * Formats a size in the largest binary unit that is not above the size. A number that is not whole has two decimals, such as
+     * {@code 1.50 KiB}.
+     */
     public static String format(double bytes) {
         int unit = bytes < 1024 ? 0 : (int) Math.min(UNITS.length(), Math.floor(Math.log(bytes) / Math.log(1024)));
         double value = bytes / Math.pow(1024, unit);
@@ -45,7 +48,9 @@ public record ByteSize(long bytes) {
             : String.format(Locale.ROOT, "%.0f %s", value, unitName(unit));
     }
 
-    /** A given size in the largest binary unit in which it is whole: {@code 256 KiB}, {@code 3000 B}. */
+    /**
+     * Formats a size in the largest binary unit in which the size is a whole number, such as {@code 256 KiB} or {@code 3000 B}.
+     */
     public static String exact(long bytes) {
         int unit = 0;
         long value = bytes;

@@ -7,13 +7,16 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Durations as people write them: {@code 5s}, {@code 200ms}, {@code 2min}, {@code 1.5h}. A plain number is in seconds. */
+/**
+ * Durations as people write them, such as {@code 5s}, {@code 200ms}, {@code 2min} or {@code 1.5h}. A number without a unit is in
+ * seconds.
+ */
 public final class DurationText {
     private static final Pattern FORM = Pattern.compile("(\\d+(?:\\.\\d+)?)\\s*(ns|us|ms|s|min|h)?");
     private static final Map<String, Long> UNIT_NS = Map.of("ns", 1L, "us", 1_000L, "ms", 1_000_000L, "s",
         1_000_000_000L,
         "min", 60_000_000_000L, "h", 3_600_000_000_000L);
-    /** From the largest unit to the smallest: the first one in which a duration is a whole number is used. */
+    /** The units from the largest to the smallest. */
     private static final String[] UNITS = {"h", "min", "s", "ms", "us", "ns"};
 
     private DurationText() {}
@@ -43,12 +46,15 @@ public final class DurationText {
         long unitNs = UNIT_NS.get(form.group(2) == null ? defaultUnit : form.group(2));
         BigDecimal ns = new BigDecimal(form.group(1)).multiply(BigDecimal.valueOf(unitNs));
         if (ns.compareTo(BigDecimal.valueOf(Long.MAX_VALUE)) > 0) {
-            throw new IllegalArgumentException("'" + text + "' must be less than 292 years");
+            throw new IllegalArgumentException("the duration '" + text + "' must be less than 292 years");
         }
         return Duration.ofNanos(ns.longValue());
     }
 
-    /** The duration in the largest unit in which it is a whole number: {@code 5s}, {@code 1500ms}, {@code 10min}. */
+    /**
+     * Formats a duration in the largest unit in which the duration is a whole number, such as {@code 5s}, {@code 1500ms} or
+     * {@code 10min}.
+     */
     public static String format(Duration duration) {
         long ns = duration.toNanos();
         if (ns == 0) {

@@ -1,2 +1,2 @@
-/** Sizes and durations as people write and read them: one parser and one formatter for all commands and messages. */
+/** Sizes and durations as people write and read them. All commands and messages use the same parser and formatter. */
 package io.modeldisk.platform.units;

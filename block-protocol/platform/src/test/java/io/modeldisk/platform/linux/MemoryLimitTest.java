@@ -40,7 +40,7 @@ final class MemoryLimitTest {
     }
 
     @Test
-    void machineLimitsAProcessWithoutControlGroups() {
+    void processWithoutControlGroupsIsLimitedByTheMachine() {
         assertLimit(100 * MIB, "this machine");
         assertThat(MemoryLimit.read(root).allows(100 * MIB)).isTrue();
         assertThat(MemoryLimit.read(root).allows(100 * MIB + 1)).isFalse();
@@ -48,7 +48,7 @@ final class MemoryLimitTest {
     }
 
     @Test
-    void groupOfVersion2LimitsAndItsInactiveCacheDoesNotCount() throws IOException {
+    void availableMemoryOfAVersion2GroupIncludesInactiveCache() throws IOException {
         write("proc/self/cgroup", "0::/job/shard\n");
         write("proc/self/mountinfo", MOUNT_V2);
         groupV2("/job/shard", "3145728", "2097152", "1048576");
@@ -57,7 +57,7 @@ final class MemoryLimitTest {
     }
 
     @Test
-    void groupAboveLimitsIfItLeavesLess() throws IOException {
+    void parentGroupLimitsTheProcessIfItHasLessMemory() throws IOException {
         write("proc/self/cgroup", "0::/job/shard\n");
         write("proc/self/mountinfo", MOUNT_V2);
         groupV2("/job/shard", "99999999", "0", "0");
@@ -66,7 +66,7 @@ final class MemoryLimitTest {
     }
 
     @Test
-    void groupAboveItsLimitLeavesNothing() throws IOException {
+    void groupThatExceedsItsLimitHasNoAvailableMemory() throws IOException {
         write("proc/self/cgroup", "0::/job\n");
         write("proc/self/mountinfo", MOUNT_V2);
         groupV2("/job", "1000", "2000", "0");
@@ -74,7 +74,7 @@ final class MemoryLimitTest {
     }
 
     @Test
-    void memoryHighLimitsLikeMemoryMax() throws IOException {
+    void memoryHighCountsAsALimitLikeMemoryMax() throws IOException {
         write("proc/self/cgroup", "0::/job\n");
         write("proc/self/mountinfo", MOUNT_V2);
         groupV2("/job", "max", "0", "0");
@@ -83,7 +83,7 @@ final class MemoryLimitTest {
     }
 
     @Test
-    void containerSeesItsGroupAsTheTop() throws IOException {
+    void containerIsLimitedByTheVersion2GroupMountedAsRoot() throws IOException {
         write("proc/self/cgroup", "0::/\n");
         write("proc/self/mountinfo", MOUNT_V2);
         groupV2("", "2097152", "0", "0");
@@ -91,7 +91,7 @@ final class MemoryLimitTest {
     }
 
     @Test
-    void groupOfVersion1LimitsAndItsInactiveCacheDoesNotCount() throws IOException {
+    void availableMemoryOfAVersion1GroupIncludesInactiveCache() throws IOException {
         write("proc/self/cgroup", "5:cpu,cpuacct:/other\n4:memory:/job\n0::/\n");
         write("proc/self/mountinfo", MOUNT_V1 + MOUNT_V2.replace("cgroup rw", "cgroup/unified rw"));
         write("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "4194304\n");
@@ -103,7 +103,7 @@ final class MemoryLimitTest {
     }
 
     @Test
-    void containerOfVersion1SeesItsGroupMountedAsTheTop() throws IOException {
+    void containerIsLimitedByTheVersion1GroupMountedAsRoot() throws IOException {
         write("proc/self/cgroup", "4:memory:/docker/abc/shard\n");
         write("proc/self/mountinfo", MOUNT_V1.replace("0:32 / ", "0:32 /docker/abc "));
         write("sys/fs/cgroup/memory/memory.limit_in_bytes", "1048576\n");
@@ -114,14 +114,14 @@ final class MemoryLimitTest {
     }
 
     @Test
-    void machineThatStatesNothingDoesNotLimit() {
+    void machineWithoutMemoryFilesHasNoKnownLimit() {
         MemoryLimit limit = MemoryLimit.read(root.resolve("empty"));
         assertThat(limit.availableBytes()).isEqualTo(Long.MAX_VALUE);
         assertThat(limit.describe()).isEqualTo("no known limit");
     }
 
     @Test
-    void thisProcessHasALimitOnLinux() {
+    void memoryOfThisProcessIsLimitedOnLinux() {
         assertThat(MemoryLimit.ofThisProcess().availableBytes()).isBetween(1L, 1L << 50);
     }
 }

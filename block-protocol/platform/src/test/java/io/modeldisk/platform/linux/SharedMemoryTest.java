@@ -30,7 +30,7 @@ final class SharedMemoryTest {
         assertThat(memfds()).isEqualTo(before);
     }
 
-    /** The number of mappings and descriptors of this process that are memfds of this class. */
+    /** Returns the number of mappings and descriptors of this process that belong to memfds of SharedMemory. */
     private static long memfds() throws IOException {
         try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
             long open = descriptors.filter(SharedMemoryTest::isMemfd).count();
@@ -72,7 +72,7 @@ final class SharedMemoryTest {
     }
 
     @Test
-    void bothMappingsShowTheSameBytes() throws IOException {
+    void bothMappingsOfSharedMemoryShowTheSameBytes() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             SharedMemory.Slab slab = SharedMemory.create(3 * 4096, arena);
             assertThat(slab.segment().mismatch(MemorySegment.ofArray(new byte[3 * 4096]))).isEqualTo(-1);
@@ -86,7 +86,7 @@ final class SharedMemoryTest {
     }
 
     @Test
-    void ownerCannotShrinkIt() throws IOException {
+    void ownerCannotShrinkSharedMemory() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             SharedMemory.Slab slab = SharedMemory.create(BYTES, arena);
             assertThatThrownBy(() -> MemoryCalls.ftruncate(slab.descriptor(), 4096))
@@ -95,17 +95,17 @@ final class SharedMemoryTest {
     }
 
     @Test
-    void memoryThatItsOwnerCouldShrinkIsRefused() throws IOException {
+    void memoryWithoutAShrinkSealIsNotMapped() throws IOException {
         assertRefused(memfd(MemoryCalls.F_SEAL_GROW), BYTES, "F_SEAL_SHRINK");
     }
 
     @Test
-    void memoryWithHolesIsRefused() throws IOException {
+    void memoryWithHolesIsNotMapped() throws IOException {
         assertRefused(memfdWithoutPages(MemoryCalls.F_SEAL_SHRINK), BYTES, "holes");
     }
 
     @Test
-    void memoryAboveTheLimitIsRefused() throws IOException {
+    void memoryLargerThanTheLimitIsNotMapped() throws IOException {
         assertRefused(memfd(MemoryCalls.F_SEAL_SHRINK), BYTES - 1, "size of 1048576 bytes");
     }
 }

@@ -23,26 +23,26 @@ final class UnixSocketTest {
     private Path directory;
 
     @Test
-    void pathWithoutAListenerIsRefusedAtOnce() {
+    void connectToAMissingPathFailsAtOnce() {
         assertThatThrownBy(() -> UnixSocket.connect(directory.resolve("none"), 30_000))
             .isInstanceOf(NoListenerException.class).hasMessageContaining("No such file");
     }
 
     @Test
-    void pathOfAClosedListenerIsRefusedAtOnce() throws IOException {
+    void connectToAClosedListenerFailsAtOnce() throws IOException {
         Path path = directory.resolve("closed");
         UnixSocket.listen(path).close();
         assertThatThrownBy(() -> UnixSocket.connect(path, 30_000)).isInstanceOf(NoListenerException.class);
     }
 
     @Test
-    void pathThatIsTooLongIsRefusedWithItsLimit() {
+    void errorOfATooLongSocketPathNamesTheLimit() {
         assertThatThrownBy(() -> UnixSocket.listen(directory.resolve("x".repeat(108)))).isInstanceOf(IOException.class)
             .hasMessageContaining("the limit is 107");
     }
 
     @Test
-    void connectionWaitsForAPlaceInTheQueueOfTheListener() throws Exception {
+    void connectWaitsForAFreeSlotInTheListenersQueue() throws Exception {
         Path path = directory.resolve("full");
         List<UnixSocket> sockets = new ArrayList<>();
         try (UnixSocket listener = UnixSocket.listen(path)) {
@@ -58,7 +58,7 @@ final class UnixSocketTest {
                     throw new IllegalStateException(e);
                 }
             });
-            // Both the one that gave up and those that connected are in the queue: one place each.
+            // The connection that timed out and each established connection occupy one slot of the queue.
             sockets.add(listener.accept(10_000));
             sockets.add(listener.accept(10_000));
             sockets.add(waiting.get(20, TimeUnit.SECONDS));
@@ -68,7 +68,7 @@ final class UnixSocketTest {
     }
 
     @Test
-    void peerIsTheProcessAtTheOtherEnd() throws IOException {
+    void peerIsTheProcessOfTheConnectedSocket() throws IOException {
         UnixSocket[] pair = UnixSocket.pair();
         try (UnixSocket near = pair[0]; UnixSocket _ = pair[1]) {
             assertThat(near.peer()).isEqualTo(
@@ -77,7 +77,7 @@ final class UnixSocketTest {
     }
 
     @Test
-    void descriptorGoesWithTheFirstByteAndStaysOpenAtTheSender() throws IOException {
+    void sentDescriptorArrivesWithTheFirstByteAndStaysOpenAtTheSender() throws IOException {
         UnixSocket[] pair = UnixSocket.pair();
         try (UnixSocket near = pair[0]; UnixSocket far = pair[1]) {
             SocketMessage out = new SocketMessage(near, ByteBuffer.allocateDirect(8).put(0, (byte) 42));
@@ -98,7 +98,7 @@ final class UnixSocketTest {
     }
 
     @Test
-    void descriptorIsClosedAfterTheLastUse() throws IOException {
+    void descriptorIsClosedOnlyAfterItsLastUse() throws IOException {
         UnixSocket[] pair = UnixSocket.pair();
         UnixSocket far = pair[1];
         try (UnixSocket near = pair[0]) {

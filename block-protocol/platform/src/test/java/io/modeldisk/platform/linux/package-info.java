@@ -1,2 +1,2 @@
-/** Tests of the Linux calls, with trees of files in place of /proc and /sys where a machine must differ. */
+/** Tests of the Linux calls. Some tests replace /proc and /sys by directories of files, to simulate another machine. */
 package io.modeldisk.platform.linux;

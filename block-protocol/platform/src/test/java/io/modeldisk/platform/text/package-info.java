@@ -1,2 +1,2 @@
-/** Tests of text for people. */
+/** Tests of the conversion of text for people. */
 package io.modeldisk.platform.text;

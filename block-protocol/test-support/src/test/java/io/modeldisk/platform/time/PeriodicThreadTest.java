@@ -22,7 +22,7 @@ class PeriodicThreadTest {
     }
 
     @Test
-    void taskRunsOnceAPeriod() {
+    void taskRunsOncePerPeriod() {
         try (PeriodicThread _ = new PeriodicThread("test", clock, PERIOD, runs::incrementAndGet).start()) {
             for (int i = 1; i <= 3; i++) {
                 advanceUntilRun(i);
@@ -31,10 +31,10 @@ class PeriodicThreadTest {
     }
 
     @Test
-    void errorOfTheTaskDoesNotEndTheThread() {
+    void threadContinuesAfterAnErrorOfItsTask() {
         Runnable failing = () -> {
             runs.incrementAndGet();
-            throw new OutOfMemoryError("in a test");
+            throw new OutOfMemoryError("simulated by this test");
         };
         try (PeriodicThread _ = new PeriodicThread("failing", clock, PERIOD, failing).start()) {
             for (int i = 1; i <= 3; i++) {
@@ -44,10 +44,10 @@ class PeriodicThreadTest {
     }
 
     @Test
-    void closeEndsTheThreadWithoutAnotherRun() {
+    void closeStopsTheThreadWithoutAnotherRun() {
         PeriodicThread thread = new PeriodicThread("test", clock, PERIOD, runs::incrementAndGet).start();
         await("the thread waits", () -> clock.waitingThreads() == 1);
         thread.close();
-        await("nothing waits", () -> clock.waitingThreads() == 0);
+        await("the thread no longer waits", () -> clock.waitingThreads() == 0);
     }
 }

@@ -18,7 +18,7 @@ class RunningClockTest {
     }
 
     @Test
-    void timeMovesOnWithTheClockWhileItTicks() {
+    void runningTimeFollowsTheRealClockWhileTicksOccur() {
         for (int i = 0; i < 30; i++) {
             real.advance(Duration.ofMillis(100));
             running.tick();
@@ -27,13 +27,13 @@ class RunningClockTest {
     }
 
     @Test
-    void timeMovesOnBetweenTicks() {
+    void runningTimeAdvancesBetweenTicks() {
         real.advance(Duration.ofMillis(300));
         assertThat(elapsed()).isEqualTo(Duration.ofMillis(300));
     }
 
     @Test
-    void pauseCountsAsOneStepBeforeAndAfterTheNextTick() {
+    void pauseAdvancesRunningTimeByOneLongestStep() {
         real.advance(Duration.ofMinutes(5));
         assertThat(elapsed()).isEqualTo(LONGEST_STEP);
         running.tick();
@@ -43,7 +43,7 @@ class RunningClockTest {
     }
 
     @Test
-    void sleepLastsRunningTime() throws InterruptedException {
+    void sleepIsMeasuredInRunningTime() throws InterruptedException {
         Thread sleeper = Thread.ofPlatform().daemon().start(() -> {
             try {
                 running.sleepUntil(startNs + Duration.ofMillis(1500).toNanos());

@@ -16,7 +16,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** The CRC32C of a header and of a block's data, to send it and to check it. */
+/** Measures how fast the CRC32C digest of a header and of a block is computed and checked. */
 @State(Scope.Thread)
 @OutputTimeUnit(TimeUnit.SECONDS)
 @Warmup(iterations = 2, time = 1)
@@ -26,7 +26,7 @@ public class WireDigestBenchmark {
     private static final double GIGA = 1e9;
     private static final long SEED = 1;
 
-    /** A header, and a block. */
+    /** The number of digested bytes: a header or a block. */
     @Param({"" + Pdu.BHS_BYTES, "262144"})
     public int bytes;
 
@@ -34,15 +34,17 @@ public class WireDigestBenchmark {
     private final ByteBuffer onWire = ByteBuffer.allocateDirect(WireDigest.BYTES);
     private ByteBuffer data;
 
-    /** A second figure: what is digested in a second, in units of 10^9 bytes. */
+    /** An additional result: the throughput in units of 10^9 bytes per second. */
     @State(Scope.Thread)
     @AuxCounters
     public static class Gigabytes {
-        /** Digested in this iteration; set to 0 and divided by its time by JMH. */
+        /**
+         * The amount of data that was digested in this iteration, in units of 10^9 bytes. JMH divides this amount by the time.
+         */
         public double gigabytes;
     }
 
-    /** Fills the data, and puts its digest on the wire. */
+    /** Fills the data with random bytes and computes the digest that the receiver expects. */
     @Setup(Level.Trial)
     public void fill() {
         byte[] random = new byte[bytes];
@@ -53,7 +55,7 @@ public class WireDigestBenchmark {
         digest.put(onWire, 0);
     }
 
-    /** As the side that sends does. */
+    /** Computes a digest, as the sender does. */
     @Benchmark
     public ByteBuffer put(Gigabytes digested) {
         digest.begin();
@@ -63,14 +65,14 @@ public class WireDigestBenchmark {
         return onWire;
     }
 
-    /** As the side that receives does. */
+    /** Checks a digest, as the receiver does. */
     @Benchmark
     public boolean check(Gigabytes digested) {
         digest.begin();
         digest.add(data);
         digested.gigabytes += bytes / GIGA;
         if (!digest.matches(onWire, 0)) {
-            throw new IllegalStateException("the digest is not that of the same data");
+            throw new IllegalStateException("the digest does not match the data");
         }
         return true;
     }

@@ -1,2 +1,2 @@
-/** What digests cost. */
+/** Benchmarks of digests. */
 package io.modeldisk.protocol.datamover.tcp;

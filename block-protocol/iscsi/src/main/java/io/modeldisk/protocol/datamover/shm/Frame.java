@@ -1,15 +1,15 @@
 package io.modeldisk.protocol.datamover.shm;
 
 /**
- * The layout of a frame on the socket: 64 bytes, followed by data if there is any. It begins with its kind; in a PDU, the
- * steering tag and the offset of the task's memory come before the Basic Header Segment, as in iSER (RFC 7145 section 9.2).
- * Big-endian; data has no padding.
+ * The layout of a frame on the socket: 64 bytes and optional data. The first byte is the kind of the frame. In a PDU frame, the
+ * steering tag and the offset of the task's memory precede the Basic Header Segment, as in iSER (RFC 7145 section 9.2). Numbers
+ * are big-endian. Data has no padding.
  */
 final class Frame {
-    /** The length of a frame without its data. */
+    /** The length of a frame without its data, in bytes. */
     static final int BYTES = 64;
 
-    /** The offset of the Basic Header Segment, or of the contents of a frame without one. */
+    /** The offset of the Basic Header Segment in a PDU frame, and of the contents in other frames. */
     static final int BODY = 16;
 
     static final int KIND = 0;
@@ -17,21 +17,21 @@ final class Frame {
     static final int TAG = 4;
     static final int OFFSET = 8;
 
-    /** The first frame of an initiator: the version. */
+    /** The first frame that an initiator sends, with the version of the protocol. */
     static final byte HELLO = 1;
-    /** Registers the memory of the descriptor that comes with the frame under this steering tag. */
+    /** Registers memory under the frame's steering tag. The memory's file descriptor is sent with the frame. */
     static final byte REGISTER = 2;
-    /** Ends the use of the memory with this steering tag. */
+    /** Unregisters the memory with the frame's steering tag. */
     static final byte INVALIDATE = 3;
     /** A PDU, followed by its data segment. */
     static final byte PDU = 4;
-    /** From the target: it ends the connection. The reason follows as text. */
+    /** The last frame that a target sends before it closes the connection. The reason follows as text. */
     static final byte REFUSE = 5;
 
-    /** The version of this protocol. */
+    /** The version of the shared-memory protocol. */
     static final byte VERSION = 1;
 
-    /** The tag of a PDU without memory. */
+    /** The steering tag of a PDU without memory. */
     static final int NO_TAG = -1;
 
     private Frame() {}

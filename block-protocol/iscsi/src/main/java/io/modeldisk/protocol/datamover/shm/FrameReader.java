@@ -14,12 +14,13 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 
 /**
- * Receives frames and the descriptors that come with them. One call of the kernel brings as many frames as are there.
+ * Receives frames and the file descriptors that are sent with them. One system call can receive several frames.
  *
- * <p>For one thread, except {@link #stop}, {@link #stopBy} and the times. Nothing is allocated after the start.
+ * <p>Only one thread may use a reader, but any thread may call {@link #stop}, {@link #stopBy} and the methods that return
+ * times. No objects are allocated after construction.
  */
 final class FrameReader {
-    /** The longest time until a wait notices {@link #stopBy}, which wakes nobody. */
+    /** The maximum delay until a waiting thread notices {@link #stopBy}, which does not wake threads. */
     static final int POLL_STEP_MS = 200;
 
     private static final int BUFFER_BYTES = Frame.BYTES + TextParameters.MAX_TEXT_BYTES;
@@ -38,7 +39,7 @@ final class FrameReader {
     private int filled;
     private volatile Thread thread;
     private volatile boolean stopped;
-    /** When receiving ends, as a time of the clock; 0 without such a time. */
+    /** The time at which receiving stops, or 0 if no such time is set. */
     private volatile long stopAtNs;
     private volatile long receivingSinceNs;
     private volatile long lastReceivedNs;
@@ -52,7 +53,7 @@ final class FrameReader {
         this.lastReceivedNs = clock.nanoTime();
     }
 
-    /** Waits for the next frame and its data. Its fields and data are valid until the next call. */
+    /** Waits for the next frame and its data. The frame's fields and data are valid until the next call. */
     void next() throws IOException {
         thread = Thread.currentThread();
         frame = frameEnd;
@@ -60,22 +61,23 @@ final class FrameReader {
         int dataBytes = kind() == Frame.PDU || kind() == Frame.REFUSE
             ? bytes.getInt(frame + Frame.BODY + Integer.BYTES)
             : 0;
-        // The first byte is TotalAHSLength, which is 0 over shared memory: with it, the length would be above the limit.
+        // TotalAHSLength, the first byte of the length field, must be 0. Otherwise the length exceeds the limit.
         if (dataBytes < 0 || dataBytes > TextParameters.MAX_TEXT_BYTES) {
-            throw new ProtocolException("a data segment or additional headers of %08Xh bytes, the limit is %08Xh"
-                .formatted(dataBytes, TextParameters.MAX_TEXT_BYTES));
+            throw new ProtocolException(
+                "the length field of a PDU is %08Xh, but the limit is %08Xh, without additional headers"
+                    .formatted(dataBytes, TextParameters.MAX_TEXT_BYTES));
         }
         fill(Frame.BYTES + dataBytes);
         frameEnd = frame + Frame.BYTES + dataBytes;
         receivingSinceNs = 0;
     }
 
-    /** Whether the calling thread is the reading one, and the next frame is already in the buffer. */
+    /** Whether the calling thread is the reading thread, and the next frame without its data is already in the buffer. */
     boolean hasNext() {
         return thread == Thread.currentThread() && filled - frameEnd >= Frame.BYTES;
     }
 
-    /** Receives until this much of the frame is in the buffer. */
+    /** Receives until the buffer has {@code wantedBytes} bytes of the frame. */
     private void fill(int wantedBytes) throws IOException {
         if (filled - frame >= wantedBytes) {
             return;
@@ -94,7 +96,7 @@ final class FrameReader {
     }
 
     private int receive() throws IOException {
-        // The peer may be waiting for an answer that is held back.
+        // The peer may be waiting for a response that is held back.
         writer.flushAnswers();
         if (!socket.enter()) {
             throw new ClosedChannelException();
@@ -115,7 +117,7 @@ final class FrameReader {
                     writer.waitsForPeer();
                     message.awaitReadable(POLL_STEP_MS);
                 } else if (!Errno.EINTR.is(count)) {
-                    throw new IOException("receiving from " + peer + ": " + Errno.text(-count));
+                    throw new IOException("cannot receive from " + peer + ": " + Errno.text(-count));
                 }
             }
             throw new ClosedChannelException();
@@ -141,11 +143,14 @@ final class FrameReader {
             }
         }
         if (tooMany) {
-            throw new ProtocolException(peer + " sends descriptors without frames that use them");
+            throw new ProtocolException(peer + " sent more file descriptors than its frames use");
         }
     }
 
-    /** The oldest descriptor that no frame has used, now the caller's; -1 if there is none. */
+    /**
+     * Removes and returns the oldest descriptor that no frame has used, or -1 if there is none. The caller must close the
+     * descriptor.
+     */
     int takeDescriptor() {
         if (descriptorCount == 0) {
             return -1;
@@ -155,19 +160,22 @@ final class FrameReader {
         return taken;
     }
 
-    /** Closes the descriptors that no frame has used. For the reading thread, or after it has ended. */
+    /**
+     * Closes the descriptors that no frame has used. Other threads may call this method only after the reading thread has
+     * stopped.
+     */
     void closeDescriptors() {
         for (int descriptor = takeDescriptor(); descriptor >= 0; descriptor = takeDescriptor()) {
             Descriptors.close(descriptor);
         }
     }
 
-    /** The frame's kind. */
+    /** The kind of the frame. */
     int kind() {
         return bytes.get(frame + Frame.KIND);
     }
 
-    /** The version in a HELLO. */
+    /** The version in a HELLO frame. */
     int version() {
         return bytes.get(frame + Frame.VERSION_FIELD);
     }
@@ -182,32 +190,32 @@ final class FrameReader {
         return bytes.getLong(frame + Frame.OFFSET);
     }
 
-    /** Copies the frame's Basic Header Segment. */
+    /** Copies the frame's Basic Header Segment to {@code to}. */
     void header(ByteBuffer to) {
         to.put(0, bytes, frame + Frame.BODY, Pdu.BHS_BYTES);
     }
 
-    /** The frame's data, from position to limit. */
+    /** Returns the frame's data, which is between the buffer's position and limit. */
     ByteBuffer data() {
         return dataView.limit(frameEnd).position(frame + Frame.BYTES);
     }
 
-    /** Ends every call in progress and every later one. The caller wakes the reading thread by a shutdown of the socket. */
+    /** Makes calls in progress and later calls fail. The caller must also shut down the socket to wake the reading thread. */
     void stop() {
         stopped = true;
     }
 
-    /** Ends calls once this time has passed; notices it within {@link #POLL_STEP_MS}. */
+    /** Makes calls fail after {@code withinNs}, with a delay of up to {@link #POLL_STEP_MS}. */
     void stopBy(long withinNs) {
         stopAtNs = clock.nanoTime() + withinNs | 1;
     }
 
-    /** When the frame began that is being received; 0 between frames. */
+    /** The time when the reader began to receive the current frame, or 0 between frames. */
     long receivingSinceNs() {
         return receivingSinceNs;
     }
 
-    /** When bytes last came. */
+    /** The time when bytes were last received. */
     long lastReceivedNs() {
         return lastReceivedNs;
     }

@@ -3,14 +3,14 @@ package io.modeldisk.protocol.datamover.shm;
 import io.modeldisk.platform.linux.UnixSocket;
 import io.modeldisk.platform.time.NanoClock;
 
-/** Frames in both directions over a connected socket, and its end. Thread-safe. */
+/** Sends and receives frames over a connected socket, and closes the socket. Thread-safe. */
 final class FrameStream {
     private final UnixSocket socket;
     private final String peer;
     private final FrameReader reader;
     private final FrameWriter writer;
 
-    /** Takes over a connected socket. */
+    /** Creates a stream over a connected socket. The stream closes the socket later. */
     FrameStream(UnixSocket socket, String peer, NanoClock clock) {
         this.socket = socket;
         this.peer = peer;
@@ -26,36 +26,41 @@ final class FrameStream {
         return writer;
     }
 
-    /** Ends every call in progress and every later one. The peer sees the end of the stream only with {@link #close}. */
+    /** Makes calls in progress and later calls fail. The peer sees the end of the stream only after {@link #close}. */
     void stop() {
         reader.stop();
         writer.stop();
         socket.shutdown(UnixSocket.SHUT_RD);
     }
 
-    /** Ends sending, which the peer sees. Receiving goes on until the peer ends it, or for this long. */
+    /**
+     * Stops sending, so that the peer sees the end of the stream. Receiving continues until the peer closes the connection or
+     * {@code withinNs} has passed.
+     */
     void finish(long withinNs) {
         reader.stopBy(withinNs);
         writer.stop();
         socket.shutdown(UnixSocket.SHUT_WR);
     }
 
-    /** Keeps the socket open until {@link #release}, even after {@link #close}; false if it is closed. */
+    /**
+     * Keeps the socket open until {@link #release}, even after {@link #close}. Returns false if the socket is already closed.
+     */
     boolean hold() {
         return socket.enter();
     }
 
-    /** Ends {@link #hold}. */
+    /** Ends the effect of {@link #hold}, so that {@link #close} can close the socket. */
     void release() {
         socket.leave();
     }
 
-    /** Closes the socket as soon as no call is in progress; the peer sees the end. */
+    /** Closes the socket as soon as no call is in progress. The peer then sees the end of the stream. */
     void close() {
         socket.close();
     }
 
-    /** The other side, for messages. */
+    /** The peer's name, for messages. */
     String peer() {
         return peer;
     }

@@ -13,16 +13,22 @@ import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Sends frames. Several answers, or several commands, may go out in one call of the kernel: to wake a peer costs more than to
- * answer it. The number of answers adapts: it grows while requests come in batches, and halves when this side must wait.
+ * Sends frames. One system call can send several responses or several commands, because waking the peer costs more than sending
+ * a frame. The number of responses per system call adapts. This number grows while requests arrive in batches, and is halved
+ * when the reading thread must wait.
  *
- * <p>Thread-safe. Nothing is allocated after the start.
+ * <p>Thread-safe. No objects are allocated after construction.
  */
 final class FrameWriter {
     private static final int BUFFER_BYTES = Frame.BYTES + TextParameters.MAX_TEXT_BYTES;
-    /** The most answers that are held back: half of the queue of a peer with many commands in flight. */
+    /**
+     * The maximum number of responses that are held back. An initiator under load has about twice as many commands in flight.
+     */
     private static final int MAX_HELD_ANSWERS = 16;
-    /** The most commands that are held back: the target has work while more are made. */
+    /**
+     * The maximum number of commands that are held back. The target can start with a few commands while the initiator prepares
+     * more.
+     */
     private static final int MAX_HELD_COMMANDS = 8;
 
     private final UnixSocket socket;
@@ -31,11 +37,11 @@ final class FrameWriter {
     private final ByteBuffer bytes = ByteBuffer.allocateDirect(BUFFER_BYTES);
     private final SocketMessage message;
     private final ReentrantLock lock = new ReentrantLock();
-    /** The frames held back, at the start of the buffer; written with the lock. */
+    /** The length of the frames that are held back, at the start of the buffer. Writes are guarded by {@code lock}. */
     private volatile int heldBytes;
     private volatile boolean stopped;
     private volatile long sendingSinceNs;
-    // Of the reading thread.
+    // Only the reading thread uses the following two fields.
     private int answersPerSend = 1;
     private boolean answersHeld;
 
@@ -46,20 +52,21 @@ final class FrameWriter {
         this.message = new SocketMessage(socket, bytes);
     }
 
-    /** Begins to send: waits until no other thread does. */
+    /** Acquires the lock that a thread must hold to send. */
     void lock() {
         lock.lock();
     }
 
-    /** Ends sending. */
+    /** Releases the lock that a thread must hold to send. */
     void unlock() {
         lock.unlock();
     }
 
     /**
-     * Sends a PDU without data. With the lock.
+     * Sends a response without data. The caller holds {@code lock}.
      *
-     * @param moreToAnswer the calling thread has another frame to answer, so that this answer may go out with its answer
+     * @param moreToAnswer whether the calling thread has received another request. If true, this response may be held back and
+     *     sent with the response to that request
      */
     void answer(Pdu pdu, boolean moreToAnswer) throws IOException {
         hold(pdu, Frame.NO_TAG, 0);
@@ -70,7 +77,10 @@ final class FrameWriter {
         }
     }
 
-    /** Sends a command. With the lock. If {@code more} commands follow, it may go out with them. */
+    /**
+     * Sends a command. If {@code more} is true, the command may be held back and sent with the next command. The caller holds
+     * {@code lock}.
+     */
     void command(Pdu pdu, int tag, long offset, boolean more) throws IOException {
         hold(pdu, tag, offset);
         if (!more || heldBytes >= MAX_HELD_COMMANDS * Frame.BYTES) {
@@ -84,7 +94,7 @@ final class FrameWriter {
         heldBytes = at + Frame.BYTES;
     }
 
-    /** Sends the frames held back. Without the lock. */
+    /** Sends the frames that are held back. Acquires {@code lock}. */
     void flush() throws IOException {
         if (heldBytes == 0) {
             return;
@@ -97,7 +107,9 @@ final class FrameWriter {
         }
     }
 
-    /** Sends the answers that the reading thread holds back. Called by that thread, without the lock. */
+    /**
+     * Sends the responses that the reading thread holds back. Only the reading thread calls this method. Acquires {@code lock}.
+     */
     void flushAnswers() throws IOException {
         if (answersHeld) {
             answersHeld = false;
@@ -105,14 +117,20 @@ final class FrameWriter {
         }
     }
 
-    /** The reading thread received this much in one call: the peer keeps sending while answers are held back. */
+    /**
+     * Increases the number of responses per system call if the reading thread received a batch. The peer then sends requests
+     * even while responses are held back.
+     */
     void received(int receivedBytes) {
         if (receivedBytes >= answersPerSend * Frame.BYTES) {
             answersPerSend = Math.min(answersPerSend + 1, MAX_HELD_ANSWERS);
         }
     }
 
-    /** The reading thread must wait for its peer: the peer may have waited for an answer that was held back. */
+    /**
+     * Halves the number of responses per system call. Called when the reading thread must wait for the peer, which may have
+     * waited for a response that was held back.
+     */
     void waitsForPeer() {
         answersPerSend = Math.max(answersPerSend / 2, 1);
     }
@@ -125,12 +143,15 @@ final class FrameWriter {
         }
     }
 
-    /** Sends a PDU, with {@code data} from its position to its limit unless that is null. With the lock. */
+    /**
+     * Sends a PDU. If {@code data} is not null, its bytes from position to limit are the data segment. The caller holds
+     * {@code lock}.
+     */
     void send(Pdu pdu, ByteBuffer data, int tag, long offset) throws IOException {
         int dataBytes = data == null ? 0 : data.remaining();
         if (dataBytes > TextParameters.MAX_TEXT_BYTES) {
             throw new IllegalArgumentException(
-                "data of " + dataBytes + " bytes, the limit is " + TextParameters.MAX_TEXT_BYTES);
+                "the data segment has " + dataBytes + " bytes, but the limit is " + TextParameters.MAX_TEXT_BYTES);
         }
         begin(Frame.PDU, tag, offset).put(Frame.BODY, pdu.header(), 0, Pdu.BHS_BYTES);
         if (dataBytes > 0) {
@@ -140,13 +161,16 @@ final class FrameWriter {
         send(Frame.BYTES + dataBytes, -1);
     }
 
-    /** Sends a frame that is no PDU, and a descriptor with it unless that is negative. With the lock. */
+    /**
+     * Sends a frame that is not a PDU. If {@code descriptor} is not negative, the file descriptor is sent with the frame. The
+     * caller holds {@code lock}.
+     */
     void send(byte kind, int tag, int descriptor) throws IOException {
         begin(kind, tag, 0);
         send(Frame.BYTES, descriptor);
     }
 
-    /** Sends the reason why this side ends the connection. With the lock. */
+    /** Sends the reason why the target closes the connection. The caller holds {@code lock}. */
     void refuse(byte[] reason) throws IOException {
         begin(Frame.REFUSE, Frame.NO_TAG, 0)
             .putInt(Frame.BODY + Integer.BYTES, reason.length)
@@ -154,7 +178,7 @@ final class FrameWriter {
         send(Frame.BYTES + reason.length, -1);
     }
 
-    /** Begins a frame that is sent alone, after those held back. */
+    /** Sends the frames that are held back, and begins a frame that is sent alone. */
     private ByteBuffer begin(byte kind, int tag, long offset) throws IOException {
         sendHeld();
         return begin(0, kind, tag, offset);
@@ -184,12 +208,12 @@ final class FrameWriter {
                 if (count > 0) {
                     sent += (int) count;
                 } else if (Errno.EAGAIN.is(count)) {
-                    // Stopping wakes nobody: the peer must not see the end of the stream yet.
+                    // stop() must not end the stream and so cannot wake this thread. The time-out is therefore short.
                     message.awaitWritable(FrameReader.POLL_STEP_MS);
                 } else if (Errno.EPIPE.is(count) || Errno.ECONNRESET.is(count)) {
-                    throw new EOFException(peer + " is gone");
+                    throw new EOFException(peer + " closed the connection");
                 } else if (!Errno.EINTR.is(count)) {
-                    throw new IOException("sending to " + peer + ": " + Errno.text(-count));
+                    throw new IOException("cannot send to " + peer + ": " + Errno.text(-count));
                 }
             }
         } finally {
@@ -198,12 +222,12 @@ final class FrameWriter {
         }
     }
 
-    /** Ends every call in progress and every later one. Any thread. */
+    /** Makes calls in progress and later calls fail. Any thread may call this method. */
     void stop() {
         stopped = true;
     }
 
-    /** When the thread began that is sending; 0 if none is. */
+    /** The time when the current send began, or 0 if no thread is sending. */
     long sendingSinceNs() {
         return sendingSinceNs;
     }

@@ -2,28 +2,30 @@ package io.modeldisk.protocol.datamover.shm;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The limits of the memory of initiators that a server maps: for each connection, and in total. Thread-safe. */
+/** Limits the memory of initiators that a server maps, for each connection and in total. Thread-safe. */
 public final class MappingLimits {
-    /** The limit of one connection. It counts address space, not memory: the pages belong to the peer. */
+    /**
+     * The default limit of one connection in bytes. The limit counts address space, because the pages belong to the initiator.
+     */
     public static final long DEFAULT_CONNECTION_BYTES = 256L << 30;
 
-    /** The limit of all connections together. */
+    /** The default limit of all connections together in bytes. */
     public static final long DEFAULT_TOTAL_BYTES = 1L << 40;
 
     private final long connectionBytes;
     private final long totalBytes;
     private final AtomicLong mappedBytes = new AtomicLong();
 
-    /** The default limits. */
+    /** Creates the default limits. */
     public MappingLimits() {
         this(DEFAULT_CONNECTION_BYTES, DEFAULT_TOTAL_BYTES);
     }
 
-    /** Limits in bytes, each more than 0. */
+    /** Creates limits in bytes, each of which must be more than 0. */
     public MappingLimits(long connectionBytes, long totalBytes) {
         if (connectionBytes <= 0 || totalBytes <= 0) {
             throw new IllegalArgumentException(
-                "connectionBytes=" + connectionBytes + " totalBytes=" + totalBytes + " must be positive");
+                "connectionBytes=" + connectionBytes + " and totalBytes=" + totalBytes + " must be positive");
         }
         this.connectionBytes = connectionBytes;
         this.totalBytes = totalBytes;
@@ -37,7 +39,7 @@ public final class MappingLimits {
         return totalBytes;
     }
 
-    /** The bytes that all connections have mapped now. */
+    /** The number of bytes that all connections have mapped at present. */
     public long mappedBytes() {
         return mappedBytes.get();
     }

@@ -4,8 +4,8 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 
 /**
- * The memory of this initiator that its target has mapped, by steering tag. A slab is registered at its first use. For the thread
- * that holds the lock for sending.
+ * The memory of the initiator that the target has mapped, by steering tag. A slab is registered when a command first uses the
+ * slab. The caller of each method holds the lock of the writer.
  */
 final class OwnMemory {
     private final FrameWriter writer;
@@ -17,9 +17,10 @@ final class OwnMemory {
     }
 
     /**
-     * The steering tag of the slab that holds the byte at {@code offset}.
+     * Returns the steering tag of the slab that holds the byte at {@code offset}. Registers the slab at its first use.
      *
-     * @throws IllegalArgumentException if the memory is not shareable, or the target maps no more slabs
+     * @throws IllegalArgumentException if the memory is not shareable, or {@link PeerMemory#MAX_TAGS} slabs are already
+     *     registered
      * @throws IOException if the connection is lost
      */
     int tagOf(DataMemory memory, long offset) throws IOException {
@@ -40,13 +41,13 @@ final class OwnMemory {
     private int register(DataMemory memory, int slab) throws IOException {
         if (!memory.isShareable()) {
             throw new IllegalArgumentException(
-                "data of a session over shared memory must lie in memory of DataMemory.allocateShareable");
+                "the data is not in shareable memory; allocate it with DataMemory.allocateShareable");
         }
         invalidateClosed();
         int tag = find(null, 0);
         if (tag < 0) {
-            throw new IllegalArgumentException("more than " + PeerMemory.MAX_TAGS
-                + " slabs of shareable memory (1 GiB each) are in use over one connection");
+            throw new IllegalArgumentException("the connection already uses " + PeerMemory.MAX_TAGS
+                + " slabs of shareable memory (up to 1 GiB each), which is the limit; close unused memory");
         }
         writer.send(Frame.REGISTER, tag, memory.descriptor(slab));
         memories[tag] = memory;
@@ -54,7 +55,7 @@ final class OwnMemory {
         return tag;
     }
 
-    /** Invalidates the tags of memory that its owner has closed. */
+    /** Invalidates the steering tags of memory that was closed. */
     private void invalidateClosed() throws IOException {
         for (int tag = 0; tag < memories.length; tag++) {
             if (memories[tag] != null && !memories[tag].isOpen()) {

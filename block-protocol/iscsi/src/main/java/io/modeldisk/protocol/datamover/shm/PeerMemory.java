@@ -8,11 +8,12 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The memory of one initiator that its target has mapped. A steering tag is the number of a slab, so that a tag and an offset
- * make an address in {@link #memory()}. For the receiving thread; the memory is for any thread.
+ * The memory of one initiator that the target has mapped. A steering tag is the number of a slab, so a tag and an offset
+ * determine a byte of {@link #memory()}. Only the receiving thread may use this object. Any thread may use the result of
+ * {@link #memory()}.
  */
 final class PeerMemory {
-    /** The most slabs that an initiator may register at one time. */
+    /** The maximum number of slabs that an initiator may register at one time. */
     static final int MAX_TAGS = 256;
 
     private static final MemorySegment[] NONE = {};
@@ -28,10 +29,10 @@ final class PeerMemory {
     }
 
     /**
-     * Maps a slab.
+     * Maps a slab under a steering tag.
      *
-     * @param descriptor stays the caller's
-     * @throws IOException if the memory is not safe to map, or exceeds a limit, with the reason
+     * @param descriptor the slab's file descriptor, which the caller must close
+     * @throws IOException if the memory is not safe to map or exceeds a limit. The message has the reason
      */
     void register(int tag, int descriptor) throws IOException {
         if (tag < 0 || tag >= MAX_TAGS || arenas[tag] != null) {
@@ -43,16 +44,18 @@ final class PeerMemory {
         try {
             slab = SharedMemory.map(descriptor, DataMemory.SLAB_BYTES, arena);
             if (mappedBytes + slab.byteSize() > limits.connectionBytes()) {
-                throw new IOException("the connection would have " + (mappedBytes + slab.byteSize())
-                    + " bytes mapped, the limit is " + limits.connectionBytes());
+                throw new IOException("the connection would map " + (mappedBytes + slab.byteSize())
+                    + " bytes, but the limit is " + limits.connectionBytes() + " bytes");
             }
             if (!limits.take(slab.byteSize())) {
-                throw new IOException("with its " + slab.byteSize() + " bytes the server would have more than "
-                    + limits.totalBytes() + " mapped for all connections, which is the limit");
+                throw new IOException(
+                    "with these " + slab.byteSize() + " bytes, all connections together would map more than "
+                        + limits.totalBytes() + " bytes, which is the limit");
             }
         } catch (IOException e) {
             arena.close();
-            throw new IOException("memory with steering tag " + tag + " is refused: " + e.getMessage(), e);
+            throw new IOException("the server cannot map the memory with steering tag " + tag + ": " + e.getMessage(),
+                e);
         }
         mappedBytes += slab.byteSize();
         arenas[tag] = arena;
@@ -63,15 +66,15 @@ final class PeerMemory {
     }
 
     private void show(MemorySegment[] now) {
-        // A task in progress keeps the view it began with.
+        // Tasks in progress continue to use the earlier view.
         slabs = now;
         memory = DataMemory.viewOf(now);
     }
 
-    /** Unmaps a slab. A task that still uses it fails; its initiator caused that. */
+    /** Unmaps a slab. Tasks that still use the slab fail, because the initiator must not unregister memory that is in use. */
     void invalidate(int tag) throws ProtocolException {
         if (tag < 0 || tag >= slabs.length || arenas[tag] == null) {
-            throw new ProtocolException("steering tag " + tag + " is not in use");
+            throw new ProtocolException("the initiator invalidated steering tag " + tag + ", which is not in use");
         }
         unmap(tag);
     }
@@ -93,17 +96,17 @@ final class PeerMemory {
             && offset >= 0 && offset <= slabs[tag].byteSize() - bytes;
     }
 
-    /** All slabs, each at the offset of its tag. */
+    /** A view of all mapped slabs. The slab with tag {@code t} begins at offset {@code t * SLAB_BYTES}. */
     DataMemory memory() {
         return memory;
     }
 
-    /** The offset in {@link #memory()} of an offset of a tag. */
+    /** Returns the offset in {@link #memory()} of the byte at {@code offset} in the slab of a tag. */
     static long address(int tag, long offset) {
         return (long) tag * DataMemory.SLAB_BYTES + offset;
     }
 
-    /** Unmaps all slabs; no task uses them any more. */
+    /** Unmaps all slabs. May be called only when no task uses the slabs. */
     void close() {
         for (int tag = 0; tag < slabs.length; tag++) {
             if (arenas[tag] != null) {

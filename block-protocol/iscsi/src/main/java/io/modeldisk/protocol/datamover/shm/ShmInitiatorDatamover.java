@@ -18,11 +18,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The initiator's end of a connection over shared memory: a command says where its data is, and the target moves it. All data
- * must lie in {@linkplain DataMemory#allocateShareable shareable memory}.
+ * The initiator's end of a connection over shared memory. A command contains the location of its data, and the target moves the
+ * data. All data must lie in {@linkplain DataMemory#allocateShareable shareable memory}.
  *
- * <p>The end of the stream is the target's word that it does not touch the memory any more: after {@link #close},
- * {@link #receive} goes on until then, or for two seconds.
+ * <p>The end of the stream shows that the target does not access the memory any more. After {@link #close}, {@link #receive}
+ * therefore continues until the end of the stream, but not longer than two seconds.
  */
 public final class ShmInitiatorDatamover implements InitiatorDatamover {
     private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -47,7 +47,7 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
 
     @Override
     public void enable(OperationalParameters agreed) {
-        // From now on there is a receiving thread, and the socket stays until that has seen the end.
+        // The receiving thread starts now. The socket stays open until that thread has seen the end of the stream.
         held = stream.hold();
     }
 
@@ -97,22 +97,23 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
         switch (in.kind()) {
             case Frame.PDU -> receivePdu(listener);
             case Frame.REFUSE -> throw new IOException(
-                "the target says: " + StandardCharsets.UTF_8.decode(in.data()));
-            default -> throw new ProtocolException("a frame of kind " + in.kind() + " from a target");
+                "the target refused the connection: " + StandardCharsets.UTF_8.decode(in.data()));
+            default -> throw new ProtocolException("the target sent a frame of unknown kind " + in.kind());
         }
     }
 
     private void receivePdu(Listener listener) throws IOException {
         in.header(pdu.header());
         if (pdu.opcode() == Opcode.DATA_IN || pdu.opcode() == Opcode.R2T) {
-            throw new ProtocolException("opcode %02Xh over shared memory".formatted(pdu.opcode()));
+            throw new ProtocolException("the target sent opcode %02Xh, which shared memory does not allow"
+                .formatted(pdu.opcode()));
         }
         listener.controlNotify(pdu, in.data());
     }
 
     @Override
     public void awaitEndedTasks() {
-        // Only the target moves data, and it has said before that a task has ended.
+        // Only the target moves data. The target stops before it reports that a task has ended.
     }
 
     @Override

@@ -11,9 +11,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * The way to a target on this host over shared memory.
+ * Connects to a target on this host over shared memory.
  *
- * @param path its socket, of {@link SocketPath}
+ * @param path the path of the target's socket, as {@link SocketPath} defines it
  */
 public record ShmInitiatorPortal(Path path) implements InitiatorPortal {
     private static final long PROBE_MS = 1000;
@@ -49,7 +49,7 @@ public record ShmInitiatorPortal(Path path) implements InitiatorPortal {
         try {
             socket = UnixSocket.connect(path, timeoutMs);
         } catch (NoListenerException e) {
-            throw new IOException("does not answer over shared memory at " + e.getMessage()
+            throw new IOException("does not respond over shared memory at " + e.getMessage()
                 + "; is `modeldisk serve --datamover shm` running on this host, as the same user?", e);
         }
         try {
@@ -60,13 +60,17 @@ public record ShmInitiatorPortal(Path path) implements InitiatorPortal {
         }
     }
 
-    /** Refuses the server of another user, which would see this process's memory. */
+    /**
+     * Checks that the server runs as the same user or as root, because the server can read shared memory of this process.
+     * Returns the server's process id.
+     */
     private static int checkServer(UnixSocket socket) throws IOException {
         UnixSocket.Peer server = socket.peer();
         int user = Processes.effectiveUserId();
         if (user != 0 && server.userId() != 0 && server.userId() != user) {
             throw new IOException(
-                "the server at the socket belongs to user " + server.userId() + ", this process to user " + user);
+                "the server at the socket runs as user " + server.userId() + ", but this process runs as user " + user
+                    + "; run both as the same user");
         }
         return server.processId();
     }

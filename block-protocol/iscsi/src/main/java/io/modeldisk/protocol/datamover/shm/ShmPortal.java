@@ -22,25 +22,26 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Listens on a Unix socket for processes of its own user and of root: the rights of the directory keep others out, and the kernel
- * names the user of each connection. A socket without a listener is replaced; one with a listener is in use.
+ * Listens on a Unix socket for processes of the server's user and of root. The rights of the directory exclude other users, and
+ * the kernel reports the user of each connection. A socket file without a listening process is replaced. A socket with a
+ * listening process is in use.
  */
 public final class ShmPortal implements TargetPortal {
     /** The datamover's name. */
     public static final String NAME = "shm";
 
     /**
-     * Listens at a target's {@linkplain SocketPath path} in a directory.
+     * Opens a portal at a target's {@linkplain SocketPath path} in a directory.
      *
-     * @param directory created if it does not exist
-     * @param limits of the mapped memory of initiators
+     * @param directory the directory of the sockets, which is created if it does not exist
+     * @param limits the limits of the memory of initiators that the server maps
      */
     public record Opener(Path directory, MappingLimits limits) implements TargetPortal.Opener {
         @Override
         public TargetPortal open(InetSocketAddress address, String targetName) throws IOException {
             if (address.getPort() == 0) {
                 throw new IOException(
-                    "the socket for shared memory is named after the target's port, which must not be 0");
+                    "the target's port must not be 0, because the name of the shm socket contains the port");
             }
             return listen(SocketPath.of(directory, targetName, address.getPort()), address, limits);
         }
@@ -53,7 +54,7 @@ public final class ShmPortal implements TargetPortal {
 
     private static final Logger LOG = LogManager.getLogger(ShmPortal.class);
     private static final long PROBE_MS = 1000;
-    /** Closing the portal wakes the wait. */
+    /** The wait for a connection has no time-out. {@link #close} ends the wait. */
     private static final int NO_TIMEOUT = -1;
     private static final int GROUP_OR_OTHERS_WRITE = 022;
 
@@ -74,17 +75,19 @@ public final class ShmPortal implements TargetPortal {
     }
 
     /**
-     * Listens.
+     * Opens a portal that listens at a socket.
      *
-     * @param path of {@link SocketPath}; its directory is created if it does not exist
+     * @param path the path of the socket, as {@link SocketPath} defines it. The directory of the path is created if it does not
+     *     exist
      * @param address the TCP address of the same target, for SendTargets
-     * @throws IOException if memory cannot be shared here, the directory is not safe, or the socket is in use, with the reason
+     * @throws IOException if this machine cannot share memory, the directory is not safe, or the socket is in use. The message
+     *     has the reason
      */
     public static ShmPortal listen(Path path, InetSocketAddress address, MappingLimits limits) throws IOException {
         SharedMemory.ensureAvailability();
         makeDirectory(path.getParent());
         refuseIfInUse(path);
-        // Under another name until it is ready: a process that finds the socket can connect to it.
+        // The socket gets its final name only when it is ready. A process that finds the final name can therefore connect.
         Path fresh = path.resolveSibling(path.getFileName() + "." + ProcessHandle.current().pid());
         Files.deleteIfExists(fresh);
         UnixSocket socket = UnixSocket.listen(fresh);
@@ -111,8 +114,9 @@ public final class ShmPortal implements TargetPortal {
         if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS) || owner != user && owner != 0
             || (mode & GROUP_OR_OTHERS_WRITE) != 0) {
             throw new IOException("the socket's directory " + directory + " must be a directory of user " + user
-                + " or root that nobody else may write to, here is user " + owner + ", mode %o".formatted(mode & 07777)
-                + "; --shm-directory chooses another");
+                + " or root that nobody else may write to, but it has user " + owner
+                + " and mode %o".formatted(mode & 07777)
+                + "; choose another directory with --shm-directory");
         }
     }
 
@@ -120,9 +124,9 @@ public final class ShmPortal implements TargetPortal {
         if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
             try (UnixSocket probe = UnixSocket.connect(path, PROBE_MS)) {
                 throw new IOException("socket " + path + " is in use by process " + probe.peer().processId()
-                    + ", which serves the same model at the same port; --shm-directory chooses another directory");
+                    + ", which serves the same model at the same port; choose another directory with --shm-directory");
             } catch (NoListenerException e) {
-                LOG.debug("no process listens at {}; its socket is replaced", path);
+                LOG.debug("no process listens at the socket {}; the socket is replaced", path);
             }
         }
     }
@@ -168,13 +172,16 @@ public final class ShmPortal implements TargetPortal {
         }
     }
 
-    /** Refuses other users, should the rights of the directory be changed. */
+    /**
+     * Returns the peer's name for messages. Refuses peers of other users, which can connect if the rights of the directory were
+     * changed.
+     */
     private static String peerText(UnixSocket accepted) throws IOException {
         UnixSocket.Peer peer = accepted.peer();
         int user = Processes.effectiveUserId();
         if (peer.userId() != 0 && peer.userId() != user) {
-            throw new IOException("process " + peer.processId() + " of user " + peer.userId()
-                + " may not share memory with this server of user " + user);
+            throw new IOException("process " + peer.processId() + " runs as user " + peer.userId()
+                + ", but only processes of user " + user + " or root may share memory with this server");
         }
         return "process " + peer.processId();
     }
@@ -216,12 +223,12 @@ public final class ShmPortal implements TargetPortal {
         socket.shutdown(UnixSocket.SHUT_RD);
         socket.close();
         try {
-            // If the file was removed, another server may have put its socket there.
+            // The file may have been removed, and another server may have created a socket at the same path.
             if (Files.exists(path, LinkOption.NOFOLLOW_LINKS) && file.equals(fileKey(path))) {
                 Files.delete(path);
             }
         } catch (IOException e) {
-            LOG.warn("could not remove socket {}: {}", path, e.toString());
+            LOG.warn("cannot remove the socket {}: {}", path, e.toString());
         }
     }
 }

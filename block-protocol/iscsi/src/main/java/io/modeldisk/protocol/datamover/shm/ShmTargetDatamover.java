@@ -25,8 +25,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The target's end of a connection over shared memory. A put is one copy into the initiator's memory. A get needs no copy: the
- * aggregator reads the gradient where the learner wrote it. An initiator that changes data during a write harms only itself.
+ * The target's end of a connection over shared memory. A put is one copy into the initiator's memory. A get needs no copy,
+ * because the aggregator reads the gradient from the initiator's memory. An initiator that changes data during a write damages
+ * only its own gradient.
  */
 public final class ShmTargetDatamover implements TargetDatamover {
     private final FrameStream stream;
@@ -74,12 +75,13 @@ public final class ShmTargetDatamover implements TargetDatamover {
                 checkNoData();
                 listener.commandNotify(command, commandMemory);
             }
-            case Opcode.DATA_OUT -> throw new ProtocolException("a Data-Out PDU over shared memory");
+            case Opcode.DATA_OUT -> throw new ProtocolException(
+                "the initiator sent a Data-Out PDU, which shared memory does not allow");
             default -> listener.controlNotify(pdu, in.data());
         }
     }
 
-    /** Waits for the next frame. Returns true if it is a PDU, for the caller; serves other frames. */
+    /** Waits for the next frame. Returns true if the frame is a PDU, which the caller must handle. Handles all other frames. */
     private boolean receivePdu() throws IOException {
         in.next();
         if (!greeted) {
@@ -93,17 +95,18 @@ public final class ShmTargetDatamover implements TargetDatamover {
             }
             case Frame.REGISTER -> register();
             case Frame.INVALIDATE -> memory.invalidate(in.tag());
-            default -> throw new ProtocolException("a frame of kind " + in.kind() + " from an initiator");
+            default -> throw new ProtocolException("the initiator sent a frame of unknown kind " + in.kind());
         }
         return false;
     }
 
     private void greet() throws IOException {
         if (in.kind() != Frame.HELLO) {
-            throw new ProtocolException("a frame of kind " + in.kind() + " instead of a greeting");
+            throw new ProtocolException("the initiator's first frame has kind " + in.kind() + " instead of HELLO");
         }
         if (in.version() != Frame.VERSION) {
-            refuse("here is version " + Frame.VERSION + " of the shm datamover, there is " + in.version());
+            refuse("the server has version " + Frame.VERSION + " of the shm datamover, but the initiator has version "
+                + in.version());
         }
         greeted = true;
     }
@@ -111,7 +114,8 @@ public final class ShmTargetDatamover implements TargetDatamover {
     private void register() throws IOException {
         int descriptor = in.takeDescriptor();
         if (descriptor < 0) {
-            throw new ProtocolException("no descriptor came with steering tag " + in.tag());
+            throw new ProtocolException(
+                "the initiator registered steering tag " + in.tag() + " without a file descriptor");
         }
         try {
             memory.register(in.tag(), descriptor);
@@ -124,7 +128,7 @@ public final class ShmTargetDatamover implements TargetDatamover {
         }
     }
 
-    /** Sends the reason to the initiator and ends the connection. */
+    /** Sends the reason to the initiator. Then throws an exception, which closes the connection. */
     private void refuse(String reason) throws IOException {
         out.lock();
         try {
@@ -139,7 +143,7 @@ public final class ShmTargetDatamover implements TargetDatamover {
         in.header(received);
         int length = pdu.dataSegmentBytes();
         if (length > parameters.ownDataSegmentBytes()) {
-            throw new ProtocolException("a data segment of " + length + " bytes, the limit is "
+            throw new ProtocolException("the initiator sent a data segment of " + length + " bytes, but the limit is "
                 + parameters.ownDataSegmentBytes());
         }
     }
@@ -148,12 +152,13 @@ public final class ShmTargetDatamover implements TargetDatamover {
         int length = pdu.dataSegmentBytes();
         boolean moreToCome = command.writes() && !command.isFinal();
         if (length > 0 || moreToCome) {
-            throw new ProtocolException("a command over shared memory with " + length + " bytes of immediate data"
-                + (moreToCome ? " and more to come" : ""));
+            throw new ProtocolException(
+                "a command over shared memory must name the location of its data, but it has " + length
+                    + " bytes of immediate data" + (moreToCome ? " and announces unsolicited data" : ""));
         }
     }
 
-    /** The memory that the last command names. Its data lies there already. */
+    /** The memory that the last command names. The data of the command is already in this memory. */
     private final class CommandMemory implements ImmediateData {
         @Override
         public DataArrival moveTo(DataTransfer transfer, boolean wanted) {
@@ -182,7 +187,7 @@ public final class ShmTargetDatamover implements TargetDatamover {
 
     @Override
     public void forget(DataTransfer transfer) {
-        // No data comes later for any transfer.
+        // Over shared memory, a transfer receives no data after its command.
     }
 
     @Override
@@ -196,7 +201,8 @@ public final class ShmTargetDatamover implements TargetDatamover {
         long residual)
         throws IOException {
         if (!(transfer.place() instanceof DataPlace.PeerMemory place)) {
-            throw new IllegalStateException("a task without memory has no data");
+            throw new IllegalStateException(
+                "the target cannot put data for a task, because the task's command names no memory");
         }
         long to = place.address(dataOffset, bytes);
         MemorySegment.copy(from.slab(memoryOffset), DataMemory.offsetInSlab(memoryOffset),
@@ -247,7 +253,7 @@ public final class ShmTargetDatamover implements TargetDatamover {
         stream.stop();
     }
 
-    /** Ends the stream. The initiator sees this only now, when its memory is no longer used. */
+    /** Releases all resources. The initiator sees the end of the stream only now, when the target no longer uses its memory. */
     @Override
     public void release() {
         stream.stop();

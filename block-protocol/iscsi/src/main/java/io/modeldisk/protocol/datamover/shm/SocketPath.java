@@ -4,15 +4,18 @@ import io.modeldisk.platform.linux.Processes;
 import java.nio.file.Path;
 
 /**
- * The path of a target's socket: {@code MODEL-PORT.sock} in a directory of its user. An initiator finds it by the target's name
- * and TCP port.
+ * The path of a target's socket: {@code MODEL-PORT.sock} in a directory of the server's user. An initiator derives the path
+ * from the target's name and TCP port.
  */
 public final class SocketPath {
     private static final String FOLDER = "modeldisk";
 
     private SocketPath() {}
 
-    /** The default directory: in {@code XDG_RUNTIME_DIR}; without that variable, in /run for root and in /tmp for others. */
+    /**
+     * The default directory of sockets. The directory is in {@code XDG_RUNTIME_DIR}. If that variable is not set, the directory
+     * is in /run for root and in /tmp for other users.
+     */
     public static Path defaultDirectory() {
         String runtime = System.getenv("XDG_RUNTIME_DIR");
         if (runtime != null && !runtime.isEmpty()) {
@@ -22,7 +25,10 @@ public final class SocketPath {
         return user == 0 ? Path.of("/run", FOLDER) : Path.of("/tmp", FOLDER + "-" + user);
     }
 
-    /** The socket of a target in a directory, by the part of its iSCSI name behind the last colon, and its TCP port. */
+    /**
+     * Returns the path of a target's socket in a directory. The file name consists of the target's TCP port and the part of the
+     * target's iSCSI name after the last colon.
+     */
     public static Path of(Path directory, String targetName, int port) {
         String model = targetName.substring(targetName.lastIndexOf(':') + 1);
         return directory.resolve(model + "-" + port + ".sock");

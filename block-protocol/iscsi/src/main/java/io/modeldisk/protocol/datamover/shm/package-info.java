@@ -1,5 +1,5 @@
 /**
- * The datamover for a learner and a shard on one host: the target maps the initiator's memory and puts and gets data there;
- * control PDUs go over a Unix socket, as PROTOCOL.md says.
+ * The datamover for a learner and a shard on one host. The target maps the initiator's memory and reads and writes data there.
+ * Control PDUs are sent over a Unix socket, as PROTOCOL.md describes.
  */
 package io.modeldisk.protocol.datamover.shm;

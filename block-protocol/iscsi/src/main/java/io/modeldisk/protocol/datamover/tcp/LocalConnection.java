@@ -8,19 +8,19 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Connections with both ends on this machine. No network between them can be congested, but a congestion control that paces by a
- * timer (BBR does) halves their throughput. Such a connection gets a congestion control without pacing; all others keep the
- * system's.
+ * Sets the congestion control of connections with both ends on this machine. Such a connection gets a congestion control
+ * without pacing, because pacing by a timer, as in BBR, halves its throughput. Other connections keep the default of the
+ * system.
  */
 final class LocalConnection {
-    /** Every Linux has it and lets every user choose it (RFC 5681). */
+    /** Reno (RFC 5681) does not pace. Every Linux system offers Reno to all users. */
     private static final String UNPACED = "reno";
 
     private static final Logger LOG = LogManager.getLogger(LocalConnection.class);
 
     private LocalConnection() {}
 
-    /** Turns pacing off if both ends are on this machine. A failure costs only speed, and is logged. */
+    /** Turns pacing off if both ends of the connection are on this machine. A failure reduces only the speed and is logged. */
     static void turnOffPacing(SocketChannel channel) throws IOException {
         InetSocketAddress near = (InetSocketAddress) channel.getLocalAddress();
         InetSocketAddress far = (InetSocketAddress) channel.getRemoteAddress();
@@ -28,7 +28,7 @@ final class LocalConnection {
             try {
                 TcpSockets.congestionControl(channel, UNPACED);
             } catch (IOException e) {
-                LOG.debug("the connection of {} with {} keeps its congestion control: {}", near, far, e.getMessage());
+                LOG.debug("cannot turn off pacing for the connection from {} to {}: {}", near, far, e.getMessage());
             }
         }
     }

@@ -9,19 +9,21 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
 /**
- * Reads PDUs from a socket; a digest follows header and data if the login agreed on it (RFC 7143 section 11.2). One call reads
- * several small PDUs; large data is read into its final memory, in one vectored call with the header behind it.
+ * Reads PDUs from a socket. A digest follows header and data if the login negotiated digests (RFC 7143 section 11.2). One
+ * system call reads several small PDUs. Large data is read into its final memory, in one vectored call that also reads the next
+ * header.
  *
- * <p>For one thread, except the times. Nothing is allocated after the start.
+ * <p>Only one thread may use a reader, but any thread may call the methods that return times. No objects are allocated after
+ * {@link #enable}.
  */
 final class PduReader {
-    /** The read-ahead behind small data: many PDUs. */
+    /** The number of bytes to read ahead after small data. Many PDUs fit. */
     private static final int SMALL_READ_AHEAD_BYTES = 32 * 1024;
 
-    /** The read-ahead behind large data: several headers, and so few bytes that copying them costs little. */
+    /** The number of bytes to read ahead after large data. Several headers fit, and copying them costs little time. */
     private static final int READ_AHEAD_BYTES = 4096;
 
-    /** The shortest data that counts as large. */
+    /** The minimum length of large data, in bytes. */
     private static final int LARGE_DATA_BYTES = 16 * 1024;
 
     /** The offset of TotalAHSLength and DataSegmentLength in a header (RFC 7143 section 11.2.1). */
@@ -43,9 +45,10 @@ final class PduReader {
     private volatile long lastReceivedNs;
 
     /**
-     * Reads from a connected channel.
+     * Creates a reader for a connected channel.
      *
-     * @param writer its held PDUs are sent before this waits for the peer
+     * @param writer the writer of the same connection. The reader flushes the PDUs that are held back before it waits for the
+     *     peer
      */
     PduReader(SocketChannel channel, String peer, PduWriter writer, NanoClock clock) {
         this.channel = channel;
@@ -55,7 +58,10 @@ final class PduReader {
         this.lastReceivedNs = clock.nanoTime();
     }
 
-    /** Sets, from the next PDU on, which digests there are. Before the login ends, the read-ahead is small. */
+    /**
+     * Sets whether headers and data have digests, from the next PDU on. Also increases the read-ahead, which is small during
+     * the login.
+     */
     void enable(boolean headers, boolean data) {
         headerDigests = headers;
         dataDigests = data;
@@ -63,9 +69,9 @@ final class PduReader {
     }
 
     /**
-     * Waits for a header and reads it; drops additional header segments.
+     * Waits for a header and reads the header. Drops additional header segments.
      *
-     * @throws IOException if the header does not match its digest: its lengths, which place the next header, may be wrong
+     * @throws IOException if the header does not match its digest. The position of the next header is then unknown
      */
     void readHeader(Pdu pdu) throws IOException {
         thread = Thread.currentThread();
@@ -113,7 +119,7 @@ final class PduReader {
         }
     }
 
-    /** Reads {@code bytes} of data into memory. */
+    /** Reads {@code bytes} bytes of data into memory at {@code offset}. */
     void readData(ByteBuffer[] views, long offset, int bytes) throws IOException {
         long at = offset;
         int left = bytes;
@@ -131,7 +137,7 @@ final class PduReader {
         }
     }
 
-    /** Reads data into a buffer, from its position to its limit. */
+    /** Reads data into a buffer, from the buffer's position to its limit. */
     void readData(ByteBuffer to) throws IOException {
         int start = to.position();
         readFully(to);
@@ -140,15 +146,15 @@ final class PduReader {
         }
     }
 
-    /** Reads data and drops it. */
+    /** Reads {@code bytes} bytes of data and drops them. */
     void dropData(int bytes) throws IOException {
         drop(bytes, dataDigests);
     }
 
     /**
-     * Ends a PDU: reads the padding behind {@code dataBytes} of data, and their digest.
+     * Reads the padding and the digest that follow {@code dataBytes} bytes of data.
      *
-     * @return false if the data does not match its digest
+     * @return whether the data matches its digest; true if the data has no digest
      */
     boolean endData(int dataBytes) throws IOException {
         drop(Pdu.paddingOf(dataBytes), dataDigests);
@@ -202,7 +208,7 @@ final class PduReader {
         checkEnd(count);
     }
 
-    /** The peer may be waiting for a PDU that is held back. */
+    /** Sends the PDUs that are held back, because the peer may be waiting for one of them. */
     private void sendHeld() throws IOException {
         if (writer.isHolding()) {
             writer.flush();
@@ -224,7 +230,7 @@ final class PduReader {
         }
     }
 
-    /** Whether the calling thread is the reading one, and the whole next PDU is already in the buffer. */
+    /** Whether the calling thread is the reading thread, and the whole next PDU is already in the buffer. */
     boolean hasNext() {
         if (thread != Thread.currentThread() || ahead.remaining() < Pdu.BHS_BYTES) {
             return false;
@@ -238,12 +244,12 @@ final class PduReader {
         return ahead.remaining() >= Pdu.BHS_BYTES + ahsBytes + padded + digestBytes;
     }
 
-    /** When the PDU began that is being read; 0 between PDUs. */
+    /** The time when the reader began to read the current PDU, or 0 between PDUs. */
     long receivingSinceNs() {
         return receivingSinceNs;
     }
 
-    /** When a header last came. */
+    /** The time when a header was last received. */
     long lastReceivedNs() {
         return lastReceivedNs;
     }

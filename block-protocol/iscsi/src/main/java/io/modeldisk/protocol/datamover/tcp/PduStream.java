@@ -6,14 +6,14 @@ import io.modeldisk.protocol.login.OperationalParameters;
 import java.io.IOException;
 import java.nio.channels.SocketChannel;
 
-/** Both directions of a connection. */
+/** The reader and the writer of a TCP connection. */
 final class PduStream implements AutoCloseable {
     private final SocketChannel channel;
     private final String peer;
     private final PduWriter writer;
     private final PduReader reader;
 
-    /** Takes over a connected channel. */
+    /** Creates a stream over a connected channel. The stream closes the channel later. */
     PduStream(SocketChannel channel, NanoClock clock) throws IOException {
         this.channel = channel;
         this.peer = String.valueOf(channel.getRemoteAddress()).replaceFirst("^/", "");
@@ -22,7 +22,7 @@ final class PduStream implements AutoCloseable {
         this.reader = new PduReader(channel, peer, writer, clock);
     }
 
-    /** From the next PDU on, in both directions, headers and data have the agreed digests. For the reading thread. */
+    /** Enables the negotiated digests in both directions, from the next PDU on. Only the reading thread may call this method. */
     void enable(OperationalParameters agreed) {
         boolean headers = agreed.headerDigest() == Digest.CRC32C;
         boolean data = agreed.dataDigest() == Digest.CRC32C;
@@ -38,7 +38,7 @@ final class PduStream implements AutoCloseable {
         return writer;
     }
 
-    /** The other side's address. */
+    /** The peer's address. */
     String peer() {
         return peer;
     }
@@ -48,7 +48,7 @@ final class PduStream implements AutoCloseable {
         try {
             channel.close();
         } catch (IOException e) {
-            // The channel is closed all the same; the peer sees the end of the stream or a reset.
+            // The channel is closed even if close() throws. The peer sees the end of the stream or a reset.
         }
     }
 }

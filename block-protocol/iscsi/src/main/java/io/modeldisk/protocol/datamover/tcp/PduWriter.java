@@ -9,25 +9,26 @@ import java.nio.channels.SocketChannel;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Writes PDUs to a socket; a digest follows header and data if the login agreed on it (RFC 7143 section 11.2). One vectored call
- * writes a PDU, or several small ones if more are known to follow.
+ * Writes PDUs to a socket. A digest follows header and data if the login negotiated digests (RFC 7143 section 11.2). One
+ * vectored call writes one PDU, or several small PDUs that were held back.
  *
- * <p>Writing takes {@link #lock()} / {@link #unlock()}. Nothing is allocated after the start.
+ * <p>A thread must call {@link #lock()} before it writes, and {@link #unlock()} afterwards. No objects are allocated after
+ * {@link #enable}.
  */
 final class PduWriter {
-    /** The most bytes that are held back. */
+    /** The maximum number of bytes that are held back. */
     private static final int HELD_BYTES = 32 * 1024;
 
-    /** The longest data that is held back: to copy it costs less than another call. */
+    /** The maximum length of data that is held back. Copying such data costs less than another system call. */
     private static final int MOST_HELD_DATA_BYTES = 8 * 1024;
 
     private final SocketChannel channel;
     private final NanoClock clock;
-    /** The held bytes, a header, its data, and the trailer. */
+    /** The buffers of a vectored write: the bytes that are held back, a header, its data, and the trailer. */
     private final ByteBuffer[] vector = new ByteBuffer[4];
     private final ByteBuffer trailer = ByteBuffer.allocateDirect(2 * Integer.BYTES);
     private final WireDigest digest = new WireDigest();
-    /** Fair: a thread that sends much must not starve one with a single PDU for which the other direction waits. */
+    /** The lock is fair, so that a thread that sends much does not delay a single PDU of another thread. */
     private final ReentrantLock lock = new ReentrantLock(true);
     private ByteBuffer held = ByteBuffer.allocateDirect(0);
     private boolean headerDigests;
@@ -35,13 +36,13 @@ final class PduWriter {
     private volatile boolean holding;
     private volatile long sendingSinceNs;
 
-    /** Writes to a connected channel. */
+    /** Creates a writer for a connected channel. */
     PduWriter(SocketChannel channel, NanoClock clock) {
         this.channel = channel;
         this.clock = clock;
     }
 
-    /** Sets, from the next PDU on, which digests there are. Before the login ends, nothing is held back. */
+    /** Sets whether headers and data have digests, from the next PDU on. Before this call, no PDU is held back. */
     void enable(boolean headers, boolean data) {
         lock.lock();
         headerDigests = headers;
@@ -50,25 +51,28 @@ final class PduWriter {
         lock.unlock();
     }
 
-    /** Begins to write: waits until no other thread does. */
+    /** Acquires the lock that a thread must hold to write. */
     void lock() {
         lock.lock();
         sendingSinceNs = clock.nanoTime();
     }
 
-    /** Ends writing. */
+    /** Releases the lock that a thread must hold to write. */
     void unlock() {
         sendingSinceNs = 0;
         lock.unlock();
     }
 
-    /** Writes a header alone; with the lock. */
+    /** Writes a PDU without data. The caller holds {@code lock}. */
     void write(Pdu pdu) throws IOException {
         vector[1] = headerOf(pdu);
         writeAll(2);
     }
 
-    /** Writes a header and its data, from position to limit, padded; with the lock. The header has the length already. */
+    /**
+     * Writes a PDU with data, from the buffer's position to its limit, and padding. The header must have the data's length. The
+     * caller holds {@code lock}.
+     */
     void write(Pdu pdu, ByteBuffer data) throws IOException {
         vector[1] = headerOf(pdu);
         vector[2] = data;
@@ -76,12 +80,12 @@ final class PduWriter {
         writeAll(trailer.hasRemaining() ? 4 : 3);
     }
 
-    /** Writes a header and data from memory; with the lock. */
+    /** Writes a PDU with data from memory. The caller holds {@code lock}. */
     void write(Pdu pdu, ByteBuffer[] views, long offset, int bytes) throws IOException {
         write(pdu, view(views, offset, bytes));
     }
 
-    /** Holds a header back, to be written with what follows; with the lock. */
+    /** Holds a PDU without data back, so that it is written together with the next PDU. The caller holds {@code lock}. */
     void hold(Pdu pdu) throws IOException {
         if (held.remaining() < Pdu.BHS_BYTES + WireDigest.BYTES) {
             write(pdu);
@@ -91,7 +95,7 @@ final class PduWriter {
         held.put(headerOf(pdu));
     }
 
-    /** Holds a header and data from memory back, or writes them if they are large; with the lock. */
+    /** Holds a PDU with data from memory back, or writes it at once if it is large. The caller holds {@code lock}. */
     void hold(Pdu pdu, ByteBuffer[] views, long offset, int bytes) throws IOException {
         int mostBytes = Pdu.BHS_BYTES + bytes + Pdu.paddingOf(bytes) + 2 * WireDigest.BYTES;
         if (bytes > MOST_HELD_DATA_BYTES || held.remaining() < mostBytes) {
@@ -105,12 +109,12 @@ final class PduWriter {
         held.put(data).put(behind);
     }
 
-    /** Whether anything is held back. */
+    /** Whether PDUs are held back. */
     boolean isHolding() {
         return holding;
     }
 
-    /** Writes what was held back; without the lock. */
+    /** Writes the PDUs that are held back. Acquires {@code lock}. */
     void flush() throws IOException {
         lock();
         try {
@@ -126,7 +130,7 @@ final class PduWriter {
         return view.limit(start + bytes).position(start);
     }
 
-    /** The bytes of a header, with its digest. */
+    /** Returns the bytes of a header, followed by its digest if digests are enabled. */
     private ByteBuffer headerOf(Pdu pdu) {
         ByteBuffer header = pdu.header().clear().limit(Pdu.BHS_BYTES);
         if (headerDigests) {
@@ -137,7 +141,7 @@ final class PduWriter {
         return header;
     }
 
-    /** The padding behind data, and the digest of both. */
+    /** Returns the padding that follows data, and the digest of data and padding if digests are enabled. */
     private ByteBuffer trailerOf(ByteBuffer data) {
         int pad = Pdu.paddingOf(data.remaining());
         trailer.clear().putInt(0, 0).limit(pad);
@@ -150,7 +154,7 @@ final class PduWriter {
         return trailer;
     }
 
-    /** Writes the first {@code buffers} of the vector. */
+    /** Writes the bytes that are held back and the buffers of the vector, up to index {@code buffers - 1}. */
     private void writeAll(int buffers) throws IOException {
         vector[0] = held.flip();
         int first = held.hasRemaining() ? 0 : 1;
@@ -167,7 +171,7 @@ final class PduWriter {
         }
     }
 
-    /** When the thread began that is writing; 0 if none is. */
+    /** The time when the current write began, or 0 if no thread is writing. */
     long sendingSinceNs() {
         return sendingSinceNs;
     }

@@ -22,8 +22,9 @@ import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 
 /**
- * The initiator's end of a TCP connection. Data-In goes straight to the task's memory; an R2T is answered by a thread of its
- * own, so that the receiving thread never waits for a peer that waits for it.
+ * The initiator's end of a TCP connection. The data of Data-In PDUs is received directly into the task's memory. A separate
+ * thread sends the data that an R2T requests. The receiving thread therefore never waits until the target reads, which could
+ * cause a deadlock.
  */
 public final class TcpInitiatorDatamover implements InitiatorDatamover {
     private final PduStream stream;
@@ -47,7 +48,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
     private OperationalParameters parameters = OperationalParameters.DEFAULTS;
     private volatile boolean closed;
 
-    /** What an R2T asks for. */
+    /** The data that an R2T requests. */
     private static final class DataRequest {
         private int initiatorTaskTag;
         private int targetTransferTag;
@@ -56,9 +57,9 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
     }
 
     /**
-     * Takes over a connected channel.
+     * Creates a datamover over a connected channel. The datamover closes the channel later.
      *
-     * @param queueDepth how many commands are in flight at most; each has one R2T outstanding
+     * @param queueDepth the maximum number of commands in flight, each with at most one outstanding R2T
      */
     public TcpInitiatorDatamover(SocketChannel channel, Numbering numbering, int queueDepth, NanoClock clock)
         throws IOException {
@@ -66,7 +67,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
         this.reader = stream.reader();
         this.writer = stream.writer();
         this.numbering = numbering;
-        // One for each command, one for an aborted command that had the same place, and the one that is being served.
+        // One request for each command, one for each aborted command that had the same slot, and one that is in progress.
         int places = 2 * queueDepth + 1;
         this.requests = new ArrayBlockingQueue<>(places);
         this.spareRequests = new ArrayBlockingQueue<>(places);
@@ -120,7 +121,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
         int length = pdu.dataSegmentBytes();
         if (length > parameters.ownDataSegmentBytes()) {
             throw new ProtocolException(
-                "a data segment of " + length + " bytes from " + stream.peer() + ", the limit is "
+                stream.peer() + " sent a data segment of " + length + " bytes, but the limit is "
                     + parameters.ownDataSegmentBytes());
         }
         switch (pdu.opcode()) {
@@ -128,7 +129,8 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
             case Opcode.R2T -> receiveR2t(listener);
             default -> {
                 if (length > control.capacity()) {
-                    throw new ProtocolException("a data segment of " + length + " bytes in a control PDU");
+                    throw new ProtocolException(
+                        "the target sent a data segment of " + length + " bytes, which is too long for a control PDU");
                 }
                 control.clear().limit(length);
                 reader.readData(control);
@@ -141,13 +143,13 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
     private void receiveDataIn(Listener listener, int length) throws IOException {
         InitiatorTask task = listener.task(dataIn.initiatorTaskTag());
         if (task == null) {
-            // The task was aborted: its memory may be in other use already.
+            // The task was aborted, and its memory may already be used for another purpose.
             reader.dropData(length);
         } else {
             long offset = dataIn.bufferOffset();
             if (task.writes() || offset + length > task.lengthBytes()) {
                 throw new ProtocolException(stream.peer() + " sends data from " + offset + " to " + (offset + length)
-                    + " for a command that reads " + (task.writes() ? 0 : task.lengthBytes()));
+                    + " for a command that reads " + (task.writes() ? 0 : task.lengthBytes()) + " bytes");
             }
             reader.readData(receiving.of(task.memory()), task.memoryOffset() + offset, length);
         }
@@ -157,7 +159,10 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
         }
     }
 
-    /** At error recovery level 0 nothing that is lost can be asked for again: the session ends (RFC 7143 section 7.8). */
+    /**
+     * Reads the padding and the digest of data. A wrong digest closes the session, because error recovery level 0 cannot
+     * request data again (RFC 7143 section 7.8).
+     */
     private void endData(int length) throws IOException {
         if (!reader.endData(length)) {
             throw new IOException("data from " + stream.peer() + " does not match its digest");
@@ -170,13 +175,13 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
             return;
         }
         if (!task.writes() || r2t.bufferOffset() + r2t.desiredBytes() > task.lengthBytes() || r2t.desiredBytes() == 0) {
-            throw new ProtocolException(stream.peer() + " asks for data from " + r2t.bufferOffset() + " to "
+            throw new ProtocolException(stream.peer() + " requests data from " + r2t.bufferOffset() + " to "
                 + (r2t.bufferOffset() + r2t.desiredBytes()) + " of a command that writes "
-                + (task.writes() ? task.lengthBytes() : 0));
+                + (task.writes() ? task.lengthBytes() : 0) + " bytes");
         }
         DataRequest request = spareRequests.poll();
         if (request == null) {
-            throw new ProtocolException(stream.peer() + " has more than one R2T outstanding for a command");
+            throw new ProtocolException(stream.peer() + " sent more than one R2T at a time for a command");
         }
         request.initiatorTaskTag = r2t.initiatorTaskTag();
         request.targetTransferTag = r2t.targetTransferTag();
@@ -213,7 +218,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
             done += part;
             writer.lock();
             try {
-                // Looked up with the lock held: an aborted task's place may serve another command at any moment.
+                // The lookup needs the lock, because another command may reuse the slot of an aborted task at any time.
                 InitiatorTask task = listener.task(request.initiatorTaskTag);
                 if (task == null) {
                     return;
@@ -242,7 +247,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
     @Override
     public void close() {
         closed = true;
-        // If there is no room the sender has work, and sees that it is closed before it waits.
+        // If the queue is full, the sending thread is busy and checks for the close before it waits again.
         requests.offer(stop);
         stream.close();
     }

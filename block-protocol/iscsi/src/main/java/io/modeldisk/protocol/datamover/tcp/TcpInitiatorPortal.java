@@ -10,9 +10,9 @@ import java.net.SocketTimeoutException;
 import java.nio.channels.SocketChannel;
 
 /**
- * The way to a target over TCP.
+ * Connects to a target over TCP.
  *
- * @param address where it listens
+ * @param address the address at which the target listens
  */
 public record TcpInitiatorPortal(InetSocketAddress address) implements InitiatorPortal {
     @Override
@@ -29,7 +29,7 @@ public record TcpInitiatorPortal(InetSocketAddress address) implements Initiator
     public InitiatorDatamover connect(
         InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMs, NanoClock clock) throws IOException {
         if (address.isUnresolved()) {
-            throw new IOException("is on an unknown host");
+            throw new IOException("has an unknown host name; check the address");
         }
         SocketChannel channel = SocketChannel.open();
         try {
@@ -37,7 +37,7 @@ public record TcpInitiatorPortal(InetSocketAddress address) implements Initiator
             return new TcpInitiatorDatamover(channel, numbering, queueDepth, clock);
         } catch (ConnectException | SocketTimeoutException e) {
             channel.close();
-            throw new IOException("does not answer: " + e.getMessage() + "; is `modeldisk serve` running there?", e);
+            throw new IOException("does not respond: " + e.getMessage() + "; is `modeldisk serve` running there?", e);
         } catch (IOException e) {
             channel.close();
             throw new IOException("cannot be reached: " + e.getMessage(), e);

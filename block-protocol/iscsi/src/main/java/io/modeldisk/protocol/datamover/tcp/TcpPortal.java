@@ -15,12 +15,12 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
-/** Listens on a TCP port. */
+/** Listens for connections to a target on a TCP port. */
 public final class TcpPortal implements TargetPortal {
     /** The datamover's name. */
     public static final String NAME = "tcp";
 
-    /** Listens at the target's address. */
+    /** Opens a portal at the target's address. */
     public record Opener() implements TargetPortal.Opener {
         @Override
         public TargetPortal open(InetSocketAddress address, String targetName) throws IOException {
@@ -42,14 +42,15 @@ public final class TcpPortal implements TargetPortal {
     }
 
     /**
-     * Listens.
+     * Opens a portal that listens at an address.
      *
-     * @param address of this machine; port 0 takes any free port
-     * @throws IOException if the address cannot be used, with the reason
+     * @param address an address of this machine. If the port is 0, the system chooses a free port
+     * @throws IOException if the address cannot be used. The message has the reason
      */
     public static TcpPortal listen(InetSocketAddress address) throws IOException {
         if (address.isUnresolved()) {
-            throw new IOException("cannot listen on " + address.getHostString() + ": unknown host");
+            throw new IOException("cannot listen on " + address.getHostString()
+                + ": the host name is unknown; choose another address with --listen");
         }
         ServerSocketChannel channel = ServerSocketChannel.open();
         try {
@@ -60,7 +61,7 @@ public final class TcpPortal implements TargetPortal {
             channel.close();
             throw new IOException("cannot listen on " + TargetAddress.text(address) + ": "
                 + e.getMessage()
-                + "; --listen chooses another address, as HOST:PORT: an address of this machine and a free port",
+                + "; choose an address of this machine and a free port with --listen HOST:PORT",
                 e);
         }
     }
@@ -108,7 +109,7 @@ public final class TcpPortal implements TargetPortal {
             try {
                 channel.close();
             } catch (IOException e) {
-                // The channel is closed all the same; the peer sees the end of the stream or a reset.
+                // The channel is closed even if close() throws. The peer sees the end of the stream or a reset.
             }
         }
     }

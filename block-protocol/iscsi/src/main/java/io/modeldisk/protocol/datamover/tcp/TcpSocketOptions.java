@@ -5,8 +5,8 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.SocketChannel;
 
 /**
- * The options of every TCP connection of modeldisk. A baseline that is compared with the protocol sets them too, so that only the
- * protocol differs. Thread-safe.
+ * Sets the socket options of every TCP connection of modeldisk. The baseline of the benchmarks uses the same options, so that
+ * only the protocol differs. Thread-safe.
  */
 public final class TcpSocketOptions {
     private TcpSocketOptions() {}

@@ -26,7 +26,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.Arrays;
 
-/** The target's end of a TCP connection. A task has one outstanding R2T at a time, and its data comes in order. */
+/** The target's end of a TCP connection. A task has at most one outstanding R2T, and the initiator sends its data in order. */
 public final class TcpTargetDatamover implements TargetDatamover {
     private final PduStream stream;
     private final PduReader reader;
@@ -38,7 +38,10 @@ public final class TcpTargetDatamover implements TargetDatamover {
     private final Pdu pdu = new Pdu(received);
     private final ScsiCommandPdu command = new ScsiCommandPdu(received);
     private final DataOutPdu dataOut = new DataOutPdu(received);
-    /** Before the login only a default data segment: a peer that cannot log in must not cost much. */
+    /**
+     * The buffer for the data of control PDUs. The buffer is small before the login, so that a peer that cannot log in costs
+     * little memory.
+     */
     private ByteBuffer control = ByteBuffer.allocateDirect(OperationalParameters.DEFAULTS.ownDataSegmentBytes());
 
     private final DataInPdu dataIn = new DataInPdu(Pdu.newHeader());
@@ -51,9 +54,9 @@ public final class TcpTargetDatamover implements TargetDatamover {
     private OperationalParameters parameters = OperationalParameters.DEFAULTS;
 
     /**
-     * Takes over a connected channel.
+     * Creates a datamover over a connected channel. The datamover closes the channel later.
      *
-     * @param slots the most transfers at one time, each with its own {@link DataTransfer#slot()}
+     * @param slots the maximum number of transfers at one time, each with a different {@link DataTransfer#slot()}
      */
     public TcpTargetDatamover(SocketChannel channel, Numbering numbering, int slots, NanoClock clock)
         throws IOException {
@@ -74,7 +77,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
 
     @Override
     public void receiveControl(ControlListener listener) throws IOException {
-        // No digests before full-feature phase.
+        // There are no digests before the full-feature phase.
         takeControl(receiveHeader());
         listener.controlNotify(pdu, control);
     }
@@ -95,22 +98,23 @@ public final class TcpTargetDatamover implements TargetDatamover {
         }
     }
 
-    /** Returns the length of the data segment that follows. */
+    /** Receives a header. Returns the length of the data segment that follows. */
     private int receiveHeader() throws IOException {
         reader.readHeader(pdu);
         int length = pdu.dataSegmentBytes();
         if (length > parameters.ownDataSegmentBytes()) {
-            throw new ProtocolException("a data segment of " + length + " bytes, the limit is "
+            throw new ProtocolException("the initiator sent a data segment of " + length + " bytes, but the limit is "
                 + parameters.ownDataSegmentBytes());
         }
         return length;
     }
 
-    /** Reads the data segment of a control PDU; returns whether it is intact. */
+    /** Reads the data segment of a control PDU. Returns whether the data matches its digest. */
     private boolean takeControl(int length) throws IOException {
         if (length > control.capacity()) {
             throw new ProtocolException(
-                "a data segment of " + length + " bytes with opcode %02Xh".formatted(pdu.opcode()));
+                "the initiator sent a data segment of " + length + " bytes, which is too long for opcode %02Xh"
+                    .formatted(pdu.opcode()));
         }
         control.clear().limit(length);
         reader.readData(control);
@@ -118,7 +122,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
         return reader.endData(length);
     }
 
-    /** The data of the command whose header came last. */
+    /** The immediate data of the command whose header was received last. */
     private final class Immediate implements ImmediateData {
         @Override
         public DataArrival moveTo(DataTransfer transfer, boolean wanted) throws IOException {
@@ -151,7 +155,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
         }
     }
 
-    /** Reads a data segment into its transfer and drops what the command does not move; returns whether it is intact. */
+    /** Reads a data segment into its transfer and drops surplus data. Returns whether the data matches its digest. */
     private boolean take(DataTransfer transfer, int length) throws IOException {
         int wanted = transfer == null ? 0 : Math.min(length, transfer.lengthBytes() - transfer.receivedBytes());
         int left = wanted;
@@ -169,7 +173,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
     private void receiveDataOut(Listener listener, int length) throws IOException {
         TcpTransfer state = find();
         if (state == null) {
-            // The data of an aborted task still comes if it was requested before.
+            // The initiator also sends data that the target requested before it aborted the task.
             boolean intact = take(null, length);
             if (!intact || !wasAskedFor()) {
                 listener.discardNotify(dataOut, intact ? RejectPdu.INVALID_PDU_FIELD : RejectPdu.DATA_DIGEST_ERROR);
@@ -188,7 +192,10 @@ public final class TcpTargetDatamover implements TargetDatamover {
         }
     }
 
-    /** Ends a burst. A fault ends its command only now, when all requested data has come (RFC 7143 section 7.8). */
+    /**
+     * Handles the last PDU of a burst. If the data had a fault, the command fails only now, after all requested data was
+     * received (RFC 7143 section 7.8).
+     */
     private void endBurst(Listener listener, TcpTransfer state) throws IOException {
         if (state.error != null) {
             state.fetching = false;
@@ -208,18 +215,18 @@ public final class TcpTargetDatamover implements TargetDatamover {
         return null;
     }
 
-    /** Whether a Data-Out without a transfer may belong to an earlier one. */
+    /** Whether a Data-Out PDU without a transfer may belong to an earlier transfer. */
     private boolean wasAskedFor() {
         int tag = dataOut.targetTransferTag();
         int slot = TcpTransfer.slotOf(tag);
         return tag == Pdu.RESERVED_TAG || tag >= 0 && slot < transfers.length && transfers[slot].hasGiven(tag);
     }
 
-    /** Returns the fault of a Data-Out PDU, or null. */
+    /** Returns the fault of a Data-Out PDU, or null if the PDU is correct. */
     private DataError check(TcpTransfer state, int length) {
         DataTransfer transfer = state.transfer;
         long end = dataOut.bufferOffset() + length;
-        // When the transfer is complete, surplus data is dropped at any offset.
+        // After the transfer is complete, surplus data may have any offset, because it is dropped.
         boolean misplaced = dataOut.bufferOffset() != transfer.receivedBytes() && !transfer.isComplete();
         if (misplaced || dataOut.dataSn() != state.nextDataSn++) {
             return DataError.OUT_OF_ORDER;
@@ -232,7 +239,10 @@ public final class TcpTargetDatamover implements TargetDatamover {
         return tooMuch || tooLittle ? DataError.INCORRECT_AMOUNT : null;
     }
 
-    /** Unsolicited data is either all data or the whole first burst (RFC 7143 section 4.2.5.2). */
+    /**
+     * Returns the fault of unsolicited data, or null. Correct unsolicited data is either all data or the whole first burst (RFC
+     * 7143 section 4.2.5.2).
+     */
     private DataError checkUnsolicited(DataTransfer transfer, long end) {
         if (end > parameters.firstBurstBytes()) {
             return DataError.UNEXPECTED_UNSOLICITED_DATA;
@@ -257,9 +267,9 @@ public final class TcpTargetDatamover implements TargetDatamover {
         }
     }
 
-    /** Requests the next burst if its memory is granted. Returns whether all data has come. */
+    /** Requests the next burst if the engine has granted memory for it. Returns whether all data has been received. */
     private boolean goOn(TcpTransfer state) throws IOException {
-        // Another thread may grant memory while unsolicited data comes: exactly one of the two must request the rest.
+        // Another thread may grant memory at the same time. Exactly one of the two threads must request the rest.
         synchronized (state) {
             state.unsolicited = false;
             if (state.transfer.isComplete()) {

@@ -3,9 +3,14 @@ package io.modeldisk.protocol.datamover.tcp;
 import io.modeldisk.protocol.datamover.DataError;
 import io.modeldisk.protocol.datamover.DataTransfer;
 
-/** The state of a transfer over TCP: how much data was requested, and the numbers of its PDUs. One for each slot. */
+/**
+ * The state of a transfer over TCP: the amount of requested data and the sequence numbers of the PDUs. Each slot has one
+ * object.
+ */
 final class TcpTransfer {
-    /** The bits of a target transfer tag for the slot; the others distinguish a stale tag from a valid one. */
+    /**
+     * The number of bits of a target transfer tag that hold the slot. The other bits distinguish a stale tag from a valid tag.
+     */
     private static final int SLOT_BITS = 12;
     private static final int GENERATION_MASK = 0x7FFFF;
 
@@ -18,7 +23,7 @@ final class TcpTransfer {
     int sequenceBytes;
     boolean unsolicited;
     boolean fetching;
-    /** The first fault of the data; null without a fault. */
+    /** The first fault of the data, or null if the data has no fault. */
     DataError error;
 
     private int generation;
@@ -37,19 +42,22 @@ final class TcpTransfer {
         error = null;
     }
 
-    /** Unsolicited data was announced. With a {@code fault} it is dropped, and the fault is reported at its end. */
+    /**
+     * Prepares the transfer for unsolicited data. If {@code fault} is not null, the data is dropped and the fault is then
+     * reported.
+     */
     void expectUnsolicited(DataError fault) {
         error = fault;
         unsolicited = true;
         fetching = true;
     }
 
-    /** Whether a tag of this transfer's slot was ever issued. */
+    /** Whether the target has sent this target transfer tag in an R2T of this slot. */
     boolean hasGiven(int tag) {
         return generation - (tag >>> SLOT_BITS) >= 0;
     }
 
-    /** The slot of a tag. */
+    /** Returns the slot of a target transfer tag. */
     static int slotOf(int tag) {
         return tag & (1 << SLOT_BITS) - 1;
     }
@@ -58,7 +66,7 @@ final class TcpTransfer {
         return (generation & GENERATION_MASK) << SLOT_BITS | transfer.slot();
     }
 
-    /** Whether a Data-Out with these tags belongs to this transfer. */
+    /** Whether a Data-Out PDU with these tags belongs to this transfer. */
     boolean answers(int initiatorTaskTag, int tag, boolean unasked) {
         return fetching
             && transfer.initiatorTaskTag() == initiatorTaskTag

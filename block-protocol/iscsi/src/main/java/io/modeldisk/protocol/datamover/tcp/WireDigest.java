@@ -4,38 +4,38 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * The CRC32C of a header or of data, and its form on the wire: four bytes, the lowest first (RFC 7143 section
- * 13.1 and its examples in appendix A). Allocates nothing after the start; not thread-safe.
+ * The CRC32C digest of a header or of data. On the wire, the digest has four bytes, the least significant byte first (RFC 7143
+ * section 13.1, with examples in appendix A). No objects are allocated after construction. Not thread-safe.
  */
 final class WireDigest {
-    /** The length of a digest. */
+    /** The length of a digest in bytes. */
     static final int BYTES = 4;
 
     private final CRC32C crc = new CRC32C();
 
-    /** Starts over. */
+    /** Starts a new digest. */
     void begin() {
         crc.reset();
     }
 
-    /** Adds the bytes from the buffer's position to its limit; changes neither. */
+    /** Adds the bytes from the buffer's position to its limit. Position and limit do not change. */
     void add(ByteBuffer data) {
         int position = data.position();
         crc.update(data);
         data.position(position);
     }
 
-    /** Adds bytes of a buffer; its position and limit are then behind them. */
+    /** Adds {@code bytes} bytes of a buffer. The buffer's position and limit are then at the end of these bytes. */
     void add(ByteBuffer data, int from, int bytes) {
         crc.update(data.clear().limit(from + bytes).position(from));
     }
 
-    /** Writes the digest of the added bytes into a big-endian buffer. */
+    /** Writes the digest of the added bytes into a big-endian buffer at {@code at}. */
     void put(ByteBuffer to, int at) {
         to.putInt(at, Integer.reverseBytes((int) crc.getValue()));
     }
 
-    /** Whether a big-endian buffer holds the digest of the added bytes. */
+    /** Whether a big-endian buffer has the digest of the added bytes at {@code at}. */
     boolean matches(ByteBuffer received, int at) {
         return received.getInt(at) == Integer.reverseBytes((int) crc.getValue());
     }

@@ -6,13 +6,13 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** The digests of CHAP, the strongest first, by their numbers in IANA's registry of PPP authentication algorithms. */
+/** The digests of CHAP, the strongest first, with their numbers in IANA's registry of PPP authentication algorithms. */
 public enum ChapAlgorithm {
     /** SHA3-256. */
     SHA3_256(8, "SHA3-256"),
     /** SHA-256. */
     SHA_256(7, "SHA-256"),
-    /** MD5: the one that every initiator has (RFC 1994). */
+    /** MD5, which every initiator supports (RFC 1994). */
     MD5(5, "MD5");
 
     private final int number;
@@ -23,25 +23,25 @@ public enum ChapAlgorithm {
         this.digest = digest;
     }
 
-    /** The value of {@code CHAP_A}: all algorithms of this Java, the strongest first. */
+    /** Returns the value of {@code CHAP_A}: all algorithms that this Java runtime supports, the strongest first. */
     public static String offer() {
         return Arrays.stream(values()).filter(ChapAlgorithm::isAvailable).map(a -> Integer.toString(a.number))
             .collect(Collectors.joining(","));
     }
 
-    /** The strongest known algorithm of a {@code CHAP_A} list; empty if all are unknown. */
+    /** Returns the strongest known algorithm of a {@code CHAP_A} list; empty if all of them are unknown. */
     public static Optional<ChapAlgorithm> strongestOf(String offer) {
         var numbers = Arrays.asList(offer.split(",", -1));
         return Arrays.stream(values())
             .filter(a -> numbers.contains(Integer.toString(a.number)) && a.isAvailable()).findFirst();
     }
 
-    /** The number on the wire. */
+    /** The number of the algorithm in {@code CHAP_A}. */
     public int number() {
         return number;
     }
 
-    /** Whether this Java has it: one in FIPS mode may have no MD5. */
+    /** Returns whether this Java runtime supports the algorithm. A runtime in FIPS mode may not support MD5. */
     public boolean isAvailable() {
         try {
             MessageDigest.getInstance(digest);
@@ -51,12 +51,12 @@ public enum ChapAlgorithm {
         }
     }
 
-    /** A new digest; only of an algorithm that is available. */
+    /** Creates a digest of this algorithm, which must be available. */
     MessageDigest newDigest() {
         try {
             return MessageDigest.getInstance(digest);
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException(digest + " is missing, although it was found before", e);
+            throw new IllegalStateException("the digest " + digest + " is missing, although it was found before", e);
         }
     }
 }

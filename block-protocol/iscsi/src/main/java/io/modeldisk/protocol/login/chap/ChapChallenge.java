@@ -10,7 +10,7 @@ import java.security.SecureRandom;
 import java.util.Map;
 
 /**
- * A challenge: the bytes that one side sends the other to be digested with its secret.
+ * A challenge: bytes that the receiver digests together with its secret, to prove that it knows the secret.
  *
  * @param algorithm the digest that was agreed on
  * @param identifier {@code CHAP_I}, 0 to 255
@@ -20,7 +20,7 @@ record ChapChallenge(ChapAlgorithm algorithm, int identifier, byte[] value) {
     static final int MIN_BYTES = 16;
     static final int MAX_BYTES = 1024;
 
-    /** As many as the longest digest has. */
+    /** The length of a challenge that this process sends: the length of the longest digest. */
     private static final int OWN_BYTES = 32;
 
     static ChapChallenge draw(ChapAlgorithm algorithm, SecureRandom random) {
@@ -30,16 +30,18 @@ record ChapChallenge(ChapAlgorithm algorithm, int identifier, byte[] value) {
     }
 
     /**
-     * The other side's challenge.
+     * Returns the challenge in the keys that the peer sent.
      *
-     * @throws LoginException if identifier or value are missing or out of bounds
+     * @throws LoginException if the identifier or the value is missing or out of bounds
      */
     static ChapChallenge received(ChapAlgorithm algorithm, Map<String, String> keys) throws LoginException {
         long identifier = TextConstant.number(keys.getOrDefault(Key.CHAP_I, ""), 0, 255);
         byte[] value = TextConstant.bytes(keys.getOrDefault(Key.CHAP_C, ""), MAX_BYTES);
         if (identifier < 0 || value == null || value.length < MIN_BYTES) {
             throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE,
-                "CHAP_I must be from 0 to 255, CHAP_C must have " + MIN_BYTES + " to " + MAX_BYTES + " bytes");
+                "the peer sent a bad challenge: CHAP_I must be from 0 to 255, and CHAP_C must have " + MIN_BYTES
+                    + " to "
+                    + MAX_BYTES + " bytes");
         }
         return new ChapChallenge(algorithm, (int) identifier, value);
     }
@@ -52,7 +54,7 @@ record ChapChallenge(ChapAlgorithm algorithm, int identifier, byte[] value) {
         return MessageDigest.isEqual(value, other.value);
     }
 
-    /** Whether {@code CHAP_R} answers it, in a time that does not depend on how nearly. */
+    /** Returns whether {@code CHAP_R} is the right response. The time of the comparison does not depend on the response. */
     boolean isAnswered(String response, ChapSecret secret) {
         byte[] expected = secret.respond(this);
         byte[] given = TextConstant.bytes(response, expected.length);

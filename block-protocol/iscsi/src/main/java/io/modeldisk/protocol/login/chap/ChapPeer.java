@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A user that may be on the other side.
+ * A user that may log in to a target, or that an initiator expects as the target.
  *
- * @param secret its secret
- * @param rights its rights
- * @param initiators the initiators that may log in with the secret; empty for all
+ * @param secret the secret of the user
+ * @param rights the rights of the user
+ * @param initiators the initiators that may log in with the secret; empty if all initiators may
  */
 record ChapPeer(ChapSecret secret, Set<Right> rights, List<InitiatorPattern> initiators) {
     boolean mayBe(String initiatorName) {

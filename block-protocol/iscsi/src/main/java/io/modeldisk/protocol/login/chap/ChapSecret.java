@@ -4,17 +4,17 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Arrays;
 
-/** The secret of one side of CHAP. It is never sent and cannot be printed. */
+/** A secret of CHAP. The secret is never sent and cannot be printed. */
 public final class ChapSecret {
-    /** 96 bits: a shorter secret could be guessed from the messages on the wire (RFC 7143 section 9.2.1). */
+    /** The minimum length: a secret below 96 bits could be guessed from the messages on the wire (RFC 7143 section 9.2.1). */
     public static final int MIN_BYTES = 12;
 
-    /** Enough for every initiator. */
+    /** The maximum length, which is enough for every initiator. */
     public static final int MAX_BYTES = 256;
 
     private final byte[] bytes;
 
-    /** Takes the bytes as they are: {@value #MIN_BYTES} to {@value #MAX_BYTES}, which the caller has checked. */
+    /** Copies the bytes. The caller has checked that there are {@value #MIN_BYTES} to {@value #MAX_BYTES} of them. */
     ChapSecret(byte[] bytes) {
         this.bytes = bytes.clone();
     }
@@ -28,7 +28,7 @@ public final class ChapSecret {
         return length >= MIN_BYTES && length <= MAX_BYTES;
     }
 
-    /** The response to a challenge: a digest of identifier, secret and challenge (RFC 1994 section 4.1). */
+    /** Returns the response to a challenge: a digest of identifier, secret and challenge (RFC 1994 section 4.1). */
     byte[] respond(ChapChallenge challenge) {
         MessageDigest digest = challenge.algorithm().newDigest();
         digest.update((byte) challenge.identifier());

@@ -10,19 +10,20 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The names and secrets of CHAP that one side knows: its own, and those of the other side. Read from lines of text:
+ * The CHAP names and secrets that a shard or a mount knows: its own, and those of its peers. Read from lines of text:
  *
  * <pre>
- * # a user of the other side: name, secret, rights, and the initiators that may use it
+ * # a peer: name, secret, rights, and the initiators that may use the secret
  * peer  learner-7  aVeryLongSecretOfIts  may=learn  iqn.2026-11.io.modeldisk.learner:seven*
  * peer  operator   aSecretOfTheOperator  may=learn,raw
- * # the user that this side is
+ * # the name and secret of this shard or mount itself
  * self  shards     anotherLongSecretThan
  * </pre>
  *
- * <p>A target needs a peer, and {@code self} only for mutual CHAP. An initiator needs {@code self}; with a peer it asks the
- * target to authenticate too. A peer without {@code may=} has {@link Right#DEFAULT}; one without patterns may be any initiator.
- * Words are separated by blanks; secrets are UTF-8. Immutable.
+ * <p>A target needs a line {@code peer}. It needs the line {@code self} only for mutual CHAP. An initiator needs the line
+ * {@code self}. If an initiator also has a line {@code peer}, it asks the target to authenticate too. A peer without
+ * {@code may=} has the rights {@link Right#DEFAULT}. A peer without patterns may log in as any initiator. Words are separated by
+ * blanks. Secrets are UTF-8. Immutable.
  */
 public final class ChapSecrets {
     private static final int MAX_NAME_CHARS = 255;
@@ -31,7 +32,7 @@ public final class ChapSecrets {
     private final String selfName;
     private final ChapSecret self;
     private final Map<String, ChapPeer> peers;
-    /** Stands for an unknown user, so that its login takes the same path to the same refusal. */
+    /** Replaces an unknown user, so that the login of an unknown user fails in the same way as a login with a wrong secret. */
     private final ChapPeer nobody;
 
     private ChapSecrets(String selfName, ChapSecret self, Map<String, ChapPeer> peers) {
@@ -44,10 +45,10 @@ public final class ChapSecrets {
     }
 
     /**
-     * Reads lines.
+     * Parses the lines of a text.
      *
-     * @param source the origin of the lines, for messages
-     * @throws IllegalArgumentException for a malformed line, with its number and a remedy, never with a secret
+     * @param source the name of the text's origin, for messages
+     * @throws IllegalArgumentException for a malformed line; the message has the line's number and a remedy, never a secret
      */
     public static ChapSecrets parse(String text, String source) {
         String selfName = null;
@@ -64,29 +65,29 @@ public final class ChapSecrets {
             checkForm(words, where);
             ChapSecret secret = ChapSecret.of(words[2]);
             if (words[0].equals("self")) {
-                require(self == null, where + "a second 'self'; this side has one name");
+                require(self == null, where + "the file has another line 'self'; remove one of them");
                 selfName = words[1];
                 self = secret;
             } else {
                 require(peers.put(words[1], peer(secret, words, where)) == null,
-                    where + "a second peer " + words[1] + "; a name has one secret");
+                    where + "the file has another line for the peer '" + words[1] + "'; remove one of them");
             }
         }
-        // Otherwise a side could have its challenge answered by the side that sent it (RFC 7143 section 9.2.1).
+        // With equal secrets an attacker could send a challenge back to its sender and get the response (RFC 7143 section 9.2.1).
         ChapSecret own = self;
         require(peers.values().stream().noneMatch(peer -> peer.secret().equals(own)),
-            source + ": 'self' has the same secret as a peer; each direction needs its own");
+            source + ": 'self' has the same secret as a peer; choose a different secret for each direction");
         return new ChapSecrets(selfName, self, Map.copyOf(peers));
     }
 
     private static void checkForm(String[] words, String where) {
         boolean peer = words[0].equals("peer");
-        require(peer || words[0].equals("self"), where + "it must begin with 'peer' or 'self'");
+        require(peer || words[0].equals("self"), where + "the line must begin with 'peer' or 'self'");
         require(peer ? words.length >= 3 : words.length == 3,
-            where + "it must be 'peer NAME SECRET [may=RIGHTS] [INITIATOR-PATTERN...]' or 'self NAME SECRET'");
+            where + "the line must be 'peer NAME SECRET [may=RIGHTS] [INITIATOR-PATTERN...]' or 'self NAME SECRET'");
         require(words[1].length() <= MAX_NAME_CHARS,
             where + "the name has more than " + MAX_NAME_CHARS + " characters");
-        require(ChapSecret.isLongEnough(words[2]), where + "the secret of " + words[1] + " must have "
+        require(ChapSecret.isLongEnough(words[2]), where + "the secret of '" + words[1] + "' must have "
             + ChapSecret.MIN_BYTES + " to " + ChapSecret.MAX_BYTES + " bytes");
     }
 
@@ -113,12 +114,12 @@ public final class ChapSecrets {
         }
     }
 
-    /** Whether this side has a name and a secret. */
+    /** Returns whether there is a line {@code self}. */
     public boolean hasSelf() {
         return self != null;
     }
 
-    /** Whether there is a user that may be on the other side. */
+    /** Returns whether there is a line {@code peer}. */
     public boolean hasPeers() {
         return !peers.isEmpty();
     }
@@ -139,7 +140,7 @@ public final class ChapSecrets {
         return peer != nobody;
     }
 
-    /** The number of peers; no name and no secret. */
+    /** Returns the number of peers, without names and secrets. */
     @Override
     public String toString() {
         return peers.size() + (peers.size() == 1 ? " peer" : " peers") + (self == null ? "" : " and self");

@@ -9,8 +9,8 @@ import java.security.SecureRandom;
 import java.util.Map;
 
 /**
- * The security stage from the initiator's side (RFC 7143 section 12.1.3). If the secrets have a peer the target must
- * authenticate too; otherwise one that asks for no authentication is taken as well. Not thread-safe.
+ * The initiator's part of the security stage (RFC 7143 section 12.1.3). If the secrets have a peer, the target must authenticate
+ * too. Otherwise the initiator also logs in to a target that requires no authentication. Not thread-safe.
  */
 public final class InitiatorChap {
     private enum Expecting {
@@ -23,28 +23,29 @@ public final class InitiatorChap {
     private ChapChallenge challenge;
 
     /**
-     * Begins.
+     * Starts the exchange of one login.
      *
      * @throws IllegalArgumentException if the secrets have no line {@code self}
      */
     public InitiatorChap(ChapSecrets secrets, SecureRandom random) {
         if (!secrets.hasSelf()) {
-            throw new IllegalArgumentException("the secrets have no line 'self NAME SECRET' to log in with");
+            throw new IllegalArgumentException(
+                "the secrets have no line 'self NAME SECRET', which a login needs; add such a line");
         }
         this.secrets = secrets;
         this.random = random;
     }
 
-    /** The value of {@code AuthMethod}. */
+    /** Returns the value of {@code AuthMethod} to offer. */
     public String methods() {
         return secrets.hasPeers() ? Key.CHAP : Key.CHAP + "," + Key.NONE;
     }
 
     /**
-     * Takes the target's answer to the keys that were sent before.
+     * Processes the target's response to the keys that were sent before.
      *
-     * @return the keys to send next; empty after the last
-     * @throws LoginException for an invalid answer, and if the target cannot authenticate
+     * @return the keys to send next; empty if there are no more keys to send
+     * @throws LoginException if the response is invalid, or if the target cannot authenticate
      */
     public TextParameters next(Map<String, String> answers) throws LoginException {
         TextParameters keys = new TextParameters();
@@ -53,7 +54,7 @@ public final class InitiatorChap {
             case CHALLENGE -> respond(answers, keys);
             case RESPONSE -> verify(answers);
             case NOTHING -> {
-                // An empty answer, until the target goes to the next stage.
+                // No keys are sent until the target changes to the next stage.
             }
         }
         return keys;
@@ -66,14 +67,15 @@ public final class InitiatorChap {
         } else if (method.equals(Key.NONE) && !secrets.hasPeers()) {
             expecting = Expecting.NOTHING;
         } else {
-            throw failure("the target answers AuthMethod=" + method + ", offered was " + methods());
+            throw failure("the target responded with AuthMethod=" + method + "; the initiator offered " + methods());
         }
     }
 
     private void respond(Map<String, String> answers, TextParameters keys) throws LoginException {
         String chosen = answers.getOrDefault(Key.CHAP_A, "");
         ChapAlgorithm algorithm = ChapAlgorithm.strongestOf(chosen).orElseThrow(
-            () -> failure("the target answers CHAP_A=" + chosen + ", offered was " + ChapAlgorithm.offer()));
+            () -> failure(
+                "the target responded with CHAP_A=" + chosen + "; the initiator offered " + ChapAlgorithm.offer()));
         ChapChallenge targets = ChapChallenge.received(algorithm, answers);
         keys.put(Key.CHAP_N, secrets.selfName())
             .put(Key.CHAP_R, TextConstant.hexadecimal(secrets.self().respond(targets)));
@@ -90,11 +92,12 @@ public final class InitiatorChap {
         ChapPeer peer = secrets.peer(answers.getOrDefault(Key.CHAP_N, ""));
         boolean answered = challenge.isAnswered(answers.getOrDefault(Key.CHAP_R, ""), peer.secret());
         if (!answered || !secrets.knows(peer)) {
-            throw failure("the target cannot authenticate itself: its name or response is not that of a peer");
+            throw failure(
+                "the target cannot authenticate itself: its name or response does not match a peer in the secrets");
         }
     }
 
-    /** Whether the target may go on to the next stage: it has authenticated if it must. */
+    /** Returns whether the login may continue with the next stage. If the target must authenticate, it has done so. */
     public boolean isDone() {
         return expecting == Expecting.NOTHING;
     }

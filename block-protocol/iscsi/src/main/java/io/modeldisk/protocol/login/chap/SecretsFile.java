@@ -13,7 +13,7 @@ import java.nio.file.attribute.UserPrincipal;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** The file of {@link ChapSecrets}. Only its owner, this process's user or root, may be able to read it. */
+/** Reads {@link ChapSecrets} from a file. The owner must be this process's user or root, and nobody else may access the file. */
 public final class SecretsFile {
     private static final long MAX_BYTES = 1 << 20;
 
@@ -23,9 +23,9 @@ public final class SecretsFile {
     private SecretsFile() {}
 
     /**
-     * Reads it.
+     * Reads a secrets file.
      *
-     * @throws IOException if it is missing or malformed, or if others can read or write it, with a remedy
+     * @throws IOException if the file is missing or malformed, or if other users can read or write it; the message has a remedy
      */
     public static ChapSecrets read(Path file) throws IOException {
         try {
@@ -47,19 +47,19 @@ public final class SecretsFile {
             throw new IOException("the secrets file " + file + " is not a regular file");
         }
         if (attributes.size() > MAX_BYTES) {
-            throw new IOException("the secrets file " + file + " has " + attributes.size() + " bytes, more than "
-                + MAX_BYTES);
+            throw new IOException("the secrets file " + file + " has " + attributes.size() + " bytes; at most "
+                + MAX_BYTES + " are allowed");
         }
         if (!OWNERS.containsAll(attributes.permissions())) {
             throw new IOException("the secrets file " + file + " has the permissions "
                 + PosixFilePermissions.toString(attributes.permissions())
-                + ": others may read or change it; chmod 600 " + file);
+                + ", so other users may read or change it; run chmod 600 " + file);
         }
         UserPrincipal self = Files.getOwner(Path.of("/proc/self"));
         UserPrincipal root = Files.getOwner(Path.of("/proc"));
         if (!attributes.owner().equals(self) && !attributes.owner().equals(root)) {
-            throw new IOException("the secrets file " + file + " belongs to " + attributes.owner().getName()
-                + "'s; it must belong to " + self.getName() + " or root");
+            throw new IOException("the secrets file " + file + " belongs to '" + attributes.owner().getName()
+                + "'; it must belong to '" + self.getName() + "' or root");
         }
     }
 }

@@ -12,9 +12,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * CHAP from the target's side (RFC 7143 section 12.1.3), after {@code AuthMethod=CHAP}: the initiator offers algorithms; the
- * target chooses one and challenges; the initiator responds, and may challenge the target. One answer to a challenge; whatever
- * is wrong ends the login. Not thread-safe.
+ * The target's part of CHAP (RFC 7143 section 12.1.3), after {@code AuthMethod=CHAP}. The initiator offers algorithms. The target
+ * chooses an algorithm and sends a challenge. The initiator responds and may challenge the target. The target accepts only one
+ * response to a challenge. Every error ends the login. Not thread-safe.
  */
 public final class TargetChap {
     private static final Set<String> RESPONSE = Set.of(Key.CHAP_N, Key.CHAP_R);
@@ -30,17 +30,18 @@ public final class TargetChap {
     private ChapChallenge challenge;
     private String user;
 
-    /** Begins with the users that may log in, and the source of challenges. */
+    /** Starts the exchange of one login, with the users that may log in and the source of random challenges. */
     public TargetChap(ChapSecrets secrets, SecureRandom random) {
         this.secrets = secrets;
         this.random = random;
     }
 
     /**
-     * Takes the keys that the initiator sent in one exchange; keys of others than CHAP are ignored.
+     * Processes the keys that the initiator sent, and adds the responses to {@code answers}. Keys that do not belong to CHAP are
+     * ignored.
      *
-     * @throws LoginException with authentication failure for a wrong name, response or challenge, and with initiator error for
-     *     keys that do not belong here
+     * @throws LoginException with status authentication failure for a wrong name, response or challenge; with status initiator
+     *     error for CHAP keys that are missing or unexpected
      */
     public void exchange(Map<String, String> offered, TextParameters answers) throws LoginException {
         Set<String> keys = offered.keySet().stream().filter(key -> key.startsWith(Key.CHAP_PREFIX))
@@ -55,23 +56,25 @@ public final class TargetChap {
             }
             case RESPONSE -> {
                 require(keys.equals(RESPONSE) || keys.equals(RESPONSE_AND_CHALLENGE), keys,
-                    "CHAP_N and CHAP_R, and CHAP_I and CHAP_C or neither");
+                    "CHAP_N and CHAP_R, with both CHAP_I and CHAP_C or without them");
                 expecting = Expecting.NOTHING;
                 verify(offered, answers);
             }
-            case NOTHING -> require(false, keys, "no more of CHAP");
+            case NOTHING -> require(false, keys, "no more keys of CHAP");
         }
     }
 
     private static void require(boolean condition, Set<String> keys, String expected) throws LoginException {
         if (!condition) {
-            throw new LoginException(keys.stream().sorted().toList() + " received, expected " + expected);
+            throw new LoginException(
+                "the initiator sent the keys " + keys.stream().sorted().toList() + "; the target expected " + expected);
         }
     }
 
     private void choose(String offer, TextParameters answers) throws LoginException {
         ChapAlgorithm algorithm = ChapAlgorithm.strongestOf(offer).orElseThrow(() -> new LoginException(
-            LoginStatus.AUTHENTICATION_FAILURE, "CHAP_A names no algorithm of " + ChapAlgorithm.offer()));
+            LoginStatus.AUTHENTICATION_FAILURE,
+            "the initiator offered none of the CHAP algorithms that the target supports: " + ChapAlgorithm.offer()));
         challenge = ChapChallenge.draw(algorithm, random);
         challenge.putInto(answers.put(Key.CHAP_A, algorithm.number()));
         expecting = Expecting.RESPONSE;
@@ -82,7 +85,8 @@ public final class TargetChap {
         ChapPeer peer = secrets.peer(name);
         boolean answered = challenge.isAnswered(offered.get(Key.CHAP_R), peer.secret());
         if (!answered || !secrets.knows(peer)) {
-            throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE, "CHAP: wrong name or response");
+            throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE,
+                "the initiator sent a wrong name or a wrong response in CHAP");
         }
         if (offered.containsKey(Key.CHAP_C)) {
             answer(ChapChallenge.received(challenge.algorithm(), offered), answers);
@@ -92,22 +96,23 @@ public final class TargetChap {
 
     private void answer(ChapChallenge initiators, TextParameters answers) throws LoginException {
         if (initiators.hasValueOf(challenge)) {
-            throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE, "CHAP: the target's own challenge came back");
+            throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE,
+                "the initiator sent the target's own CHAP challenge back");
         }
         if (!secrets.hasSelf()) {
             throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE,
-                "CHAP: the initiator asks the target to authenticate, but the secrets have no line 'self NAME SECRET'");
+                "the initiator asked the target to authenticate, but the secrets have no line 'self NAME SECRET'");
         }
         answers.put(Key.CHAP_N, secrets.selfName())
             .put(Key.CHAP_R, TextConstant.hexadecimal(secrets.self().respond(initiators)));
     }
 
-    /** Whether the initiator has authenticated. */
+    /** Returns whether the initiator has authenticated. */
     public boolean isDone() {
         return user != null;
     }
 
-    /** The rights of the user that has authenticated. */
+    /** Returns the rights of the user that has authenticated. */
     public Set<Right> rights() {
         return secrets.peer(user).rights();
     }
@@ -117,7 +122,7 @@ public final class TargetChap {
         return user;
     }
 
-    /** Whether the user that has authenticated may log in as this initiator. */
+    /** Returns whether the user that has authenticated may log in as this initiator. */
     public boolean mayBe(String initiatorName) {
         return isDone() && secrets.peer(user).mayBe(initiatorName);
     }

@@ -1,5 +1,5 @@
 /**
- * CHAP, one way and mutual, of both sides (RFC 7143 section 12.1.3, RFC 1994), and the file with its secrets. Takes and
- * gives text keys: it knows no PDU and no connection.
+ * One-way and mutual CHAP for initiators and targets (RFC 7143 section 12.1.3, RFC 1994), and the file with the secrets. This
+ * package reads and writes text keys. It knows no PDUs and no connections.
  */
 package io.modeldisk.protocol.login.chap;

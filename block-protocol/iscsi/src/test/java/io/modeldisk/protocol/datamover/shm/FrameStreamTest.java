@@ -17,12 +17,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-// A wait for a missing frame ignores interrupts: a separate thread lets the test end.
+// The test runs in a separate thread, because a thread that waits for a missing frame ignores the interrupt of a time-out.
 @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class FrameStreamTest {
     private static final int TAG_FIELD = 16;
     private static final int MOST_HELD = 16;
-    /** More than the most that are held back. */
+    /** The number of frames in a batch, which is larger than the maximum number of frames that are held back. */
     private static final int FRAMES = 21;
 
     private FrameStream near;
@@ -74,7 +74,7 @@ final class FrameStreamTest {
     }
 
     @Test
-    void everyAnswerIsSentBeforeTheThreadWaits() throws Exception {
+    void allResponsesAreSentBeforeTheReadingThreadWaits() throws Exception {
         ask(FRAMES);
         for (int i = 0; i < FRAMES; i++) {
             answerNext();
@@ -87,7 +87,7 @@ final class FrameStreamTest {
     }
 
     @Test
-    void answerIsHeldOnlyIfTheNextFrameIsInTheBuffer() throws IOException {
+    void responseIsHeldBackOnlyIfTheNextRequestIsInTheBuffer() throws IOException {
         ask(2);
         answerNext();
         far.writer().lock();
@@ -100,7 +100,7 @@ final class FrameStreamTest {
     }
 
     @Test
-    void answerOfAnotherThreadIsNotHeld() throws Exception {
+    void responseOfAnotherThreadIsNotHeldBack() throws Exception {
         ask(2);
         assertThat(tagOfNext(far)).isZero();
         CompletableFuture.runAsync(() -> {
@@ -116,7 +116,7 @@ final class FrameStreamTest {
         assertAnswers(0, 1);
     }
 
-    /** Answers without a wait until the number of held answers is at its limit. */
+    /** Responds to frames without waiting, until the number of responses that are held back reaches its limit. */
     private void answerWithoutWaiting() throws IOException {
         for (int round = 0; round < MOST_HELD; round++) {
             ask(FRAMES);
@@ -141,7 +141,7 @@ final class FrameStreamTest {
     }
 
     @Test
-    void moreAnswersAreHeldWhileTheThreadNeverWaits() throws Exception {
+    void moreResponsesAreHeldBackWhileTheReadingThreadNeverWaits() throws Exception {
         answerWithoutWaiting();
         ask(FRAMES);
         for (int i = 0; i < MOST_HELD * FRAMES; i++) {
@@ -158,7 +158,7 @@ final class FrameStreamTest {
     }
 
     @Test
-    void fewerAnswersAreHeldAfterAWait() throws Exception {
+    void fewerResponsesAreHeldBackAfterTheReadingThreadHasWaited() throws Exception {
         answerWithoutWaiting();
         CompletableFuture<Integer> waits = nextTag(far);
         for (int i = 0; i < MOST_HELD * FRAMES; i++) {
@@ -174,7 +174,7 @@ final class FrameStreamTest {
         for (int i = 0; i < MOST_HELD / 2; i++) {
             answerNext();
         }
-        // Without the wait, the second half would still be held; with it, at most half and two more are.
+        // The wait has halved the limit, and two batches have since increased the limit by at most 2.
         assertAnswers(1, FRAMES);
         CompletableFuture<Integer> next = nextTag(near);
         for (int i = 0; i < 2; i++) {
@@ -190,7 +190,7 @@ final class FrameStreamTest {
     }
 
     @Test
-    void commandsAreHeldUntilTheyAreFlushed() throws Exception {
+    void commandsAreHeldBackUntilFlush() throws Exception {
         command(0, true);
         command(1, true);
         CompletableFuture<Integer> first = nextTag(far);
@@ -201,7 +201,7 @@ final class FrameStreamTest {
     }
 
     @Test
-    void lastCommandSendsTheHeldOnes() throws IOException {
+    void lastCommandOfABatchAlsoSendsTheCommandsHeldBack() throws IOException {
         command(0, true);
         command(1, false);
         assertThat(tagOfNext(far)).isZero();
@@ -209,7 +209,7 @@ final class FrameStreamTest {
     }
 
     @Test
-    void heldCommandsKeepTheirOrderWithOtherFrames() throws IOException {
+    void commandsHeldBackAreSentBeforeALaterFrame() throws IOException {
         command(0, true);
         near.writer().lock();
         near.writer().send(pdu(1), null, Frame.NO_TAG, 0);
@@ -219,7 +219,7 @@ final class FrameStreamTest {
     }
 
     @Test
-    void atMostEightCommandsAreHeld() throws IOException {
+    void atMostEightCommandsAreHeldBack() throws IOException {
         for (int i = 0; i < 8; i++) {
             command(i, true);
         }

@@ -8,7 +8,7 @@ import io.modeldisk.protocol.datamover.TargetDatamover;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 
-/** Both ends over a pair of sockets. */
+/** An initiator and a target that are connected by a pair of Unix sockets. */
 final class ShmPair extends DatamoverPair {
     private static final int SHUT_RDWR = 2;
 

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A faulty initiator cannot harm its target. */
+/** Tests that a faulty initiator cannot harm its target. */
 @Timeout(30)
 final class ShmSafetyTest {
     private static final int SLAB_BYTES = 64 << 10;
@@ -87,7 +87,7 @@ final class ShmSafetyTest {
     @ParameterizedTest
     @CsvSource({"4, 0", "-1, 0", "2147483647, 0", "-2147483648, 0", "3, 61441", "3, -1", "3, 65536", "3, 65537",
         "3, 9223372036854775807", "3, -9223372036854775808", "3, 1073741824"})
-    void commandOutsideItsMemoryFailsAndTheConnectionGoesOn(int tag, long offset) throws IOException {
+    void commandOutsideRegisteredMemoryFailsAndTheConnectionStaysOpen(int tag, long offset) throws IOException {
         register(TAG);
         command(7, 4096, tag, offset);
         assertThat(engine.failed).containsEntry(7, DataError.WRONG_MEMORY);
@@ -96,7 +96,7 @@ final class ShmSafetyTest {
     }
 
     @Test
-    void commandLongerThanItsMemoryFails() throws IOException {
+    void commandLongerThanItsRegisteredMemoryFails() throws IOException {
         register(TAG);
         command(7, SLAB_BYTES + 1, TAG, 0);
         command(8, -1, TAG, 0);
@@ -104,7 +104,7 @@ final class ShmSafetyTest {
     }
 
     @Test
-    void commandWithAnInvalidatedTagFails() throws IOException {
+    void commandWithAnInvalidatedSteeringTagFails() throws IOException {
         register(TAG);
         peer.writer().send(Frame.INVALIDATE, TAG, -1);
         target.receive(engine);
@@ -118,13 +118,13 @@ final class ShmSafetyTest {
 
     @ParameterizedTest
     @CsvSource({"-1", "256", "3"})
-    void invalidTagEndsTheConnection(int tag) throws IOException {
+    void registrationOfAnInvalidSteeringTagIsAProtocolError(int tag) throws IOException {
         register(TAG);
         assertThatThrownBy(() -> register(tag)).isInstanceOf(ProtocolException.class);
     }
 
     @Test
-    void memoryAboveTheLimitOfAConnectionIsRefusedWithTheLimit() throws IOException {
+    void registrationAboveTheLimitOfAConnectionIsRefusedAndReportsTheLimit() throws IOException {
         register(1);
         register(2);
         assertThatThrownBy(() -> register(3)).isInstanceOf(IOException.class)
@@ -135,7 +135,7 @@ final class ShmSafetyTest {
     }
 
     @Test
-    void memoryAboveTheTotalLimitIsRefused() throws IOException {
+    void registrationAboveTheTotalLimitIsRefused() throws IOException {
         assertThat(limits.take(2 * SLAB_BYTES)).isTrue();
         register(1);
         assertThatThrownBy(() -> register(2)).isInstanceOf(IOException.class).hasMessageContaining("all connections");
@@ -143,20 +143,20 @@ final class ShmSafetyTest {
     }
 
     @Test
-    void descriptorOfAnotherKindIsRefused() throws IOException {
+    void registrationOfADescriptorThatIsNoMemfdIsRefused() throws IOException {
         peer.writer().send(Frame.REGISTER, TAG, near.descriptor());
         assertThatThrownBy(() -> target.receive(engine)).isInstanceOf(IOException.class)
             .hasMessageContaining("no memfd");
     }
 
     @Test
-    void registrationWithoutADescriptorEndsTheConnection() throws IOException {
+    void registrationWithoutADescriptorIsAProtocolError() throws IOException {
         peer.writer().send(Frame.REGISTER, TAG, -1);
         assertThatThrownBy(() -> target.receive(engine)).isInstanceOf(ProtocolException.class);
     }
 
     @Test
-    void unusedDescriptorsEndTheConnectionAndAreClosed() throws IOException {
+    void unusedDescriptorsAreAProtocolErrorAndAreClosed() throws IOException {
         register(TAG);
         assertThatThrownBy(() -> {
             for (int i = 0; i < 10; i++) {
@@ -168,13 +168,13 @@ final class ShmSafetyTest {
 
     @ParameterizedTest
     @CsvSource({"0", "1", "5", "6", "-1"})
-    void unknownFrameEndsTheConnection(byte kind) throws IOException {
+    void frameOfUnknownKindIsAProtocolError(byte kind) throws IOException {
         peer.writer().send(kind, Frame.NO_TAG, -1);
         assertThatThrownBy(() -> target.receive(engine)).isInstanceOf(ProtocolException.class);
     }
 
     @Test
-    void immediateDataEndsTheConnection() throws IOException {
+    void immediateDataOverSharedMemoryIsAProtocolError() throws IOException {
         ScsiCommandPdu command = new ScsiCommandPdu(Pdu.newHeader()).beginWrite(4096);
         command.dataSegmentBytes(4);
         peer.writer().send(command, ByteBuffer.wrap(new byte[4]), TAG, 0);
@@ -182,7 +182,7 @@ final class ShmSafetyTest {
     }
 
     @Test
-    void lengthBeyondTheBufferEndsTheConnection() throws IOException {
+    void dataSegmentLongerThanTheBufferIsAProtocolError() throws IOException {
         NopOutPdu ping = new NopOutPdu(Pdu.newHeader()).beginPing(1);
         ping.dataSegmentBytes(0xFFFFFF);
         peer.writer().send(ping, null, Frame.NO_TAG, 0);
@@ -190,7 +190,7 @@ final class ShmSafetyTest {
     }
 
     @Test
-    void memoryThatIsNotShareableIsRefused() throws IOException {
+    void writeFromMemoryThatIsNotShareableIsRefused() throws IOException {
         try (DataMemory plain = DataMemory.allocate(4096)) {
             ShmInitiatorDatamover initiator = new ShmInitiatorDatamover(near, "the target", new NoNumbers(),
                 NanoClock.SYSTEM);
@@ -203,7 +203,7 @@ final class ShmSafetyTest {
     private static final class NoNumbers implements InitiatorDatamover.Numbering {
         @Override
         public void stamp(RequestPdu pdu) {
-            throw new IllegalStateException("nothing is to be sent");
+            throw new IllegalStateException("the initiator sent a PDU, but the test expects none");
         }
 
         @Override

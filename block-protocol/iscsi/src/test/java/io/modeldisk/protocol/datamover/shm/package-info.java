@@ -1,2 +1,5 @@
-/** Tests of the shm datamover: the contract of all datamovers, its frames, its safety. */
+/**
+ * Tests of the shared-memory datamover: the tests that every datamover must pass, tests of frames, and tests with faulty
+ * initiators.
+ */
 package io.modeldisk.protocol.datamover.shm;

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class LocalConnectionTest {
     @ParameterizedTest
     @ValueSource(strings = {"127.0.0.1", "::1"})
-    void localConnectionIsPacedAtNeitherEnd(String host) throws IOException {
+    void localConnectionUsesRenoAtBothEnds(String host) throws IOException {
         try (ServerSocketChannel listener = ServerSocketChannel.open()) {
             bind(listener, host);
             try (SocketChannel near = SocketChannel.open(listener.getLocalAddress());

@@ -1,2 +1,2 @@
-/** Tests of the tcp datamover: the contract of all datamovers, and local connections. */
+/** Tests of the TCP datamover: the tests that every datamover must pass, and tests of local connections. */
 package io.modeldisk.protocol.datamover.tcp;

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The keys of CHAP, their order, and the errors that end a login (RFC 7143 section 12.1.3). */
+/** Tests the keys of CHAP, their order, and the errors that end a login (RFC 7143 section 12.1.3). */
 class ChapTest {
     private static final ChapSecrets TARGET = ChapSecrets.parse("""
         peer learner aVeryLongSecretOfIts
@@ -60,7 +60,7 @@ class ChapTest {
         assertThat(target.user()).isNull();
     }
 
-    /** Both sides, to the end. */
+    /** Exchanges the keys of CHAP between a target and an initiator until the initiator is done. */
     private static TargetChap run(ChapSecrets targets, ChapSecrets initiators) throws LoginException {
         TargetChap target = new TargetChap(targets, RANDOM);
         InitiatorChap initiator = new InitiatorChap(initiators, RANDOM);
@@ -80,7 +80,7 @@ class ChapTest {
         "5, 11fc88bc6ded92fc5804ac7be91f9695",
         "7, c5867885c0abbd9791477acadad607244696f32ba52775f07fe5b6610ac69326",
         "8, 051885bbdd8a2e43c82b2d01e6a8866961b9d513f416ad02d0dc10222d68169a"})
-    void responseIsTheDigestOfIdentifierSecretAndChallenge(String number, String digest) {
+    void chapResponseIsTheDigestOfIdentifierSecretAndChallenge(String number, String digest) {
         byte[] value = HexFormat.of().parseHex("000102030405060708090a0b0c0d0e0f");
         ChapChallenge challenge = new ChapChallenge(ChapAlgorithm.strongestOf(number).orElseThrow(), 0x5A, value);
         assertThat(HexFormat.of().formatHex(ChapSecret.of("aVeryLongSecretOfIts").respond(challenge)))
@@ -88,17 +88,17 @@ class ChapTest {
     }
 
     @Test
-    void rightSecretAuthenticates() throws LoginException {
+    void initiatorWithTheRightSecretIsAuthenticated() throws LoginException {
         assertThat(run(TARGET, INITIATOR).user()).isEqualTo("learner");
     }
 
     @Test
-    void bothSidesAuthenticateWhenTheInitiatorKnowsThePeer() throws LoginException {
+    void targetAlsoAuthenticatesWhenTheInitiatorHasAPeer() throws LoginException {
         assertThat(run(TARGET, MUTUAL).user()).isEqualTo("learner");
     }
 
     @Test
-    void targetWithAnotherSecretIsRefused() {
+    void initiatorRefusesATargetWithAWrongSecret() {
         ChapSecrets impostor = ChapSecrets.parse("""
             peer learner aVeryLongSecretOfIts
             self shards  whatAnImpostorHas
@@ -107,7 +107,7 @@ class ChapTest {
     }
 
     @Test
-    void targetThatIsNotAPeerIsRefused() {
+    void initiatorRefusesATargetWithAnUnknownName() {
         ChapSecrets other = ChapSecrets.parse("""
             peer learner aVeryLongSecretOfIts
             self others  theShardsOwnSecret1
@@ -120,7 +120,7 @@ class ChapTest {
         InitiatorChap initiator = new InitiatorChap(MUTUAL, RANDOM);
         assertThat(initiator.methods()).isEqualTo("CHAP");
         assertThatThrownBy(() -> initiator.next(Map.of("AuthMethod", "None")))
-            .hasMessage("the target answers AuthMethod=None, offered was CHAP");
+            .hasMessage("the target responded with AuthMethod=None; the initiator offered CHAP");
     }
 
     @ParameterizedTest
@@ -130,18 +130,18 @@ class ChapTest {
         7,5,8   | 8
         6,99,5  | 5
         """)
-    void strongestCommonAlgorithmIsChosen(String offer, String chosen) throws LoginException {
+    void targetChoosesTheStrongestCommonChapAlgorithm(String offer, String chosen) throws LoginException {
         assertThat(exchange(Map.of("CHAP_A", offer))).containsEntry("CHAP_A", chosen);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"6", "", "0x5", "05", "5 , 7", "MD5", "-5"})
-    void loginWithoutACommonAlgorithmFails(String offer) {
+    void loginWithoutACommonChapAlgorithmFails(String offer) {
         assertRefused(LoginStatus.AUTHENTICATION_FAILURE, Map.of("CHAP_A", offer));
     }
 
     @Test
-    void challengesDifferAndAreLongEnough() throws LoginException {
+    void challengesOfTwoLoginsDifferAndHaveAtLeast16Bytes() throws LoginException {
         Map<String, String> first = challenge();
         Map<String, String> second = new HashMap<>();
         TextParameters answers = new TextParameters();
@@ -152,14 +152,14 @@ class ChapTest {
     }
 
     @Test
-    void responseInBase64IsTaken() throws LoginException {
+    void chapResponseInBase64IsAccepted() throws LoginException {
         byte[] response = TextConstant.bytes(response("aVeryLongSecretOfIts", challenge()), 1024);
         exchange(Map.of("CHAP_N", "learner", "CHAP_R", "0b" + Base64.getEncoder().encodeToString(response)));
         assertThat(target.isDone()).isTrue();
     }
 
     @Test
-    void responseToAnotherChallengeIsRefused() throws LoginException {
+    void chapResponseToAnotherChallengeIsRefused() throws LoginException {
         TextParameters other = new TextParameters();
         new TargetChap(TARGET, RANDOM).exchange(Map.of("CHAP_A", "5"), other);
         challenge();
@@ -168,14 +168,14 @@ class ChapTest {
     }
 
     @Test
-    void challengeIsAcceptedOnce() throws LoginException {
+    void secondResponseToAChallengeIsRefused() throws LoginException {
         String right = response("aVeryLongSecretOfIts", challenge());
         assertRefused(LoginStatus.AUTHENTICATION_FAILURE, Map.of("CHAP_N", "learner", "CHAP_R", "0x00"));
         assertRefused(LoginStatus.INITIATOR_ERROR, Map.of("CHAP_N", "learner", "CHAP_R", right));
     }
 
     @Test
-    void unknownNameAndWrongSecretLookTheSame() throws LoginException {
+    void unknownNameAndWrongSecretFailWithTheSameMessage() throws LoginException {
         String wrong = response("notTheSecretOfIts", challenge());
         LoginException unknown = catchThrowableOfType(LoginException.class,
             () -> exchange(Map.of("CHAP_N", "nobody", "CHAP_R", wrong)));
@@ -190,13 +190,13 @@ class ChapTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "0x", "0xzz", "0x0", "0b", "0b***", "16", "0x00", "response"})
-    void malformedResponseFails(String response) throws LoginException {
+    void malformedChapResponseIsRefused(String response) throws LoginException {
         challenge();
         assertRefused(LoginStatus.AUTHENTICATION_FAILURE, Map.of("CHAP_N", "learner", "CHAP_R", response));
     }
 
     @Test
-    void reflectedChallengeIsNotAnswered() throws LoginException {
+    void targetRefusesItsOwnChallengeFromTheInitiator() throws LoginException {
         Map<String, String> challenge = challenge();
         assertRefused(LoginStatus.AUTHENTICATION_FAILURE, Map.of("CHAP_N", "learner",
             "CHAP_R", response("aVeryLongSecretOfIts", challenge),
@@ -205,14 +205,14 @@ class ChapTest {
 
     @ParameterizedTest
     @CsvSource({"256, 32", "-1, 32", "x, 32", "1, 15", "1, 1025", "1, 0"})
-    void challengeOutOfBoundsIsNotAnswered(String identifier, int bytes) throws LoginException {
+    void initiatorChallengeOutOfBoundsIsRefused(String identifier, int bytes) throws LoginException {
         assertRefused(LoginStatus.AUTHENTICATION_FAILURE, Map.of("CHAP_N", "learner",
             "CHAP_R", response("aVeryLongSecretOfIts", challenge()),
             "CHAP_I", identifier, "CHAP_C", TextConstant.hexadecimal(new byte[bytes])));
     }
 
     @Test
-    void targetWithoutSelfCannotAnswer() throws LoginException {
+    void targetWithoutASelfLineCannotAuthenticateItself() throws LoginException {
         ChapSecrets oneWay = ChapSecrets.parse("peer learner aVeryLongSecretOfIts", "target");
         assertThatThrownBy(() -> run(oneWay, MUTUAL))
             .hasMessageContaining("the secrets have no line 'self NAME SECRET'");
@@ -221,22 +221,22 @@ class ChapTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"CHAP_N CHAP_R", "CHAP_A CHAP_N", "CHAP_A CHAP_N CHAP_R", "CHAP_I CHAP_C", "CHAP_X"})
-    void keyBeforeTheAlgorithmIsRefused(String keys) {
+    void chapKeyBeforeTheAlgorithmIsRefused(String keys) {
         assertRefused(LoginStatus.INITIATOR_ERROR, all(keys));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"CHAP_A", "CHAP_N", "CHAP_R", "CHAP_N CHAP_R CHAP_I", "CHAP_N CHAP_R CHAP_C",
         "CHAP_N CHAP_R CHAP_A", "CHAP_N CHAP_R CHAP_X"})
-    void incompleteResponseIsRefused(String keys) throws LoginException {
+    void chapResponseWithMissingOrUnexpectedKeysIsRefused(String keys) throws LoginException {
         challenge();
         assertRefused(LoginStatus.INITIATOR_ERROR, all(keys));
     }
 
     @Test
-    void keyAfterTheResponseIsRefused() throws LoginException {
+    void chapKeyAfterTheResponseIsRefused() throws LoginException {
         exchange(Map.of("CHAP_N", "learner", "CHAP_R", response("aVeryLongSecretOfIts", challenge())));
-        assertThatThrownBy(() -> exchange(Map.of("CHAP_A", "5"))).hasMessageContaining("no more of CHAP");
+        assertThatThrownBy(() -> exchange(Map.of("CHAP_A", "5"))).hasMessageContaining("no more keys of CHAP");
     }
 
     private static Map<String, String> all(String keys) {

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The content of the secrets file, and its permissions. */
+/** Tests the content and the permissions of the secrets file. */
 class SecretsTest {
     private static final String LINES = "# a comment\n\npeer learner aVeryLongSecretOfIts iqn.a:* iqn.b:?\n"
         + "  self\tshards theShardsOwnSecret1  \n";
@@ -29,7 +29,7 @@ class SecretsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"rw-------", "r--------", "rwx------"})
-    void fileOfTheOwnerIsRead(String permissions) throws IOException {
+    void secretsFileThatOnlyItsOwnerCanAccessIsRead(String permissions) throws IOException {
         ChapSecrets secrets = SecretsFile.read(file(permissions));
         assertThat(secrets.selfName()).isEqualTo("shards");
         assertThat(secrets.self()).isEqualTo(ChapSecret.of("theShardsOwnSecret1"));
@@ -38,21 +38,21 @@ class SecretsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"rw-r-----", "rw----r--", "rw--w----", "rw-----w-", "rwxrwxrwx", "rw------x"})
-    void fileThatOthersMayReadIsRefused(String permissions) throws IOException {
+    void secretsFileThatOtherUsersCanAccessIsRefused(String permissions) throws IOException {
         Path file = file(permissions);
         assertThatThrownBy(() -> SecretsFile.read(file)).isInstanceOf(IOException.class)
             .hasMessageContaining(permissions).hasMessageEndingWith("chmod 600 " + file);
     }
 
     @Test
-    void missingFileIsNamed() {
+    void missingSecretsFileOrDirectoryIsRefused() {
         assertThatThrownBy(() -> SecretsFile.read(directory.resolve("none"))).isInstanceOf(IOException.class)
             .hasMessageContaining("none does not exist");
         assertThatThrownBy(() -> SecretsFile.read(directory)).hasMessageContaining("is not a regular file");
     }
 
     @Test
-    void peerIsBoundToItsInitiatorPatterns() {
+    void peerMayLogInOnlyAsInitiatorsOfItsPatterns() {
         ChapSecrets secrets = ChapSecrets.parse(LINES, "test");
         assertThat(secrets.peer("learner").mayBe("iqn.a:one")).isTrue();
         assertThat(secrets.peer("learner").mayBe("iqn.b:1")).isTrue();
@@ -60,13 +60,13 @@ class SecretsTest {
     }
 
     @Test
-    void peerHasTheRightsOfItsLine() {
+    void peerHasTheRightsInItsLineOfTheSecretsFile() {
         ChapSecrets secrets = ChapSecrets.parse("""
             peer old      aVeryLongSecretOfOld iqn.a:*
             peer operator aVeryLongSecretOfIts may=learn,raw iqn.b:*
             peer monitor  aVeryLongSecretToo   may=status
             """, "test");
-        assertThat(secrets.peer("old").rights()).as("training, without overwriting weights")
+        assertThat(secrets.peer("old").rights()).as("rights of a peer without may=")
             .containsExactlyInAnyOrder(Right.LEARN, Right.STATUS);
         assertThat(secrets.peer("operator").rights()).containsExactlyInAnyOrder(Right.LEARN, Right.RAW);
         assertThat(secrets.peer("operator").mayBe("iqn.a:one")).isFalse();
@@ -75,7 +75,7 @@ class SecretsTest {
     }
 
     @Test
-    void nothingPrintsASecret() {
+    void toStringOfSecretsContainsNoSecret() {
         ChapSecrets secrets = ChapSecrets.parse(LINES, "test");
         assertThat(secrets + " " + secrets.self() + " " + secrets.peer("learner"))
             .doesNotContain("aVeryLongSecretOfIts", "theShardsOwnSecret1");
@@ -84,30 +84,30 @@ class SecretsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-        peer learner                              | line 1: it must be 'peer NAME SECRET
-        user learner aVeryLongSecretOfIts         | line 1: it must begin with 'peer' or 'self'
-        self learner aVeryLongSecretOfIts iqn.a:* | line 1: it must be 'peer NAME SECRET
-        peer learner shortSecret                  | line 1: the secret of learner must have 12 to 256 bytes
+        peer learner                              | line 1: the line must be 'peer NAME SECRET
+        user learner aVeryLongSecretOfIts         | line 1: the line must begin with 'peer' or 'self'
+        self learner aVeryLongSecretOfIts iqn.a:* | line 1: the line must be 'peer NAME SECRET
+        peer learner shortSecret                  | line 1: the secret of 'learner' must have 12 to 256 bytes
         peer learner aVeryLongSecretOfIts zzz     | line 1: 'zzz' is not a pattern
         peer learner aVeryLongSecretOfIts may=all | line 1: 'all' must be one of learn, raw, status
         peer learner aVeryLongSecretOfIts may=    | line 1: '' must be one of learn, raw, status
         """)
-    void wrongLineIsNamedWithoutItsSecret(String line, String message) {
+    void errorOfAMalformedLineContainsNoSecret(String line, String message) {
         assertThatThrownBy(() -> ChapSecrets.parse(line, "test")).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining(message).message().doesNotContain("aVeryLongSecretOfIts", "shortSecret");
     }
 
     @Test
-    void repeatedNameOrSelfIsRefused() {
+    void repeatedPeerNameOrSelfLineIsRefused() {
         assertThatThrownBy(() -> ChapSecrets.parse(LINES + "peer learner anotherLongSecret\n", "test"))
-            .hasMessageContaining("line 5: a second peer learner");
+            .hasMessageContaining("line 5: the file has another line for the peer 'learner'");
         assertThatThrownBy(() -> ChapSecrets.parse(LINES + "self other anotherLongSecret\n", "test"))
-            .hasMessageContaining("line 5: a second 'self'");
+            .hasMessageContaining("line 5: the file has another line 'self'");
     }
 
     @Test
-    void sameSecretForBothDirectionsIsRefused() {
+    void sameSecretForSelfAndAPeerIsRefused() {
         assertThatThrownBy(() -> ChapSecrets.parse(LINES + "peer other theShardsOwnSecret1\n", "test"))
-            .hasMessageContaining("each direction needs its own");
+            .hasMessageContaining("choose a different secret for each direction");
     }
 }

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.util.List;
 
-/** iSER over DiSNI's verbs. */
+/** Provides iSER over the verbs of DiSNI. */
 public final class DisniIserProvider implements IserProvider {
     @Override
     public String unavailabilityCause() {

@@ -19,17 +19,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
 /**
- * Messages over a queue pair, at either end. Receives are posted ahead; sends have their own buffers and go out in the order of
- * {@link #lock}. Thread-safe as {@link QueuePair} is.
+ * Sends and receives messages over a queue pair, for an initiator or a target. Receives are posted in advance. Each send has its
+ * own buffer. Threads send in the order in which they acquire {@link #lock}. Thread-safe as {@link QueuePair} is.
  */
 final class IserChannel implements AutoCloseable {
-    /** Receives for PDUs beyond one for each command: pings, task management, text, logout. */
+    /** The number of receives for PDUs that belong to no command: pings, task management, text and logout. */
     static final int UNEXPECTED_PDUS = 16;
 
-    /** The most messages that are being sent. */
+    /** The maximum number of sends in flight. */
     static final int SENDS = 32;
 
-    /** Only every 8th send is signaled unless its sender needs the completion: each completion costs. */
+    /** Only every 8th send is signaled, unless its sender needs the completion. Each completion costs time. */
     private static final int SIGNAL_INTERVAL = 8;
 
     private final QueuePair queue;
@@ -49,10 +49,11 @@ final class IserChannel implements AutoCloseable {
     private int nextSend;
 
     /**
-     * Posts the receives, before the connection is made. Owns the queue pair; closes it if this fails.
+     * Creates a channel and posts its receives, before the connection is established. The channel owns the queue pair, and closes
+     * it if this constructor fails.
      *
-     * @param keptCount the messages without data that are the caller's: {@link #kept}
-     * @param dataRights who may use the data of commands; messages have local rights on either side
+     * @param keptCount the number of messages without data that the caller keeps: {@link #kept}
+     * @param dataRights the rights of the peer to the data of commands; messages always have local rights
      */
     IserChannel(QueuePair queue, int receiveCount, int keptCount, MemoryRights dataRights) throws IOException {
         this.queue = queue;
@@ -81,7 +82,7 @@ final class IserChannel implements AutoCloseable {
             }
             for (int i = 0; i < keptCount; i++) {
                 kept[i] = new IserMessage(memory, keptOffset + (long) i * IserMessage.BYTES_WITHOUT_DATA,
-                    IserMessage.BYTES_WITHOUT_DATA, "a response behind data", false);
+                    IserMessage.BYTES_WITHOUT_DATA, "sending a response after data", false);
             }
             send = queue.prepare(WorkRequests.send(IbvSendWR.IBV_WR_SEND, IbvSendWR.IBV_SEND_SIGNALED, 1));
             sendAndInvalidate = queue.prepare(
@@ -92,7 +93,10 @@ final class IserChannel implements AutoCloseable {
         }
     }
 
-    /** The send requests that a queue pair needs, of them {@code rdmaRequests} RDMA READs and WRITEs. */
+    /**
+     * Returns the number of send requests that a queue pair needs. The number includes {@code rdmaRequests} RDMA READs and
+     * WRITEs.
+     */
     static int sendRequests(int rdmaRequests) {
         return SENDS + rdmaRequests;
     }
@@ -101,12 +105,15 @@ final class IserChannel implements AutoCloseable {
         return queue;
     }
 
-    /** A message of the caller. It is no {@link Work} of its own: it is sent behind data, as a part of that request. */
+    /**
+     * Returns a message that the caller keeps. The message is not a separate {@link Work}. It is sent after RDMA data, as a part
+     * of the same work request.
+     */
     IserMessage kept(int index) {
         return kept[index];
     }
 
-    /** The registration of memory; slow only at this connection's first use of it. */
+    /** Returns the registration of memory. The first use of the memory on this connection is slow. */
     RegisteredMemory registered(DataMemory memory) throws IOException {
         for (RegisteredMemory one : known) {
             if (one.isOf(memory)) {
@@ -126,7 +133,7 @@ final class IserChannel implements AutoCloseable {
         }
     }
 
-    /** Deregisters memory, which unlocks its pages. */
+    /** Deregisters memory that matches {@code which}. Deregistration unlocks the pages of the memory. */
     private void forget(Predicate<RegisteredMemory> which) throws IOException {
         for (RegisteredMemory one : List.copyOf(registered)) {
             if (which.test(one)) {
@@ -142,7 +149,7 @@ final class IserChannel implements AutoCloseable {
         }
     }
 
-    /** Waits for the next message, or for other work that arrives. */
+    /** Waits for the next received message, or for another completed work request. Returns the message or the work request. */
     Work awaitArrival() throws IOException {
         Work arrival = queue.awaitArrival();
         if (arrival instanceof IserMessage) {
@@ -151,12 +158,12 @@ final class IserChannel implements AutoCloseable {
         return arrival;
     }
 
-    /** Posts the buffer of a message again. */
+    /** Posts the buffer of a message again, for the next receive. */
     void receiveAgain(IserMessage message) throws IOException {
         queue.postReceive(receives[(int) message.id()], message);
     }
 
-    /** Begins to send: waits until no other thread does. */
+    /** Acquires the lock for sending, after other threads have released it. */
     void lock() {
         sendLock.lock();
         sendingSinceNs = clock.nanoTime();
@@ -167,7 +174,7 @@ final class IserChannel implements AutoCloseable {
         sendLock.unlock();
     }
 
-    /** Waits for a free message, which the caller must send; with the lock. It advertises no memory yet. */
+    /** Waits for a free message, which the caller must send. The message advertises no memory yet. The caller holds sendLock. */
     IserMessage nextMessage() throws IOException {
         IserMessage message = sends[nextSend];
         if (nextSend % SIGNAL_INTERVAL == 0) {
@@ -179,12 +186,15 @@ final class IserChannel implements AutoCloseable {
         return message;
     }
 
-    /** Sends a message from {@link #nextMessage}; with the lock. Its turn, whose end can be awaited if it is {@code signaled}. */
+    /**
+     * Sends a message from {@link #nextMessage}. Returns the turn for {@link QueuePair#awaitEnd}, which the caller may wait for
+     * if {@code signaled} is true. The caller holds sendLock.
+     */
     int send(IserMessage message, int bytes, boolean signaled) throws IOException {
         return send(send, message, bytes, signaled);
     }
 
-    /** Sends a message as {@link #send}, which also invalidates a key of the peer. */
+    /** Sends a message in the same way as {@link #send}, and invalidates a key of the peer. The caller holds sendLock. */
     int sendAndInvalidate(IserMessage message, int bytes, boolean signaled, int key) throws IOException {
         sendAndInvalidate.getWrMod(0).getRdmaMod().setRkey(key);
         return send(sendAndInvalidate, message, bytes, signaled);
@@ -201,7 +211,7 @@ final class IserChannel implements AutoCloseable {
         return message.turn();
     }
 
-    /** Patches a send request for a message; if it is signaled, the completion ends {@code work}. */
+    /** Sets the fields of a send request for a message. If the request is signaled, its completion completes {@code work}. */
     void prepare(SVCPostSend.SendWRMod request, IserMessage message, int bytes, Work work, boolean signaled) {
         request.setWr_id(work.id());
         request.setSend_flags((signaled ? IbvSendWR.IBV_SEND_SIGNALED : 0)
@@ -212,13 +222,13 @@ final class IserChannel implements AutoCloseable {
         part.setLkey(messages.localKey(message.offset()));
     }
 
-    /** Sends a PDU with its data; with the lock. */
+    /** Sends a PDU with its data. The caller holds sendLock. */
     void sendPdu(Pdu pdu, ByteBuffer data) throws IOException {
         IserMessage message = nextMessage();
         send(message, message.fill(pdu, data), false);
     }
 
-    /** Waits until every signaled send has ended, among them all that carry data from the memory of tasks. */
+    /** Waits until every signaled send has completed. All sends of data from the memory of tasks are signaled. */
     void awaitSends() {
         for (IserMessage message : sends) {
             queue.awaitOver(message);

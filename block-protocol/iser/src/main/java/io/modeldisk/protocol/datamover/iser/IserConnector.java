@@ -20,33 +20,34 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Makes iSER connections from the initiator's side. The connections of one connector share registrations: memory that several
- * sessions use is registered once with each device. Thread-safe.
+ * Creates the iSER connections of initiators. The connections of one connector share registrations: memory that several sessions
+ * use is registered once with each device. Thread-safe.
  */
 public final class IserConnector {
-    /** The connection manager rejects with this reason if no process listens. */
+    /** The reason code with which the connection manager rejects a connection if no process listens. */
     private static final int INVALID_SERVICE_ID = 8;
 
     private final RdmaDomains domains = new RdmaDomains();
     private final boolean asksForInvalidation;
 
-    /** Registrations stay, so that a target is not asked to invalidate keys. */
+    /** Creates a connector that does not ask targets to invalidate keys, so that registrations stay valid. */
     public IserConnector() {
         this(false);
     }
 
     /**
-     * @param asksForInvalidation whether targets are asked to invalidate the keys of a command with its response
+     * @param asksForInvalidation whether the connector asks targets to invalidate the keys of a command with the response
      */
     IserConnector(boolean asksForInvalidation) {
         this.asksForInvalidation = asksForInvalidation;
     }
 
     /**
-     * Connects.
+     * Connects to a target.
      *
-     * @param queueDepth the most commands in flight
-     * @throws IOException if there is no RDMA here, or no connection in time, with the reason
+     * @param queueDepth the maximum number of commands in flight
+     * @throws IOException if this machine has no RDMA, or if the connection is not established in time; the message states the
+     *     reason
      */
     public InitiatorDatamover connect(
         InetSocketAddress portal, long timeoutMs, InitiatorDatamover.Numbering numbering, int queueDepth,
@@ -65,7 +66,7 @@ public final class IserConnector {
         }
     }
 
-    /** One attempt to connect: the objects made so far, and its deadline. */
+    /** One attempt to connect: the objects created so far, and the deadline. */
     private final class Attempt {
         private final String portal;
         private final InetSocketAddress address;
@@ -121,25 +122,25 @@ public final class IserConnector {
                     return;
                 }
                 throw new IOException(
-                    portal + describe(type, ConnectionDetails.shared().lastEvent(channel).status()));
+                    describe(type, ConnectionDetails.shared().lastEvent(channel).status()));
             }
-            throw new IOException("does not answer over RDMA within " + timeoutMs + " ms" + device()
-                + "; does `rping -c -a " + address.getAddress().getHostAddress() + "` reach it?");
+            throw new IOException("does not respond over RDMA within " + timeoutMs + " ms" + device()
+                + "; check whether `rping -c -a " + address.getAddress().getHostAddress() + "` succeeds");
         }
 
         private String describe(EventType type, int status) {
             return switch (type) {
                 case RDMA_CM_EVENT_ADDR_ERROR, RDMA_CM_EVENT_ROUTE_ERROR -> "cannot be reached over RDMA: no device ("
-                    + String.join(", ", Rdma.devices()) + ") leads there (status " + status
+                    + String.join(", ", Rdma.devices()) + ") has a route to its address (status " + status
                     + "); see `rdma link` and `ip route get "
                     + address.getAddress().getHostAddress() + "`";
                 case RDMA_CM_EVENT_REJECTED -> status == INVALID_SERVICE_ID
-                    ? "takes no iSER connections" + device() + "; does the shard there serve with --datamover iser?"
+                    ? "accepts no iSER connections" + device() + "; start the shard with --datamover iser"
                     : "refuses the iSER connection (reason " + status + ")" + device() + "; the shard's log says why";
                 case RDMA_CM_EVENT_UNREACHABLE, RDMA_CM_EVENT_CONNECT_ERROR ->
-                    "does not answer over RDMA (status " + status
-                        + ")" + device() + "; are both devices in the same network, with the same kind of RoCE?";
-                default -> "cannot be connected to over RDMA: " + type + ", status " + status + device();
+                    "does not respond over RDMA (status " + status
+                        + ")" + device() + "; check that both devices use one network and one version of RoCE";
+                default -> "cannot be reached over RDMA: the event is " + type + ", status " + status + device();
             };
         }
 
@@ -148,7 +149,10 @@ public final class IserConnector {
             return name.isEmpty() ? "" : " through device " + name;
         }
 
-        /** Looks for the end of the connection while nothing else comes; one thread at a time. */
+        /**
+         * Checks for events that close the connection. A waiting thread calls this method while no completion arrives, one thread
+         * at a time.
+         */
         private void look() throws IOException {
             RdmaCmEvent event = channel.getCmEvent(0);
             if (event == null) {
@@ -157,12 +161,12 @@ public final class IserConnector {
             switch (EventType.values()[event.getEvent()]) {
                 case RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_DEVICE_REMOVAL -> queue.peerClosed();
                 default -> {
-                    // Nothing that ends the connection.
+                    // Other events do not close the connection.
                 }
             }
         }
 
-        /** Releases the objects made so far. */
+        /** Releases the objects created so far. */
         private void giveUp() throws IOException {
             if (queue != null) {
                 queue.close();

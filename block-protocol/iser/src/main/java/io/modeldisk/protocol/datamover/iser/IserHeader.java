@@ -3,14 +3,15 @@ package io.modeldisk.protocol.datamover.iser;
 import java.nio.ByteBuffer;
 
 /**
- * The header in front of each Basic Header Segment (RFC 7145 section 9.2): the kind of message, and the memory that the initiator
- * advertises for the data of a command. A view of the start of a message; absolute positions only.
+ * The iSER header of a message, before the Basic Header Segment (RFC 7145 section 9.2). The header contains the kind of the
+ * message, and the memory that the initiator advertises for the data of a command. All methods use absolute positions from the
+ * start of a message.
  */
 final class IserHeader {
-    /** The length of the header. */
+    /** The length of the header in bytes. */
     static final int BYTES = 28;
 
-    /** Opcode 1, an iSCSI control-type PDU, in the upper four bits. */
+    /** The opcode 1 in the upper four bits, which is an iSCSI control-type PDU. */
     private static final int CONTROL = 0x10;
     private static final int OPCODE_MASK = 0xF0;
     private static final int WRITE_STAG_VALID = 0x08;
@@ -23,18 +24,18 @@ final class IserHeader {
 
     private IserHeader() {}
 
-    /** Begins a message that advertises no memory. */
+    /** Begins the header of a message that advertises no memory. */
     static void begin(ByteBuffer message) {
         message.putInt(0, CONTROL << 24).putLong(WRITE_STAG, 0).putLong(WRITE_STAG + 8, 0).putLong(READ_BASE_OFFSET, 0);
     }
 
-    /** Advertises memory that the target may READ from. */
+    /** Advertises the memory of a write, from which the target may READ. */
     static void advertiseWrite(ByteBuffer message, int stag, long baseOffset) {
         message.put(0, (byte) (message.get(0) | WRITE_STAG_VALID)).putInt(WRITE_STAG, stag)
             .putLong(WRITE_BASE_OFFSET, baseOffset);
     }
 
-    /** Advertises memory that the target may WRITE to. */
+    /** Advertises the memory of a read, to which the target may WRITE. */
     static void advertiseRead(ByteBuffer message, int stag, long baseOffset) {
         message.put(0, (byte) (message.get(0) | READ_STAG_VALID)).putInt(READ_STAG, stag)
             .putLong(READ_BASE_OFFSET, baseOffset);

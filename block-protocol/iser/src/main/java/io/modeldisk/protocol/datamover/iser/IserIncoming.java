@@ -16,11 +16,12 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * A connection that an initiator asks for. It is accepted before any login, in the protection domain that all connections of the
- * device share. That exposes no memory: what a target registers has no remote rights ({@link IserTargetDatamover#DATA_RIGHTS}).
+ * A connection that an initiator requests. The target accepts the connection before any login, in the protection domain that all
+ * connections of the device share. No memory is exposed, because the target registers its memory without remote rights
+ * ({@link IserTargetDatamover#DATA_RIGHTS}).
  */
 final class IserIncoming implements IncomingConnection {
-    /** The most that InfiniBand allows: seven times, and without end while the other side has posted no receive. */
+    /** The maximum number of retries that InfiniBand allows. While the peer has posted no receive, 7 means unlimited retries. */
     private static final byte RETRIES = 7;
 
     private static final Logger LOG = LogManager.getLogger(IserIncoming.class);
@@ -33,7 +34,7 @@ final class IserIncoming implements IncomingConnection {
     private boolean taken;
 
     /**
-     * @param privateData of the request to connect
+     * @param privateData the private data of the connection request
      */
     IserIncoming(IserPortal portal, RdmaCmId id, byte[] privateData) throws IOException {
         this.portal = portal;
@@ -42,7 +43,7 @@ final class IserIncoming implements IncomingConnection {
         this.localAddress = (InetSocketAddress) id.getSource();
         if (peer == null || localAddress == null) {
             id.destroyId();
-            throw new IOException("a connection from an address that is not IPv4: DiSNI supports no other");
+            throw new IOException("the address of the initiator is not an IPv4 address, but DiSNI supports only IPv4");
         }
         this.invalidates = IserPrivateData.wantsInvalidation(privateData)
             && ConnectionDetails.shared().canInvalidate(id);
@@ -63,7 +64,7 @@ final class IserIncoming implements IncomingConnection {
         QueuePair queue = open(portal.domains(), id, IserTargetDatamover.sendRequests(),
             IserTargetDatamover.receives(slots), IserPortal.text(peer), clock);
         taken = true;
-        // After the next line the connection may end at any time.
+        // After the next line, the connection may be closed at any time.
         queue.enter();
         try {
             portal.opened(id, queue);
@@ -79,7 +80,7 @@ final class IserIncoming implements IncomingConnection {
         try {
             ConnectionDetails.shared().accept(id, connectionParameters(), IserPrivateData.bytes(invalidates));
             if (invalidates) {
-                LOG.info("{}: responses invalidate the keys of their commands, as the initiator asks",
+                LOG.info("responses to {} invalidate the keys of their commands, as the initiator requested",
                     IserPortal.text(peer));
             }
             return datamover;
@@ -89,7 +90,7 @@ final class IserIncoming implements IncomingConnection {
         }
     }
 
-    /** A queue pair on the device of an identifier, in the device's domain. */
+    /** Creates a queue pair on the device of an identifier, in the protection domain of the device. */
     static QueuePair open(RdmaDomains domains, RdmaCmId id, int sendRequests, int receives, String peer,
         NanoClock clock)
         throws IOException {

@@ -18,11 +18,11 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * The initiator's end of an iSER connection (RFC 7145): advertises a command's memory, and the target moves the data. A write
- * that fits travels with its command; a longer one is left to the target as a whole.
+ * The datamover of an initiator over iSER (RFC 7145). The initiator advertises the memory of a command, and the target moves the
+ * data. A short write is sent together with its command. The target fetches all the data of a longer write.
  */
 public final class IserInitiatorDatamover implements InitiatorDatamover {
-    /** The target READs and WRITEs the data of commands. */
+    /** Remote rights, because the target READs and WRITEs the data of commands. */
     static final MemoryRights DATA_RIGHTS = MemoryRights.REMOTE;
 
     private final IserChannel channel;
@@ -31,7 +31,7 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
     private final SVCPostSend sendWithData;
     private OperationalParameters parameters = OperationalParameters.DEFAULTS;
 
-    /** Posts the receives on a queue pair that is not connected yet, and owns it from now on. */
+    /** Posts the receives on a queue pair that is not connected yet. Owns the queue pair from now on. */
     IserInitiatorDatamover(QueuePair queue, Numbering numbering, int queueDepth) throws IOException {
         this.queue = queue;
         this.numbering = numbering;
@@ -115,7 +115,7 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
         }
     }
 
-    /** The device gathers the command and its data, which stays where it is. */
+    /** Sends a command and its data in one message. The device reads the data directly from the memory of the task. */
     private void sendTogether(IserMessage message, int bytes, RegisteredMemory memory, InitiatorTask task)
         throws IOException {
         queue.awaitRoom(1);
@@ -138,7 +138,7 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
             int longest = Math.min(parameters.peerDataSegmentBytes(), IserMessage.DATA_SEGMENT_BYTES);
             if (length > longest) {
                 throw new ProtocolException(
-                    "a data segment of " + length + " bytes is due, " + queue.peer() + " takes " + longest);
+                    "a data segment of " + length + " bytes exceeds the limit of " + queue.peer() + ": " + longest);
             }
             if (data != null) {
                 pdu.dataSegmentBytes(length);
@@ -161,7 +161,7 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
             int opcode = message.pdu().opcode();
             if (opcode == Opcode.DATA_IN || opcode == Opcode.R2T) {
                 throw new ProtocolException(
-                    queue.peer() + " sends opcode %02Xh, which does not exist over iSER".formatted(opcode));
+                    queue.peer() + " sent a PDU with opcode %02Xh, which iSER does not use".formatted(opcode));
             }
             listener.controlNotify(message.pdu(), message.received(start));
             channel.receiveAgain(message);

@@ -9,10 +9,10 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 
 /**
- * The way to a target over iSER.
+ * Connects to a target over iSER.
  *
- * @param connector what the connections of one process share
- * @param address where it listens
+ * @param connector the connector that the connections of one process share
+ * @param address the address at which the target listens
  */
 public record IserInitiatorPortal(IserConnector connector, InetSocketAddress address) implements InitiatorPortal {
     private static final long PROBE_MS = 2000;
@@ -44,11 +44,11 @@ public record IserInitiatorPortal(IserConnector connector, InetSocketAddress add
         }
     }
 
-    /** Of a connection that carries nothing. */
+    /** The numbering of a connection that sends no PDU. */
     private static final class Unnumbered implements InitiatorDatamover.Numbering {
         @Override
         public void stamp(RequestPdu pdu) {
-            throw new IllegalStateException("nothing is sent");
+            throw new IllegalStateException("this connection must not send a PDU");
         }
 
         @Override

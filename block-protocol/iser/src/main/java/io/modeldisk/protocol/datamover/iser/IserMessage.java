@@ -11,18 +11,24 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** A buffer for one message (iSER header, PDU header and data), and the request that sends it or receives into it. */
+/**
+ * A buffer for one message (iSER header, PDU header and data). The object is also the work request that sends the message or
+ * receives into the buffer.
+ */
 final class IserMessage extends Work {
-    /** The longest data segment of a message. */
+    /** The maximum length in bytes of the data segment of a message. */
     static final int DATA_SEGMENT_BYTES = 8192;
 
-    /** Both headers. */
+    /** The length in bytes of the iSER header and the Basic Header Segment together. */
     static final int HEADER_BYTES = IserHeader.BYTES + Pdu.BHS_BYTES;
 
-    /** Headers, additional headers, data and padding; a multiple of the cache line. */
+    /**
+     * The length in bytes of a message with headers, additional headers, data and padding. The length is a multiple of the cache
+     * line size.
+     */
     static final int BYTES = 8448;
 
-    /** A message of headers alone; two cache lines. */
+    /** The length in bytes of a message without data, which is two cache lines. */
     static final int BYTES_WITHOUT_DATA = 128;
 
     private final long offset;
@@ -32,14 +38,14 @@ final class IserMessage extends Work {
     private final ScsiCommandPdu command;
     private final ByteBuffer data;
 
-    /** A command brings the data that one message can hold; the target fetches the rest. */
+    /** Limits the parameters so that the data of a command fits into one message. The target fetches the remaining data. */
     static OperationalParameters limited(OperationalParameters wishes) {
         return new OperationalParameters(true, wishes.immediateData(),
             Math.min(wishes.firstBurstBytes(), DATA_SEGMENT_BYTES), wishes.maxBurstBytes(),
             DATA_SEGMENT_BYTES, DATA_SEGMENT_BYTES, Digest.NONE, Digest.NONE);
     }
 
-    /** A message at an offset of {@code memory}. */
+    /** Creates a message at an offset of {@code memory}. */
     IserMessage(DataMemory memory, long offset, int length, String name, boolean arrives) {
         super(name, arrives);
         this.offset = offset;
@@ -51,12 +57,12 @@ final class IserMessage extends Work {
         this.command = new ScsiCommandPdu(header);
     }
 
-    /** Its offset in the memory. */
+    /** Returns the offset of the message in its memory. */
     long offset() {
         return offset;
     }
 
-    /** The whole message; the iSER header is at its start. */
+    /** Returns the whole message, which starts with the iSER header. */
     ByteBuffer whole() {
         return bytes;
     }
@@ -73,31 +79,34 @@ final class IserMessage extends Work {
         return command;
     }
 
-    /** Checks that a received message is complete; the offset of its data segment. */
+    /** Checks that a received message is complete. Returns the offset of its data segment. */
     int checkReceived(int longestDataSegment) throws ProtocolException {
         if (bytes() < HEADER_BYTES) {
-            throw new ProtocolException("a message of " + bytes() + " bytes, the headers alone have " + HEADER_BYTES);
+            throw new ProtocolException("the message has " + bytes() + " bytes, but its headers need " + HEADER_BYTES);
         }
         if (!IserHeader.isControl(bytes)) {
-            throw new ProtocolException("an iSER message of type %02Xh instead of a PDU".formatted(bytes.get(0)));
+            throw new ProtocolException(
+                "the peer sent an iSER message of type %02Xh instead of a PDU".formatted(bytes.get(0)));
         }
         int length = pdu.dataSegmentBytes();
         int start = HEADER_BYTES + pdu.ahsBytes();
         if (length > longestDataSegment) {
-            throw new ProtocolException("a data segment of " + length + " bytes, the limit is " + longestDataSegment);
+            throw new ProtocolException(
+                "the data segment has " + length + " bytes, but the limit is " + longestDataSegment);
         }
         if (start + length > bytes()) {
-            throw new ProtocolException("a data segment of " + length + " bytes in a message of " + bytes());
+            throw new ProtocolException(
+                "the data segment has " + length + " bytes, but the whole message has " + bytes());
         }
         return start;
     }
 
-    /** The received data segment. */
+    /** Returns the received data segment. */
     ByteBuffer received(int start) {
         return data.limit(start + pdu.dataSegmentBytes()).position(start);
     }
 
-    /** Fills in a PDU and its data, padded; the length of the message. */
+    /** Writes a PDU and its data, with padding, into the message. Returns the length of the message. */
     int fill(Pdu from, ByteBuffer segment) {
         bytes.put(IserHeader.BYTES, from.header(), 0, Pdu.BHS_BYTES);
         int length = segment == null ? 0 : segment.remaining();

@@ -28,13 +28,14 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * Listens for iSER connections on the addresses of this machine's RDMA devices. One thread receives the events of the connection
- * manager: {@link #accept} hands out new connections, and queue pairs are told of their end. Thread-safe.
+ * manager. {@link #accept} returns new connections. The thread closes the queue pair of a connection that the peer has closed.
+ * Thread-safe.
  */
 public final class IserPortal implements TargetPortal {
-    /** The datamover's name. */
+    /** The name of the datamover. */
     public static final String NAME = "iser";
 
-    /** Listens at the target's address: TCP and iSER use the same port number. */
+    /** Opens a portal at the address of the target. TCP and iSER use the same port number. */
     public record Opener() implements TargetPortal.Opener {
         @Override
         public TargetPortal open(InetSocketAddress address, String targetName) throws IOException {
@@ -49,16 +50,16 @@ public final class IserPortal implements TargetPortal {
 
     private static final Logger LOG = LogManager.getLogger(IserPortal.class);
     private static final int BACKLOG = 64;
-    /** The longest time until {@link #close} is noticed: no call wakes a wait for an event. */
+    /** The maximum time until the event thread notices {@link #close}. No call can wake a thread that waits for an event. */
     private static final int EVENT_POLL_MS = 100;
 
     private final RdmaDomains domains = new RdmaDomains();
     private final RdmaEventChannel channel;
     private final List<RdmaCmId> listeners = new ArrayList<>();
     private final Map<RdmaCmId, QueuePair> connections = new ConcurrentHashMap<>();
-    /** The devices of the listeners: they keep prepared memory registered until the portal has ended. */
+    /** The devices of the listeners. They keep prepared memory registered until the portal is closed. */
     private final List<RdmaDomain> prepared = new ArrayList<>();
-    /** New connections; an empty element wakes {@link #accept} at the end. */
+    /** New connections. An empty element wakes {@link #accept} when the portal is closed. */
     private final ArrayBlockingQueue<Optional<IserIncoming>> incomings = new ArrayBlockingQueue<>(BACKLOG);
     private final InetAddress host;
     private int port;
@@ -71,25 +72,26 @@ public final class IserPortal implements TargetPortal {
     }
 
     /**
-     * Listens; on the address of every RDMA device if the address is the wildcard.
+     * Opens a portal at an address. The wildcard address stands for the addresses of all RDMA devices.
      *
-     * @throws IOException if there is no RDMA, or no device has the address, or it is in use, with the reason
+     * @throws IOException if this machine has no RDMA, if no device has the address, or if the address is in use; the message
+     *     states the reason
      */
     public static IserPortal listen(InetSocketAddress address) throws IOException {
         if (address.isUnresolved()) {
-            throw new IOException("cannot listen on " + address.getHostString() + ": unknown host");
+            throw new IOException("cannot listen on " + address.getHostString() + ": the host is unknown");
         }
         Rdma.ensureAvailability();
         List<InetAddress> available = Rdma.addresses();
         List<InetAddress> wanted = address.getAddress().isAnyLocalAddress() ? available : List.of(address.getAddress());
         if (wanted.isEmpty()) {
             throw new IOException("no RDMA device has an IPv4 address (devices: " + String.join(", ", Rdma.devices())
-                + "); `ip addr` shows and sets them");
+                + "); set an address with `ip addr add`");
         }
         IserPortal portal = new IserPortal(RdmaEventChannel.createEventChannel(), address);
         try {
             for (InetAddress one : wanted) {
-                // With port 0, all addresses get the port that the system chose for the first.
+                // With port 0, all addresses get the port that the system chose for the first address.
                 portal.listen(new InetSocketAddress(one, portal.port), available);
             }
         } catch (IOException e) {
@@ -111,7 +113,7 @@ public final class IserPortal implements TargetPortal {
             port = ((InetSocketAddress) id.getSource()).getPort();
         } catch (IOException e) {
             throw new IOException("cannot listen for iSER on " + text(address) + ": " + e.getMessage()
-                + "; the addresses of RDMA devices (" + String.join(", ", Rdma.devices()) + ") are " + available, e);
+                + "; the RDMA devices (" + String.join(", ", Rdma.devices()) + ") have the addresses " + available, e);
         }
     }
 
@@ -166,7 +168,7 @@ public final class IserPortal implements TargetPortal {
         return domains;
     }
 
-    /** From now on the queue pair of a connection is told of its end. */
+    /** Registers a queue pair, which is closed from now on when its peer closes the connection. */
     void opened(RdmaCmId id, QueuePair queue) {
         connections.put(id, queue);
         queue.releaseAtEnd(() -> connections.remove(id));
@@ -175,7 +177,7 @@ public final class IserPortal implements TargetPortal {
     private void run() {
         boolean listening = true;
         try {
-            // The identifiers of connections use the channel, which must stay until the last of them is gone.
+            // The identifiers of connections use the channel, so the channel must exist until the last connection is released.
             while (!closed || !connections.isEmpty()) {
                 if (closed && listening) {
                     listening = false;
@@ -192,18 +194,18 @@ public final class IserPortal implements TargetPortal {
             leaveDomains();
             channel.destroyEventChannel();
         } catch (IOException | RuntimeException e) {
-            LOG.error("the thread for iSER events of {} ended: {}", this, e.toString());
+            LOG.error("the thread for iSER events of {} has stopped: {}", this, e.toString());
         } finally {
             close();
         }
     }
 
-    /** A failure of one connection does not concern the others. */
+    /** Handles an event. A failure for one connection does not affect the other connections. */
     private void handleAlone(EventType type, RdmaCmEvent event) {
         try {
             handle(type, event);
         } catch (IOException | RuntimeException e) {
-            LOG.warn("{} cannot be handled: {}", type, e.toString());
+            LOG.warn("the RDMA event {} cannot be handled: {}", type, e.toString());
         }
     }
 
@@ -214,19 +216,19 @@ public final class IserPortal implements TargetPortal {
                 IserIncoming incoming = new IserIncoming(this, id,
                     ConnectionDetails.shared().lastEvent(channel).privateData());
                 if (closed || !incomings.offer(Optional.of(incoming))) {
-                    LOG.warn("iSER connection from {} refused: {} others are waiting", incoming.peerAddress(), BACKLOG);
+                    LOG.warn("the iSER connection from {} is refused; {} others wait", incoming.peerAddress(), BACKLOG);
                     incoming.close();
                 }
             }
             case RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_CONNECT_ERROR, RDMA_CM_EVENT_UNREACHABLE,
                 RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_DEVICE_REMOVAL -> {
                 QueuePair queue = id == null ? null : connections.get(id);
-                LOG.debug("{}: {}", queue == null ? "a connection that is gone" : queue.peer(), type);
+                LOG.debug("{}: RDMA event {}", queue == null ? "an unknown connection" : queue.peer(), type);
                 if (queue != null) {
                     queue.peerClosed();
                 }
             }
-            default -> LOG.debug("iSER acceptor: {}", type);
+            default -> LOG.debug("the RDMA event {} is ignored", type);
         }
     }
 
@@ -245,7 +247,7 @@ public final class IserPortal implements TargetPortal {
         return text(localAddress());
     }
 
-    /** Stops listening; the portal's resources are released when the last of its connections has ended. */
+    /** Stops listening. The portal releases its resources after its last connection was released. */
     @Override
     public void close() {
         closed = true;

@@ -1,26 +1,29 @@
 package io.modeldisk.protocol.datamover.iser;
 
 /**
- * The four bytes in which each end of an iSER connection over InfiniBand or RoCE states the features that it does not use (annex
- * on iSER of the InfiniBand architecture; Linux: {@code iser_cm_hdr}).
+ * The four bytes of private data on an iSER connection over InfiniBand or RoCE. In these bytes, each peer states the features
+ * that it does not use (annex on iSER of the InfiniBand architecture; Linux: {@code iser_cm_hdr}).
  */
 final class IserPrivateData {
-    /** Zero-based addresses are not used. Every known implementation sets this bit. */
+    /** The peer does not use zero-based addresses. Every known implementation sets this bit. */
     private static final int NO_ZERO_BASED_ADDRESSES = 0x80;
     private static final int NO_SEND_WITH_INVALIDATE = 0x40;
 
     private IserPrivateData() {}
 
     /**
-     * The bytes of this end.
+     * Returns the private data of this peer.
      *
-     * @param invalidates of an initiator: whether its keys may be invalidated; of a target: whether it will invalidate them
+     * @param invalidates for an initiator: whether its keys may be invalidated; for a target: whether the target will invalidate
+     *     keys
      */
     static byte[] bytes(boolean invalidates) {
         return new byte[]{(byte) (NO_ZERO_BASED_ADDRESSES | (invalidates ? 0 : NO_SEND_WITH_INVALIDATE)), 0, 0, 0};
     }
 
-    /** Whether an initiator with these bytes wants its keys invalidated; without bytes it does not. */
+    /**
+     * Returns whether an initiator with this private data wants its keys invalidated. An initiator without private data does not.
+     */
     static boolean wantsInvalidation(byte[] said) {
         return said.length > 0 && (said[0] & NO_ZERO_BASED_ADDRESSES) != 0 && (said[0] & NO_SEND_WITH_INVALIDATE) == 0;
     }

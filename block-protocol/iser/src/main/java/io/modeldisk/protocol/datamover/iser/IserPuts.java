@@ -2,25 +2,25 @@ package io.modeldisk.protocol.datamover.iser;
 
 import io.modeldisk.platform.time.NanoClock;
 
-/** The reads whose last WRITE and response are being sent, in the order of sending. Thread-safe. */
+/** The reads (puts) whose last RDMA WRITE and response are in flight, in the order of sending. Thread-safe. */
 final class IserPuts {
     private final IserTransfer[] inFlight;
     private final NanoClock clock;
     private int count;
 
-    /** Room for all transfers at once. */
+    /** Creates an empty list with capacity for {@code slots} reads. */
     IserPuts(int slots, NanoClock clock) {
         this.clock = clock;
         inFlight = new IserTransfer[slots];
     }
 
-    /** Adds a put whose response has this StatSN. */
+    /** Adds a read. {@code statSn} is the StatSN of its response. */
     synchronized void add(IserTransfer put, int statSn) {
         put.putBegins(statSn, clock.nanoTime());
         inFlight[count++] = put;
     }
 
-    /** Removes a put that has ended, if it is there. */
+    /** Removes a completed read, if the list contains it. */
     synchronized void remove(IserTransfer put) {
         for (int i = 0; i < count; i++) {
             if (inFlight[i] == put) {
@@ -31,12 +31,12 @@ final class IserPuts {
         }
     }
 
-    /** The oldest one if its response is acknowledged by {@code expStatSn}, else null. */
+    /** Returns the oldest read if {@code expStatSn} acknowledges its response. Otherwise returns null. */
     synchronized IserTransfer acknowledged(int expStatSn) {
         return count > 0 && inFlight[0].putStatSn() - expStatSn < 0 ? inFlight[0] : null;
     }
 
-    /** When the oldest put began; 0 if there is none. */
+    /** Returns the time at which the oldest read was added, or 0 if the list is empty. */
     synchronized long sinceNs() {
         return count > 0 ? inFlight[0].putSinceNs() : 0;
     }

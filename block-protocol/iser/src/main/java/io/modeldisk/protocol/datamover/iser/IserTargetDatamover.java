@@ -28,18 +28,23 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * The target's end of an iSER connection (RFC 7145). RDMA READs fetch the data that did not come with a write's command, RDMA
- * WRITEs put the data of a read, the last one in one post with the response. Many are under way at a time. Unsolicited Data-Out
- * is never agreed on.
+ * The datamover of a target over iSER (RFC 7145). RDMA READs fetch the data of a write that did not arrive with its command. RDMA
+ * WRITEs send the data of a read. The last WRITE is posted together with the response. Many transfers are in progress at the same
+ * time. The target never agrees to unsolicited Data-Out PDUs.
  */
 public final class IserTargetDatamover implements TargetDatamover {
-    /** The RDMA requests of a connection: the READs of a few long writes, and the WRITEs and responses of many reads. */
+    /**
+     * The maximum number of RDMA requests in flight on a connection. This number suffices for the READs of a few long writes, and
+     * for the WRITEs and responses of many reads.
+     */
     private static final int RDMA_REQUESTS = 128;
 
-    /** The most WRITEs under way that are not the last of their read. */
+    /** The maximum number of WRITEs in flight that are not the last WRITE of their read. */
     private static final int WRITES = 16;
 
-    /** The target alone posts RDMA requests, so that a peer that has not logged in can reach no memory of it. */
+    /**
+     * Local rights, because only the target posts RDMA requests. So a peer without a login cannot access memory of the target.
+     */
     static final MemoryRights DATA_RIGHTS = MemoryRights.LOCAL;
 
     private final IserChannel channel;
@@ -61,9 +66,9 @@ public final class IserTargetDatamover implements TargetDatamover {
     private OperationalParameters parameters = OperationalParameters.DEFAULTS;
 
     /**
-     * Takes over a queue pair that is not connected yet, and posts its receives.
+     * Owns a queue pair that is not connected yet, and posts its receives.
      *
-     * @param slots the most transfers at one time, each with its own {@link DataTransfer#slot()}
+     * @param slots the maximum number of transfers at one time, each with its own {@link DataTransfer#slot()}
      * @param invalidates whether responses invalidate a key that their command advertised, as agreed with the initiator
      */
     IserTargetDatamover(QueuePair queue, Numbering numbering, int slots, boolean invalidates) throws IOException {
@@ -78,7 +83,7 @@ public final class IserTargetDatamover implements TargetDatamover {
                 transfers[i] = queue.add(new IserTransfer(channel.kept(i)));
             }
             for (int i = 0; i < WRITES; i++) {
-                writes[i] = queue.add(new Work("RDMA WRITE of a read's data", false));
+                writes[i] = queue.add(new Work("an RDMA WRITE of read data", false));
             }
             read = queue.prepare(WorkRequests.send(IbvSendWR.IBV_WR_RDMA_READ, 0, 1));
             lastRead = queue.prepare(WorkRequests.send(IbvSendWR.IBV_WR_RDMA_READ, IbvSendWR.IBV_SEND_SIGNALED, 1));
@@ -123,7 +128,7 @@ public final class IserTargetDatamover implements TargetDatamover {
     public void receiveControl(ControlListener listener) throws IOException {
         queue.enter();
         try {
-            // No transfer ends before full-feature phase.
+            // Every arrival is a message, because no transfer begins before the full-feature phase.
             IserMessage message = (IserMessage) channel.awaitArrival();
             int start = check(message);
             listener.controlNotify(message.pdu(), message.received(start));
@@ -150,10 +155,10 @@ public final class IserTargetDatamover implements TargetDatamover {
         }
     }
 
-    /** Checks a message's lengths; returns where its data segment starts. */
+    /** Checks the lengths of a message. Returns the offset of its data segment. */
     private int check(IserMessage message) throws ProtocolException {
         int longest = Math.min(parameters.ownDataSegmentBytes(), IserMessage.DATA_SEGMENT_BYTES);
-        // A copy, because the message's place is reused before the header is asked for.
+        // The header is copied, because the buffer of the message is reused before received() is called.
         received.header().put(0, message.pdu().header(), 0, Pdu.BHS_BYTES);
         return message.checkReceived(longest);
     }
@@ -163,12 +168,13 @@ public final class IserTargetDatamover implements TargetDatamover {
         endAcknowledgedPuts(listener, message.command().expStatSn());
         switch (message.pdu().opcode()) {
             case Opcode.SCSI_COMMAND -> listener.commandNotify(message.command(), commandData.of(message, start));
-            case Opcode.DATA_OUT -> throw new ProtocolException("a Data-Out PDU, but InitialR2T=Yes was agreed on");
+            case Opcode.DATA_OUT -> throw new ProtocolException(
+                "the initiator sent a Data-Out PDU, but InitialR2T=Yes was agreed");
             default -> listener.controlNotify(message.pdu(), message.received(start));
         }
     }
 
-    /** The data that came in a command's message. */
+    /** The data that arrived in the message of a command. */
     private final class CommandData implements ImmediateData {
         private IserMessage message;
         private int start;
@@ -183,7 +189,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         public DataArrival moveTo(DataTransfer transfer, boolean wanted) throws IOException {
             ScsiCommandPdu command = message.command();
             if (command.writes() && !command.isFinal()) {
-                throw new ProtocolException("a command that announces Data-Out PDUs, but InitialR2T=Yes was agreed on");
+                throw new ProtocolException("a command announces Data-Out PDUs, but InitialR2T=Yes was agreed");
             }
             IserTransfer state = transfers[transfer.slot()];
             int length = command.dataSegmentBytes();
@@ -214,7 +220,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         }
     }
 
-    /** Ends the puts whose status the initiator has acknowledged: the device has finished with them. */
+    /** Completes the reads whose status the initiator has acknowledged. The device has already processed their requests. */
     private void endAcknowledgedPuts(Listener listener, int expStatSn) throws IOException {
         for (IserTransfer put = puts.acknowledged(expStatSn); put != null; put = puts.acknowledged(expStatSn)) {
             queue.awaitEnd(put, put.turn());
@@ -299,7 +305,7 @@ public final class IserTargetDatamover implements TargetDatamover {
     public void forget(DataTransfer transfer) {
         IserTransfer state = transfers[transfer.slot()];
         state.forget();
-        // The device must not use memory that another task may get next.
+        // The device must not access memory that another task may use next.
         if (state.lastWrite() != null) {
             queue.awaitOver(state.lastWrite(), state.lastWriteTurn());
             state.writesEnded();
@@ -310,7 +316,7 @@ public final class IserTargetDatamover implements TargetDatamover {
 
     @Override
     public int dataPduCount(DataTransfer transfer) {
-        // There are no Data-In and R2T PDUs over iSER.
+        // iSER has no Data-In and R2T PDUs.
         return 0;
     }
 
@@ -356,7 +362,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         }
         queue.enter();
         try {
-            // The device completes requests in order: earlier ones are complete too.
+            // The device completes requests in order, so the earlier requests are complete too.
             queue.awaitEnd(state.lastWrite(), state.lastWriteTurn());
             state.writesEnded();
         } finally {
@@ -364,7 +370,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         }
     }
 
-    /** Prepares the response that follows a read's last WRITE. */
+    /** Prepares the response that follows the last WRITE of a read. */
     private void respond(SVCPostSend chain, IserTransfer state, long residual) throws IOException {
         IserMessage message = state.response();
         IserHeader.begin(message.whole());
@@ -390,7 +396,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         int longest = Math.min(parameters.peerDataSegmentBytes(), IserMessage.DATA_SEGMENT_BYTES);
         if (length > longest) {
             throw new ProtocolException(
-                "a data segment of " + length + " bytes is due, the other side takes " + longest);
+                "a data segment of " + length + " bytes exceeds the limit of the initiator: " + longest);
         }
         queue.enter();
         try {
@@ -420,7 +426,10 @@ public final class IserTargetDatamover implements TargetDatamover {
         }
     }
 
-    /** Takes the key that a task advertised and its response invalidates; 0 if there is none. */
+    /**
+     * Returns the key that a task advertised and that its response invalidates, or 0 if there is none. Returns each key only
+     * once.
+     */
     private int takeKeyOf(int initiatorTaskTag) {
         for (IserTransfer transfer : transfers) {
             int key = transfer.takeAdvertisedKey(initiatorTaskTag);
@@ -431,7 +440,9 @@ public final class IserTargetDatamover implements TargetDatamover {
         return 0;
     }
 
-    /** Whether a PDU may be the last one of its connection, whose end would overtake it. */
+    /**
+     * Returns whether a PDU may be the last PDU of its connection. The connection must not be closed before such a PDU is sent.
+     */
     private static boolean mayBeTheLast(int opcode) {
         return opcode == Opcode.LOGOUT_RESPONSE || opcode == Opcode.LOGIN_RESPONSE || opcode == Opcode.REJECT;
     }
@@ -441,7 +452,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         long message = channel.sendingSinceNs();
         long put = puts.sinceNs();
         long sending = message == 0 || put != 0 && put - message < 0 ? put : message;
-        // A message arrives as a whole: none is ever in the middle of being received.
+        // The device delivers only whole messages, so no message is partly received.
         return new Liveness(0, channel.lastReceivedNs(), sending);
     }
 

@@ -8,8 +8,8 @@ import io.modeldisk.protocol.rdma.Work;
 import java.nio.ByteBuffer;
 
 /**
- * The iSER state of a transfer: the memory that the initiator advertised, and the request that READs it, or WRITEs it and sends
- * the response.
+ * The iSER state of a transfer: the memory that the initiator advertised, and the work request for the data. For a write, the
+ * work request READs the data. For a read, it WRITEs the data and sends the response.
  */
 final class IserTransfer extends Work {
     private final IserMessage response;
@@ -32,14 +32,14 @@ final class IserTransfer extends Work {
     private volatile int advertisedKey;
 
     /**
-     * @param response of this transfer alone: the message that follows the last WRITE of a read
+     * @param response the message of this transfer for the response after the last WRITE of a read
      */
     IserTransfer(IserMessage response) {
         super("moving a command's data by RDMA", true);
         this.response = response;
     }
 
-    /** Begins a task, with the memory that its command advertises and the length of its immediate data. */
+    /** Begins a task. {@code message} has the memory that the command advertises, and {@code broughtBytes} of immediate data. */
     void begin(DataTransfer begun, ByteBuffer message, int broughtBytes) {
         transfer = begun;
         put = false;
@@ -58,8 +58,8 @@ final class IserTransfer extends Work {
     }
 
     /**
-     * Takes a key that the task with this tag advertised, once; 0 if it advertised none, or has another transfer. For the thread
-     * that holds the lock for sending.
+     * Returns the key that the task with this tag advertised, and removes the key. Returns 0 if the task advertised no key or has
+     * another transfer. The caller holds the lock for sending.
      */
     int takeAdvertisedKey(int initiatorTaskTag) {
         int key = advertisedKey;
@@ -70,7 +70,10 @@ final class IserTransfer extends Work {
         return key;
     }
 
-    /** The error of the command's data: more than agreed, or no memory for the rest of it; null if there is none. */
+    /**
+     * Returns the error in the data of the command, or null if there is none. Errors are more immediate data than agreed, and no
+     * advertised memory for the remaining data.
+     */
     DataError check(ScsiCommandPdu command, OperationalParameters agreed) {
         if (unsolicitedBytes > (agreed.immediateData() ? agreed.firstBurstBytes() : 0)) {
             return DataError.UNEXPECTED_UNSOLICITED_DATA;
@@ -88,13 +91,13 @@ final class IserTransfer extends Work {
         return response;
     }
 
-    /** Notes a WRITE that is not the last. */
+    /** Records a WRITE that is not the last WRITE of its read. */
     void writing(Work write, int turn) {
         lastWrite = write;
         lastWriteTurn = turn;
     }
 
-    /** The newest WRITE that is not the last of its read; null if all of them have ended. */
+    /** Returns the newest WRITE that is not the last WRITE of its read, or null if all such WRITEs have completed. */
     Work lastWrite() {
         return lastWrite;
     }
@@ -107,14 +110,14 @@ final class IserTransfer extends Work {
         lastWrite = null;
     }
 
-    /** Begins to send its last WRITE and the response. */
+    /** Records that the last WRITE and the response are about to be sent. */
     void putBegins(int statSn, long nowNs) {
         put = true;
         putStatSn = statSn;
         putSinceNs = nowNs;
     }
 
-    /** Whether it is a put: it ends with its response. */
+    /** Returns whether the work request sends the last WRITE and the response of a read. */
     boolean isPut() {
         return put;
     }
@@ -131,7 +134,7 @@ final class IserTransfer extends Work {
         return writeStag;
     }
 
-    /** The tagged offset of byte {@code position} of a write: the advertised memory begins behind the immediate data. */
+    /** Returns the tagged offset of byte {@code position} of a write. The advertised memory begins after the immediate data. */
     long writeOffset(int position) {
         return writeBaseOffset + position - unsolicitedBytes;
     }
@@ -140,12 +143,12 @@ final class IserTransfer extends Work {
         return readStag;
     }
 
-    /** The tagged offset of byte {@code position} of a read. */
+    /** Returns the tagged offset of byte {@code position} of a read. */
     long readOffset(int position) {
         return readBaseOffset + position;
     }
 
-    /** Notes a READ up to this byte, whose end is awaited. */
+    /** Records that a READ is in flight for the data before byte {@code end}. */
     void requested(int end) {
         requestedBytes = end;
         awaited = true;
@@ -155,14 +158,14 @@ final class IserTransfer extends Work {
         return requestedBytes;
     }
 
-    /** Whether the end of a READ is awaited; true once for each. */
+    /** Returns whether the completion of a READ is awaited. Returns true only once for each READ. */
     boolean takeAwaited() {
         boolean result = awaited;
         awaited = false;
         return result;
     }
 
-    /** The data is not awaited any more. */
+    /** Records that the data is no longer awaited. */
     void forget() {
         advertisedKey = 0;
         awaited = false;

@@ -1,2 +1,5 @@
-/** The iSER datamover (RFC 7145): PDUs as messages, data by RDMA, which the target READs and WRITEs. Knows nothing of SCSI. */
+/**
+ * The iSER datamover (RFC 7145). Each PDU is a message. The target moves the data by RDMA READs and WRITEs. This package must not
+ * interpret SCSI commands.
+ */
 package io.modeldisk.protocol.datamover.iser;

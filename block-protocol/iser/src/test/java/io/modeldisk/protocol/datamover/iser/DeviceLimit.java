@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/** A control group that limits the RDMA resources of a process (the kernel's rdma controller). Needs root. */
+/** A control group that limits the RDMA resources of a process through the rdma controller of the kernel. Needs root. */
 final class DeviceLimit implements AutoCloseable {
     private final Path root = Path.of("/sys/fs/cgroup");
     private final Path group = root.resolve("modeldisk-test");
@@ -22,7 +22,10 @@ final class DeviceLimit implements AutoCloseable {
         Files.createDirectory(group);
     }
 
-    /** Limits a process on every device: {@code hca_object=N} counts the objects that it makes from now on. */
+    /**
+     * Limits the RDMA resources of a process on every device. For example, {@code hca_object=N} limits the objects that the
+     * process creates from now on.
+     */
     void confine(long pid, String limit) throws IOException {
         for (String device : Rdma.devices()) {
             Files.writeString(group.resolve("rdma.max"), device + " " + limit);
@@ -32,7 +35,7 @@ final class DeviceLimit implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        // The remaining processes return to the root: only an empty group can be removed.
+        // All processes move to the root group, because only an empty group can be removed.
         for (String pid : Files.readAllLines(group.resolve("cgroup.procs"))) {
             Files.writeString(root.resolve("cgroup.procs"), pid);
         }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Tag;
 final class IserDatamoverTest extends DatamoverContract {
     @BeforeAll
     static void needsADevice() {
-        assumeTrue(Rdma.isAvailable(), "there is no RDMA: " + Rdma.unavailabilityCause());
+        assumeTrue(Rdma.isAvailable(), "this test needs RDMA: " + Rdma.unavailabilityCause());
     }
 
     @Override

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A failure over iSER ends its command or its connection, and no other. */
+/** Tests that a failure over iSER affects only its own command or connection. */
 @Tag("softroce")
 class IserFaultTest extends IserFixture {
     private static final String NOBODY = "10.9.0.99";
@@ -33,13 +33,13 @@ class IserFaultTest extends IserFixture {
     @ParameterizedTest
     @CsvSource({"UNKNOWN_TAG,false", "UNKNOWN_TAG,true", "TOO_SHORT,false", "TOO_SHORT,true",
         "OF_ANOTHER_SESSION,false", "OF_ANOTHER_SESSION,true", "WRONG_OFFSET,false", "WRONG_OFFSET,true"})
-    void wrongAdvertisementFailsItsCommandAndNoOtherSession(LyingInitiator.Lie lie, boolean writes)
+    void commandWithWrongMemoryAdvertisementFailsWithoutEffectOnOtherSessions(LyingInitiator.Lie lie, boolean writes)
         throws Exception {
         byte[] before = serving.fill(lie.ordinal());
         RememberingPortal another = new RememberingPortal(
             new IserInitiatorPortal(new IserConnector(), serving.server.localAddress()));
         try (DataMemory small = DataMemory.allocate(Serving.BLOCK); IscsiSession bystander = login(another)) {
-            // Registers the memory in another protection domain than the liar's.
+            // The read registers the memory in another protection domain than that of the lying initiator.
             assertThat(run(bystander, bystander.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES)))
                 .isEqualTo("GOOD");
             int foreign = another.last().channel().registered(memory).remoteKey(0);
@@ -51,7 +51,7 @@ class IserFaultTest extends IserFixture {
                 assertThat(run(liar, writes
                     ? liar.acquire(PATIENCE_NANOS).write(0, 0, BLOCKS, memory, 0, BYTES)
                     : liar.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES))).isNotEqualTo("GOOD");
-                await("the session with the liar ends", () -> !liar.isOpen());
+                await("the session of the lying initiator closes", () -> !liar.isOpen());
             }
             assertThat(memory.segment(0, 2 * BYTES).toArray(ValueLayout.JAVA_BYTE)).isEqualTo(bystanders);
             assertThat(serving.contents(0, before.length)).isEqualTo(before);
@@ -64,26 +64,29 @@ class IserFaultTest extends IserFixture {
         }
     }
 
-    /** A peer cannot invalidate memory of a user process: its device refuses, which shows that the key came with the response. */
+    /**
+     * The device of the initiator refuses to invalidate memory of a user process. So the failure shows that the response
+     * contained the key.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void responseInvalidatesAKeyOfItsCommandIfTheInitiatorAsks(boolean writes) throws Exception {
+    void responseInvalidatesTheKeyOfItsCommandIfTheInitiatorRequestsInvalidation(boolean writes) throws Exception {
         InitiatorPortal asking = new IserInitiatorPortal(new IserConnector(true), serving.server.localAddress());
         try (IscsiSession bystander = login(iser()); IscsiSession session = login(asking)) {
-            // Immediate data is not advertised.
+            // A command with immediate data advertises no memory.
             assertThat(run(session, session.acquire(PATIENCE_NANOS).write(0, 0, 1, memory, 0, Serving.BLOCK)))
                 .isEqualTo("GOOD");
             assertThat(run(session, writes
                 ? session.acquire(PATIENCE_NANOS).write(0, 0, BLOCKS, memory, 0, BYTES)
                 : session.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES))).isNotEqualTo("GOOD");
-            await("the session that asked for it ends", () -> !session.isOpen());
+            await("the session that requested invalidation closes", () -> !session.isOpen());
             assertThat(run(bystander, bystander.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES)))
                 .isEqualTo("GOOD");
         }
     }
 
     @Test
-    void unknownAddressFailsTheConnectionInTime() {
+    void connectToAnUnknownAddressFailsInTime() {
         InitiatorPortal way = new IserInitiatorPortal(connector, new InetSocketAddress(NOBODY, 3260));
         assertThatThrownBy(() -> way.connect(new Unnumbered(), 1, 10_000, NanoClock.SYSTEM))
             .isInstanceOf(IOException.class)
@@ -91,7 +94,7 @@ class IserFaultTest extends IserFixture {
     }
 
     @Test
-    void refusalByTheTargetNamesItsLog() throws Exception {
+    void errorOfARefusedConnectionRefersToTheShardsLog() throws Exception {
         try (IserPortal refusing = IserPortal.listen(new InetSocketAddress(address, 0))) {
             Thread refuser = Thread.ofPlatform().start(() -> {
                 try {
@@ -109,17 +112,17 @@ class IserFaultTest extends IserFixture {
     }
 
     @Test
-    void targetThatNeverAnswersFailsTheConnectionInTime() throws Exception {
+    void connectToASilentTargetFailsInTime() throws Exception {
         try (IserPortal silent = IserPortal.listen(new InetSocketAddress(address, 0))) {
             InitiatorPortal way = new IserInitiatorPortal(connector, silent.localAddress());
             assertThatThrownBy(() -> way.connect(new Unnumbered(), 1, 1_000, NanoClock.SYSTEM))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("does not answer over RDMA").hasMessageContaining("rping");
+                .hasMessageContaining("does not respond over RDMA").hasMessageContaining("rping");
         }
     }
 
     @Test
-    void connectionThatNeverLogsInIsClosed() throws Exception {
+    void connectionWithoutALoginIsClosed() throws Exception {
         try (InitiatorDatamover mute = iser().connect(new Unnumbered(), 1, 20_000, NanoClock.SYSTEM);
             IscsiSession session = login(iser())) {
             assertThatThrownBy(() -> mute.receive(null)).isInstanceOf(IOException.class);
@@ -129,7 +132,7 @@ class IserFaultTest extends IserFixture {
     }
 
     @Test
-    void killedInitiatorLeavesNothingAtTheTarget() throws Exception {
+    void targetReleasesAllResourcesOfAKilledInitiator() throws Exception {
         try (IscsiSession session = login(iser())) {
             for (int i = 0; i < 3; i++) {
                 try (IserVictim victim = IserVictim.initiator(serving.server.localAddress())) {
@@ -143,7 +146,7 @@ class IserFaultTest extends IserFixture {
     }
 
     @Test
-    void killedTargetEndsItsSessionsCommands() throws Exception {
+    void commandFailsAndSessionClosesIfTheTargetIsKilled() throws Exception {
         try (IserVictim victim = IserVictim.target(address)) {
             InetSocketAddress portal = victim.awaitPortal(address);
             try (IscsiSession session = login(portal, new IserInitiatorPortal(connector, portal))) {
@@ -154,13 +157,13 @@ class IserFaultTest extends IserFixture {
                     || !run(session, session.acquire(PATIENCE_NANOS).write(0, 0, BLOCKS, memory, 0, BYTES))
                         .equals("GOOD"));
                 killer.join();
-                await("the session with the dead target ends", () -> !session.isOpen());
+                await("the session with the killed target closes", () -> !session.isOpen());
             }
         }
     }
 
     @Test
-    void targetThatMayNotLockItsMemoryRefusesToStart() throws Exception {
+    void targetDoesNotStartIfItMayNotLockItsMemory() throws Exception {
         try (IserVictim target = IserVictim.target(address, locking(64 << 10))) {
             target.awaitEnd();
             assertThat(target.output()).contains("cannot be registered with the RDMA device")
@@ -169,7 +172,7 @@ class IserFaultTest extends IserFixture {
     }
 
     @Test
-    void targetAtItsLimitOfLockedMemoryRefusesIserAndServesTcp() throws Exception {
+    void targetAtItsLimitOfLockedMemoryRefusesIserButServesTcp() throws Exception {
         try (IserVictim target = IserVictim.target(address, locking(Serving.MEMORY_BYTES + (64 << 10)))) {
             InetSocketAddress portal = target.awaitPortal(address);
             for (int i = 0; i < 2; i++) {
@@ -182,10 +185,10 @@ class IserFaultTest extends IserFixture {
         }
     }
 
-    /** Too little for the messages, and too little for the data. */
+    /** The first limit is too low for the messages, and the second for the data. */
     @ParameterizedTest
     @ValueSource(ints = {64 << 10, 2 << 20})
-    void initiatorThatMayNotLockMemoryNamesTheLimit(int mayLock) throws Exception {
+    void errorNamesTheLimitIfTheInitiatorMayNotLockMemory(int mayLock) throws Exception {
         try (IserVictim initiator = IserVictim.initiator(serving.server.localAddress(), locking(mayLock))) {
             initiator.awaitEnd();
             assertThat(initiator.output()).contains("cannot be registered with the RDMA device")
@@ -194,15 +197,18 @@ class IserFaultTest extends IserFixture {
         serving.awaitNothingLeft();
     }
 
-    /** The start of a command line that limits locked memory, and drops the capability by which root has no limit. */
+    /**
+     * Returns the start of a command line that limits locked memory. The command drops the capability that exempts root from the
+     * limit.
+     */
     private static String[] locking(int bytes) {
         return new String[]{"setpriv", "--bounding-set", "-ipc_lock", "--inh-caps", "-ipc_lock", "prlimit",
             "--memlock=" + bytes};
     }
 
-    /** The kernel's limit of one process stands for a device without free queue pairs. */
+    /** A kernel limit for one process simulates a device without free queue pairs. */
     @Test
-    void targetWithoutFreeQueuePairsRefusesConnectionsAndServesTheOthers() throws Exception {
+    void targetWithoutFreeQueuePairsRefusesOnlyNewConnections() throws Exception {
         List<IscsiSession> sessions = new ArrayList<>();
         try (DeviceLimit limit = new DeviceLimit(); IserVictim target = IserVictim.target(address)) {
             InetSocketAddress portal = target.awaitPortal(address);
@@ -220,7 +226,7 @@ class IserFaultTest extends IserFixture {
                     .isEqualTo("GOOD");
             }
             sessions.removeLast().close();
-            await("the next one finds room", () -> mayLogIn(portal));
+            await("a new session can log in", () -> mayLogIn(portal));
         } finally {
             sessions.forEach(IscsiSession::close);
         }

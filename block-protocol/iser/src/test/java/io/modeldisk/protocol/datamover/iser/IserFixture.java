@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** A server on this machine's first RDMA device, over TCP and iSER, and sessions with it. */
+/** Starts a target on the first RDMA device of this machine, over TCP and iSER, and opens sessions with the target. */
 abstract class IserFixture {
     static final int MIB = 1 << 20;
     static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -39,7 +39,7 @@ abstract class IserFixture {
 
     @BeforeEach
     void serve() throws IOException {
-        assumeTrue(Rdma.isAvailable(), "there is no RDMA: " + Rdma.unavailabilityCause());
+        assumeTrue(Rdma.isAvailable(), "this test needs RDMA: " + Rdma.unavailabilityCause());
         address = Rdma.addresses().getFirst();
         memory = DataMemory.allocate(8 * MIB);
         serving = new Serving(context -> context.listen(new InetSocketAddress(address, 0))
@@ -73,7 +73,7 @@ abstract class IserFixture {
         return new IserInitiatorPortal(connector, serving.server.localAddress());
     }
 
-    /** Runs a request to its end; its status. */
+    /** Runs a request until it completes. Returns the status of the request. */
     String run(IscsiSession session, IoRequest request) throws Exception {
         session.submit(request.onCompletion(done -> ends.add(done.describeEnd())));
         return ends.poll(30, TimeUnit.SECONDS);

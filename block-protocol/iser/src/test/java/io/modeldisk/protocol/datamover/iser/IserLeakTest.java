@@ -21,8 +21,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A connection that was opened, used and closed leaves no resource behind: no device resource that the kernel counts (iproute2's
- * {@code rdma}), no file descriptor and no thread. {@code -Diser.connects=N} sets the number of connections.
+ * Tests that connections release all resources after they were opened, used and closed. The resources are the device resources
+ * that the kernel counts (iproute2's {@code rdma}), file descriptors and threads. {@code -Diser.connects=N} sets the number of
+ * connections.
  */
 @Tag("softroce")
 class IserLeakTest extends IserFixture {
@@ -32,7 +33,7 @@ class IserLeakTest extends IserFixture {
     private static final int MOST_AT_ONCE = 4;
     private static final Pattern COUNT = Pattern.compile("(qp|cq|pd|mr|cm_id|ctx) (\\d+)");
 
-    /** The number of each kind of resource that a connection takes. */
+    /** Returns the number of resources of each kind that connections use. */
     private static Map<String, Long> counts() {
         Map<String, Long> counts = new TreeMap<>();
         try {
@@ -43,7 +44,7 @@ class IserLeakTest extends IserFixture {
                 counts.merge(matcher.group(1), Long.parseLong(matcher.group(2)), Long::sum);
             }
             counts.put("descriptors", entries("/proc/self/fd"));
-            // The JVM starts and stops these threads.
+            // Threads of a ForkJoinPool do not count, because the JVM starts and stops them.
             counts.put("threads", Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> !thread.getName().startsWith("ForkJoinPool")).count());
             return counts;
@@ -62,19 +63,19 @@ class IserLeakTest extends IserFixture {
         return after.entrySet().stream().allMatch(entry -> entry.getValue() <= before.getOrDefault(entry.getKey(), 0L));
     }
 
-    /** Opens one connection, uses it, and ends it in one of four ways. */
+    /** Opens one connection, uses the connection, and closes it in one of four ways. */
     private void connectAndEnd(int number) throws Exception {
         switch (number % 4) {
             case 0 -> {
                 try (InitiatorDatamover _ = iser().connect(new Unnumbered(), 1, 20_000, NanoClock.SYSTEM)) {
-                    // Never logs in.
+                    // This connection never logs in.
                 }
             }
             case 1 -> login(iser()).close();
             default -> {
                 RememberingPortal way = new RememberingPortal(iser());
                 IscsiSession session = login(way);
-                // Torn down in the middle of RDMA READs or WRITEs.
+                // The connection is closed while RDMA READs or WRITEs are in flight.
                 for (int i = 0; i < 2; i++) {
                     session.submit(number % 4 == 2
                         ? session.acquire(PATIENCE_NANOS).write(0, 0, BLOCKS, memory, i * BYTES, BYTES)
@@ -89,20 +90,20 @@ class IserLeakTest extends IserFixture {
     }
 
     @Test
-    void connectionsLeaveNoQueuePairNoRegionNoDescriptorAndNoThread() throws Exception {
+    void closedConnectionsReleaseAllDeviceResourcesDescriptorsAndThreads() throws Exception {
         try (IscsiSession bystander = login(iser())) {
             for (int i = 0; i < 8; i++) {
                 connectAndEnd(i);
             }
-            await("the first connections end", () -> serving.server.connectionCount() == 1);
+            await("the first connections close", () -> serving.server.connectionCount() == 1);
             Map<String, Long> before = counts();
             assertThat(before).containsKeys("qp", "mr");
             for (int i = 0; i < CONNECTS; i++) {
                 connectAndEnd(i);
-                await("most connections end", () -> serving.server.connectionCount() <= MOST_AT_ONCE);
+                await("most connections close", () -> serving.server.connectionCount() <= MOST_AT_ONCE);
             }
-            await("all connections end", () -> serving.server.connectionCount() == 1);
-            await(() -> "no resource is left over; before " + before + ", now " + counts(),
+            await("all connections but one close", () -> serving.server.connectionCount() == 1);
+            await(() -> "all resources are released; counts before: " + before + ", counts now: " + counts(),
                 Duration.ofNanos(PATIENCE_NANOS), () -> isNoneMore(counts(), before));
             assertThat(run(bystander, bystander.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES)))
                 .isEqualTo("GOOD");

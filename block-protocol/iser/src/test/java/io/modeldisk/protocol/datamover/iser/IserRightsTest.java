@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The rights of a peer over a connection that is accepted but not logged in. */
+/** Tests the rights of an initiator whose connection is accepted but not logged in. */
 @Tag("softroce")
 final class IserRightsTest {
     private static final int BYTES = 4096;
@@ -30,20 +30,20 @@ final class IserRightsTest {
 
     @BeforeAll
     static void needsADevice() {
-        assumeTrue(Rdma.isAvailable(), "no RDMA: " + Rdma.unavailabilityCause());
+        assumeTrue(Rdma.isAvailable(), "this test needs RDMA: " + Rdma.unavailabilityCause());
     }
 
-    /** The numbers of a target that sends nothing. */
+    /** The numbering of a target that sends no PDU. */
     private static final class NoNumbers implements TargetDatamover.Numbering {
         @Override
         public void stamp(ResponsePdu pdu, boolean carriesStatus) {
-            throw new IllegalStateException("nothing is sent");
+            throw new IllegalStateException("this target must not send a PDU");
         }
     }
 
     @ParameterizedTest
     @ValueSource(ints = {IbvSendWR.IBV_WR_RDMA_WRITE, IbvSendWR.IBV_WR_RDMA_READ})
-    void peerBeforeLoginCannotReachTheMemoryOfATarget(int opcode) throws IOException {
+    void initiatorCannotAccessMemoryOfTheTargetBeforeLogin(int opcode) throws IOException {
         try (DataMemory weights = DataMemory.allocate(BYTES); DataMemory peers = DataMemory.allocate(BYTES)) {
             IserPair pair = IserPair.connect(new Unnumbered(), new NoNumbers(), 1);
             try {
@@ -61,7 +61,10 @@ final class IserRightsTest {
         }
     }
 
-    /** Runs one RDMA request of the initiator on memory of the target, with the local key: devices make both keys equal. */
+    /**
+     * Runs one RDMA request of the initiator on memory of the target. The request uses the local key, because devices give both
+     * keys the same value.
+     */
     private static void request(IserPair pair, int opcode, DataMemory own, RegisteredMemory victim)
         throws IOException {
         IserChannel channel = ((IserInitiatorDatamover) pair.initiator()).channel();

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Complete sessions over iSER, with both ends in this process. */
+/** Tests complete sessions over iSER, with the initiator and the target in this process. */
 @Tag("softroce")
 class IserSessionTest extends IserFixture {
     private static final int UNUSED_PORT = 26_201;
@@ -43,7 +43,7 @@ class IserSessionTest extends IserFixture {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 64, 65, 768})
-    void readReturnsTheWrittenData(int blocks) throws Exception {
+    void readOverIserReturnsTheWrittenData(int blocks) throws Exception {
         byte[] bytes = random(blocks * Serving.BLOCK, blocks);
         fill(bytes);
         try (IscsiSession session = login(iser())) {
@@ -57,7 +57,7 @@ class IserSessionTest extends IserFixture {
     }
 
     @Test
-    void piecesOfALongReadAreInFlightTogether() throws Exception {
+    void severalPiecesOfALongReadAreInFlightAtTheSameTime() throws Exception {
         byte[] bytes = serving.fill(11);
         serving.target.unit.longestPinBytes = 256 << 10;
         int blocks = (3 * MIB + 256 * 1024) / Serving.BLOCK;
@@ -72,9 +72,11 @@ class IserSessionTest extends IserFixture {
         assertThat(serving.target.unit.pinned()).isZero();
     }
 
-    /** The abort is received while the responder puts the data; its answer waits for the responder. */
+    /**
+     * The target receives the abort while the responder thread sends the data. The response to the abort waits for this thread.
+     */
     @Test
-    void abortOfAReadIsAnsweredAfterItsDataIsPut() throws Exception {
+    void abortOfAReadCompletesAfterTheDataOfTheReadIsSent() throws Exception {
         serving.target.unit.longestPinBytes = 256 << 10;
         serving.target.unit.parking = true;
         try (IscsiSession session = login(iser())) {
@@ -87,7 +89,7 @@ class IserSessionTest extends IserFixture {
             serving.target.unit.pinning = task -> {
                 if (first.getAndSet(false)) {
                     Thread.ofPlatform().start(() -> abort(session, read, tag, aborted));
-                    await("the abort has come", () -> MemoryTarget.MemoryUnit.isAborted(task));
+                    await("the target has received the abort", () -> MemoryTarget.MemoryUnit.isAborted(task));
                 }
             };
             serving.target.unit.parking = false;
@@ -112,7 +114,7 @@ class IserSessionTest extends IserFixture {
     }
 
     @Test
-    void tcpAndIserAnswerAtOneAddress() throws Exception {
+    void targetServesTcpAndIserAtTheSameAddress() throws Exception {
         byte[] bytes = random(256 * 1024, 7);
         fill(bytes);
         try (IscsiSession writer = login(new TcpInitiatorPortal(serving.server.localAddress()));
@@ -126,7 +128,7 @@ class IserSessionTest extends IserFixture {
     }
 
     @Test
-    void commandsBeyondTheMediumFailAndTheSessionGoesOn() throws Exception {
+    void sessionContinuesAfterCommandsBeyondTheMediumFail() throws Exception {
         try (IscsiSession session = login(iser())) {
             assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 1 << 20, 1, memory, 0, Serving.BLOCK)))
                 .contains("CHECK CONDITION");
@@ -139,14 +141,14 @@ class IserSessionTest extends IserFixture {
     }
 
     @Test
-    void portWithoutAListenerIsReported() {
+    void connectErrorNamesTheDatamoverOptionIfNoProcessListens() {
         InitiatorPortal way = new IserInitiatorPortal(connector, new InetSocketAddress(address, UNUSED_PORT));
         assertThatThrownBy(() -> login(way)).isInstanceOf(IOException.class)
-            .hasMessageContaining("takes no iSER connections").hasMessageContaining("--datamover iser");
+            .hasMessageContaining("accepts no iSER connections").hasMessageContaining("--datamover iser");
     }
 
     @Test
-    void closedSessionsLeaveNothing() throws Exception {
+    void closedSessionsReleaseAllDescriptors() throws Exception {
         login(iser()).close();
         serving.awaitNothingLeft();
         long before = descriptors();
@@ -154,7 +156,7 @@ class IserSessionTest extends IserFixture {
             login(iser()).close();
             serving.awaitNothingLeft();
         }
-        await("descriptors come back", () -> descriptors() <= before);
+        await("the descriptors are closed", () -> descriptors() <= before);
     }
 
     private static long descriptors() {

@@ -27,15 +27,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A separate process that serves or uses a target over iSER until it is killed: {@code target ADDRESS}, {@code initiator
- * ADDRESS PORT}.
+ * A separate process that serves or uses a target over iSER until the process is killed. The arguments are {@code target ADDRESS}
+ * or {@code initiator ADDRESS PORT}.
  */
 final class IserVictim implements AutoCloseable {
     private static final int BLOCKS = 64;
     private static final int DEPTH = 8;
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(180);
     private static final Pattern READY = Pattern.compile("^port (\\d+)$", Pattern.MULTILINE);
-    private static final String BUSY = "commands are under way";
+    private static final String BUSY = "commands are in flight";
 
     private final Process process;
     private final Path output;
@@ -45,13 +45,13 @@ final class IserVictim implements AutoCloseable {
         this.output = output;
     }
 
-    /** Starts an initiator; its command line begins with {@code before}. */
+    /** Starts an initiator. The command line of the process begins with {@code before}. */
     static IserVictim initiator(InetSocketAddress portal, String... before) throws IOException {
         return start(List.of(before), "initiator", portal.getAddress().getHostAddress(),
             Integer.toString(portal.getPort()));
     }
 
-    /** Starts a target; its command line begins with {@code before}. */
+    /** Starts a target. The command line of the process begins with {@code before}. */
     static IserVictim target(InetAddress address, String... before) throws IOException {
         return start(List.of(before), "target", address.getHostAddress());
     }
@@ -71,7 +71,7 @@ final class IserVictim implements AutoCloseable {
         return process.pid();
     }
 
-    /** Its output so far. */
+    /** Returns the output of the process so far. */
     String output() {
         try {
             return Files.readString(output);
@@ -80,12 +80,12 @@ final class IserVictim implements AutoCloseable {
         }
     }
 
-    /** Waits until commands have succeeded and more are in flight. */
+    /** Waits until commands of the process have succeeded and more commands are in flight. */
     void awaitBusy() {
         await(() -> output().contains(BUSY));
     }
 
-    /** Waits until it accepts connections; its address. */
+    /** Waits until the target accepts connections. Returns the address of the target. */
     InetSocketAddress awaitPortal(InetAddress address) {
         await(() -> READY.matcher(output()).find());
         Matcher ready = READY.matcher(output());
@@ -100,11 +100,11 @@ final class IserVictim implements AutoCloseable {
         });
     }
 
-    /** Waits until it has ended by itself. */
+    /** Waits until the process has exited by itself. */
     void awaitEnd() {
         try {
             assertThat(process.waitFor(PATIENCE_NANOS, TimeUnit.NANOSECONDS))
-                .as("the victim ends; its output: " + output())
+                .as("the victim exits; its output: " + output())
                 .isTrue();
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
@@ -135,7 +135,7 @@ final class IserVictim implements AutoCloseable {
             .access(AccessPolicy.THIS_MACHINE.withoutAuthentication())
             .datamovers(List.of(new TcpPortal.Opener(), new IserPortal.Opener())))) {
             System.out.println("port " + serving.server.localAddress().getPort());
-            // The parent kills this process; if it ends first, its end ends this one.
+            // The parent process kills this process. If the parent exits first, the read returns, and this process exits.
             System.in.read();
         }
     }

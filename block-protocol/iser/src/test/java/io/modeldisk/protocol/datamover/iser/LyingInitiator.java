@@ -12,13 +12,13 @@ import io.modeldisk.protocol.rdma.RegisteredMemory;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** The end of an initiator that advertises wrong memory for long commands. */
+/** An initiator that advertises wrong memory for long commands. */
 final class LyingInitiator implements InitiatorDatamover {
-    /** The advertisement in place of a command's memory. */
+    /** The kind of wrong advertisement for the memory of a command. */
     enum Lie {
         /** A steering tag that no device issued. */
         UNKNOWN_TAG,
-        /** Memory that ends before the command's data does. */
+        /** Memory that is shorter than the data of the command. */
         TOO_SHORT,
         /** Memory that another session of the same process has registered with the device. */
         OF_ANOTHER_SESSION,
@@ -42,10 +42,10 @@ final class LyingInitiator implements InitiatorDatamover {
     }
 
     /**
-     * A portal whose commands of more than a logical block lie.
+     * Returns a portal whose connections advertise wrong memory for commands of more than one logical block.
      *
      * @param instead one logical block of memory
-     * @param foreignTag the tag of another session's memory
+     * @param foreignTag the steering tag of the memory of another session
      */
     static InitiatorPortal portal(InitiatorPortal way, Lie lie, DataMemory instead, int foreignTag) {
         return new WrappedPortal(way, (connection, numbering) -> new LyingInitiator(

@@ -14,7 +14,7 @@ final class RememberingPortal implements InitiatorPortal {
         this.way = way;
     }
 
-    /** The last connection. */
+    /** Returns the last connection. */
     IserInitiatorDatamover last() {
         return last;
     }
