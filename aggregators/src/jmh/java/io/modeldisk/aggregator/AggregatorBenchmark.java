@@ -9,7 +9,10 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Each aggregator folds a gradient into a block. The time of {@code null} is the price of the call. */
+/**
+ * Measures the time in which each aggregator applies a gradient to a block. The benchmark of {@code null} measures the call
+ * alone.
+ */
 @State(Scope.Thread)
 @OutputTimeUnit(TimeUnit.SECONDS)
 @Warmup(iterations = 2, time = 1)
@@ -26,31 +29,31 @@ public class AggregatorBenchmark {
         folded.add(gradient.bytes);
     }
 
-    /** Weights minus a tenth of the gradient. */
+    /** Subtracts a tenth of the gradient from the weights. */
     @Benchmark
     public void sgd(Gradient gradient, Gigabytes folded) {
         aggregate(sgd, gradient, folded);
     }
 
-    /** Weights plus gradient. */
+    /** Adds the gradient to the weights. */
     @Benchmark
     public void sum(Gradient gradient, Gigabytes folded) {
         aggregate(sum, gradient, folded);
     }
 
-    /** Weights are the gradient. */
+    /** Overwrites the weights with the gradient. */
     @Benchmark
     public void assign(Gradient gradient, Gigabytes folded) {
         aggregate(assign, gradient, folded);
     }
 
-    /** The aggregator {@code null}. */
+    /** Calls the aggregator {@code null}, which discards the gradient. */
     @Benchmark
     public void discard(Gradient gradient, Gigabytes folded) {
         aggregate(discard, gradient, folded);
     }
 
-    /** To compare with: a copy of the same size. */
+    /** Copies the same number of bytes, for comparison. */
     @Benchmark
     public void memcpy(Gradient gradient, Gigabytes copied) {
         gradient.copy();

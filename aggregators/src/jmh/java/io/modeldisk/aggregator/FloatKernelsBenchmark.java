@@ -7,7 +7,7 @@ import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Each kernel over a gradient and a block. */
+/** Measures each kernel with a gradient and a block. */
 @OutputTimeUnit(TimeUnit.SECONDS)
 @Warmup(iterations = 2, time = 1)
 @Measurement(iterations = 3, time = 1)
@@ -15,28 +15,28 @@ import org.openjdk.jmh.annotations.Warmup;
 public class FloatKernelsBenchmark {
     private static final float FACTOR = 1 / 3f;
 
-    /** {@code weights += gradient}. */
+    /** Computes {@code weights += gradient}. */
     @Benchmark
     public void add(Gradient gradient, Gigabytes moved) {
         FloatKernels.add(gradient.block().weights(), 0, gradient.values(), 0, gradient.bytes);
         moved.add(gradient.bytes);
     }
 
-    /** {@code weights += factor * gradient}. */
+    /** Computes {@code weights += factor * gradient}. */
     @Benchmark
     public void scaledAdd(Gradient gradient, Gigabytes moved) {
         FloatKernels.scaledAdd(gradient.block().weights(), 0, gradient.values(), 0, gradient.bytes, FACTOR);
         moved.add(gradient.bytes);
     }
 
-    /** {@code weights = factor * gradient}. */
+    /** Computes {@code weights = factor * gradient}. */
     @Benchmark
     public void scaledCopy(Gradient gradient, Gigabytes moved) {
         FloatKernels.scaledCopy(gradient.block().weights(), 0, gradient.values(), 0, gradient.bytes, FACTOR);
         moved.add(gradient.bytes);
     }
 
-    /** To compare with: a copy of the same size. */
+    /** Copies the same number of bytes, for comparison. */
     @Benchmark
     public void memcpy(Gradient gradient, Gigabytes copied) {
         gradient.copy();

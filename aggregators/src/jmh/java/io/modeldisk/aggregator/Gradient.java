@@ -11,13 +11,13 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** A gradient and a block of weights of the same size, in memory as a shard has it: outside the heap, on page boundaries. */
+/** A gradient and a block of weights of the same size. Their memory is outside the heap on page boundaries, as in a shard. */
 @State(Scope.Thread)
 public class Gradient {
     private static final long PAGE_BYTES = 4096;
     private static final long SEED = 1;
 
-    /** The size of both. */
+    /** The size of the gradient and of the block. */
     @Param({"4096", "262144", "1048576"})
     public int bytes;
 
@@ -25,7 +25,7 @@ public class Gradient {
     private MemorySegment values;
     private Block block;
 
-    /** Fills both with numbers between -1 and 1. */
+    /** Fills the gradient and the block with random numbers between -1 and 1. */
     @Setup(Level.Trial)
     public void allocate() {
         Random random = new Random(SEED);
@@ -41,7 +41,7 @@ public class Gradient {
         return segment;
     }
 
-    /** Gives the memory back. */
+    /** Frees the memory. */
     @TearDown(Level.Trial)
     public void free() {
         arena.close();

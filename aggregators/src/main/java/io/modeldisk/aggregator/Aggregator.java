@@ -3,39 +3,42 @@ package io.modeldisk.aggregator;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Folds a gradient into a block's weights: the callback of a write to the train logical unit.
+ * Applies gradients to the weights of blocks. A write to the train logical unit calls the aggregator.
  *
- * <p>Called once for each block that a write touches, with that block locked; calls for different blocks run concurrently.
- * Nothing may be allocated on the way.
+ * <p>The aggregator is called once for each block that a write touches, while that block is locked. Calls for different blocks
+ * run concurrently. A call must not allocate memory.
  */
 public interface Aggregator extends AutoCloseable {
-    /** Bytes of {@link BlockMemory#state() state} kept for each byte of weights: 0 for none, 1 for momentum, 2 for adam. */
+    /**
+     * Returns the number of bytes of {@link BlockMemory#state() state} for each byte of weights. Examples are 0 without state, 1
+     * for momentum and 2 for adam.
+     */
     default int stateBytesPerWeightByte() {
         return 0;
     }
 
     /**
-     * Whether each new weight depends on the old one, so that a NaN or an infinity in one gradient stays for ever; true by
-     * default.
+     * Returns whether each new weight depends on the old weight. If so, a NaN or an infinity in one gradient stays in the weights
+     * for ever. The default is true.
      */
     default boolean accumulates() {
         return true;
     }
 
     /**
-     * Folds {@code scale * gradient[gradientOffset, gradientOffset + lengthBytes)} into the weights at {@code offset}.
+     * Applies {@code scale * gradient[gradientOffset, gradientOffset + lengthBytes)} to the weights at {@code offset}.
      *
      * @param block the locked block
-     * @param offset bytes from the block's start; a multiple of 4096
-     * @param gradient float32 in native byte order, of which the given range is this block's
-     * @param gradientOffset bytes from the segment's start; a multiple of 4
-     * @param lengthBytes a multiple of 4; offset + lengthBytes is at most the block's size
-     * @param scale the factor of each gradient value: 1, or 1/n for the mean of n learners' summed gradients
+     * @param offset the offset in bytes from the start of the block; a multiple of 4096
+     * @param gradient float32 values in native byte order; the given range belongs to this block
+     * @param gradientOffset the offset in bytes from the start of the segment; a multiple of 4
+     * @param lengthBytes a multiple of 4; {@code offset + lengthBytes} is at most the size of the block
+     * @param scale the factor of each gradient value: 1, or 1/n if the gradient is the sum of the gradients of n learners
      */
     void aggregate(
         BlockMemory block, long offset, MemorySegment gradient, long gradientOffset, long lengthBytes, float scale);
 
-    /** Releases the resources of the aggregator; does nothing by default. */
+    /** Releases the resources of the aggregator. The default does nothing. */
     @Override
     default void close() {}
 }

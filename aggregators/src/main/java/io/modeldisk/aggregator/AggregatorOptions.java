@@ -6,8 +6,9 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The options of a specification such as {@code sgd:lr=0.1}: {@code key=value,key=value} after the colon. An
- * {@link AggregatorProvider} takes the options it knows; one that is left is an error. Not thread-safe.
+ * The options of a specification such as {@code sgd:lr=0.1}. Options have the form {@code key=value,key=value} and follow the
+ * colon. An {@link AggregatorProvider} reads the options that it knows. An option that no provider has read is an error. Not
+ * thread-safe.
  */
 public final class AggregatorOptions {
     private final Map<String, String> untaken = new LinkedHashMap<>();
@@ -18,8 +19,8 @@ public final class AggregatorOptions {
     /**
      * Parses options.
      *
-     * @param text {@code key=value,key=value}; empty without options
-     * @throws IllegalArgumentException for a part that is not {@code key=value}, and for a key given twice
+     * @param text {@code key=value,key=value}, or an empty text for no options
+     * @throws IllegalArgumentException if a part is not {@code key=value}, or if a key is given twice
      */
     public static AggregatorOptions parse(String text) {
         AggregatorOptions options = new AggregatorOptions();
@@ -31,35 +32,35 @@ public final class AggregatorOptions {
             String key = equals < 0 ? "" : option.substring(0, equals).strip();
             String value = option.substring(equals + 1).strip();
             if (key.isEmpty() || value.isEmpty()) {
-                throw new IllegalArgumentException("option \"" + option + "\" must be key=value");
+                throw new IllegalArgumentException("the option \"" + option + "\" must have the form key=value");
             }
             String former = options.untaken.put(key, value);
             if (former != null) {
                 throw new IllegalArgumentException(
-                    key + "=" + former + " and " + key + "=" + value + ": give " + key + " once");
+                    "the option " + key + " is given twice, as " + former + " and as " + value + "; give it once");
             }
         }
         return options;
     }
 
     /**
-     * Takes a required option.
+     * Reads a required option.
      *
-     * @throws IllegalArgumentException if it is missing or not a finite number
+     * @throws IllegalArgumentException if the option is missing or not a finite number
      */
     public float floatOption(String key) {
         String value = take(key);
         if (value == null) {
-            throw new IllegalArgumentException("option " + key + " is missing: add " + key + "=NUMBER");
+            throw new IllegalArgumentException("the option " + key + " is missing; add " + key + "=NUMBER");
         }
         return parseFloat(key, value);
     }
 
     /**
-     * Takes an option.
+     * Reads an optional number.
      *
-     * @return its value, or the default without it
-     * @throws IllegalArgumentException if it is not a finite number
+     * @return the value of the option, or the default if the option is missing
+     * @throws IllegalArgumentException if the value is not a finite number
      */
     public float floatOption(String key, float defaultValue) {
         String value = take(key);
@@ -67,10 +68,10 @@ public final class AggregatorOptions {
     }
 
     /**
-     * Takes an option.
+     * Reads an optional whole number.
      *
-     * @return its value, or the default if it is not there
-     * @throws IllegalArgumentException if it is no whole number of 32 bits
+     * @return the value of the option, or the default if the option is missing
+     * @throws IllegalArgumentException if the value is not a whole number of 32 bits
      */
     public int intOption(String key, int defaultValue) {
         String value = take(key);
@@ -85,9 +86,9 @@ public final class AggregatorOptions {
     }
 
     /**
-     * Checks that every option was taken.
+     * Checks that every option was read.
      *
-     * @throws IllegalArgumentException with the options that no provider took
+     * @throws IllegalArgumentException if options are left; the message names them
      */
     public void requireNoneLeft() {
         if (!untaken.isEmpty()) {
@@ -95,7 +96,7 @@ public final class AggregatorOptions {
             untaken
                 .forEach((key, value) -> left.append(left.isEmpty() ? "" : ",").append(key).append('=').append(value));
             throw new IllegalArgumentException(
-                left + (untaken.size() == 1 ? " is not a known option" : " are not known options") + "; known: "
+                left + (untaken.size() == 1 ? " is not a known option" : " are not known options") + "; known options: "
                     + (known.isEmpty() ? "none" : String.join(", ", known)));
         }
     }

@@ -1,18 +1,22 @@
 package io.modeldisk.aggregator;
 
-/** Makes aggregators of one name. Plug-ins are found by {@link java.util.ServiceLoader}. */
+/** Creates aggregators of one name. {@link java.util.ServiceLoader} finds the providers. */
 public interface AggregatorProvider {
-    /** The name before the colon of {@code sgd:lr=0.1}: lower-case letters, digits and hyphens. */
+    /**
+     * Returns the name of the aggregator, such as {@code sgd} in {@code sgd:lr=0.1}. A name has lower-case letters, digits and
+     * hyphens.
+     */
     String name();
 
-    /** One line for the help text: its effect on the weights, and its options with their defaults. */
+    /** Returns one line for the help text: the effect of the aggregator on the weights, and its options with their defaults. */
     String description();
 
     /**
-     * Makes an aggregator.
+     * Creates an aggregator.
      *
-     * @param options the options of the specification; the provider takes those it knows, and one that is left is an error
-     * @throws IllegalArgumentException for a missing option or a value out of range, naming both
+     * @param options the options of the specification; the provider reads the options that it knows, and other options are an
+     *     error
+     * @throws IllegalArgumentException if an option is missing or out of range; the message names the option and its value
      */
     Aggregator create(AggregatorOptions options);
 }

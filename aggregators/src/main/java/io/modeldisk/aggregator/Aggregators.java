@@ -5,26 +5,26 @@ import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.TreeMap;
 
-/** Makes aggregators by name. Providers on the class path are found by {@link ServiceLoader}. Thread safe. */
+/** Creates aggregators by name. {@link ServiceLoader} finds the providers on the class path. Thread-safe. */
 public final class Aggregators {
     private Aggregators() {}
 
     /**
-     * Makes the aggregator that a specification asks for; the caller closes it.
+     * Creates the aggregator of a specification. The caller closes the aggregator.
      *
      * @param specification {@code name} or {@code name:key=value,key=value}, such as {@code sgd:lr=0.1}
-     * @throws IllegalArgumentException if the name is not known, naming those that are, or an option is missing, unknown or
-     *     out of range, describing the options
-     * @throws IllegalStateException if two providers have one name
+     * @throws IllegalArgumentException if the name is unknown, or if an option is missing, unknown or out of range; the message
+     *     describes the known aggregators or options
+     * @throws IllegalStateException if two providers have the same name
      */
     public static Aggregator parse(String specification) {
         return parse(specification, byName(ServiceLoader.load(AggregatorProvider.class)));
     }
 
     /**
-     * The providers, ordered by name.
+     * Returns the providers in the order of their names.
      *
-     * @throws IllegalStateException if two providers have one name
+     * @throws IllegalStateException if two providers have the same name
      */
     public static Collection<AggregatorProvider> providers() {
         return byName(ServiceLoader.load(AggregatorProvider.class)).values();
@@ -36,7 +36,8 @@ public final class Aggregators {
         String optionsText = colon < 0 ? "" : specification.substring(colon + 1);
         AggregatorProvider provider = providers.get(name);
         if (provider == null) {
-            StringBuilder message = new StringBuilder("aggregator \"" + name + "\" is not known; known are:");
+            StringBuilder message = new StringBuilder(
+                "the aggregator \"" + name + "\" is not known; the known aggregators are:");
             providers.values().forEach(known -> message.append("\n  ").append(describe(known)));
             throw new IllegalArgumentException(message.toString());
         }
@@ -44,7 +45,7 @@ public final class Aggregators {
             return create(provider, AggregatorOptions.parse(optionsText));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
-                "aggregator " + specification + ": " + e.getMessage() + "\n  " + describe(provider), e);
+                "the aggregator " + specification + " is invalid: " + e.getMessage() + "\n  " + describe(provider), e);
         }
     }
 
@@ -55,7 +56,7 @@ public final class Aggregators {
             if (former != null) {
                 throw new IllegalStateException(
                     "two aggregators are named \"" + provider.name() + "\": " + former.getClass().getName() + " and "
-                        + provider.getClass().getName() + "; take one off the class path");
+                        + provider.getClass().getName() + "; remove one from the class path");
             }
         }
         return byName;

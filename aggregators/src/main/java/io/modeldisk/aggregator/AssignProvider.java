@@ -2,7 +2,7 @@ package io.modeldisk.aggregator;
 
 import java.lang.foreign.MemorySegment;
 
-/** Makes the aggregator that overwrites. */
+/** Creates the aggregator that overwrites the weights with the gradient. */
 public final class AssignProvider implements AggregatorProvider {
     @Override
     public String name() {
@@ -11,7 +11,7 @@ public final class AssignProvider implements AggregatorProvider {
 
     @Override
     public String description() {
-        return "weights = gradient: the last push wins";
+        return "weights = gradient; a push overwrites all earlier pushes";
     }
 
     @Override

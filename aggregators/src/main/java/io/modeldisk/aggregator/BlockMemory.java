@@ -3,19 +3,19 @@ package io.modeldisk.aggregator;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The memory of one block as an aggregator sees it. The caller holds the block's lock while the aggregator runs,
- * so an aggregator needs no synchronisation.
+ * The memory of one block for an aggregator. The caller of the aggregator holds the lock of the block, so the aggregator needs no
+ * synchronisation.
  */
 public interface BlockMemory {
-    /** The block's weights, float32 in native byte order; 64-byte aligned. */
+    /** Returns the weights of the block: float32 values in native byte order, aligned to 64 bytes. */
     MemorySegment weights();
 
     /**
-     * The aggregator's state for the block: {@link Aggregator#stateBytesPerWeightByte()} times the weights' size, zero before the
-     * first update. Empty if the aggregator keeps no state.
+     * Returns the state that the aggregator keeps for the block. Its size is {@link Aggregator#stateBytesPerWeightByte()} times
+     * the size of the weights. The state is zero before the first update, and empty if the aggregator keeps no state.
      */
     MemorySegment state();
 
-    /** How many updates the block has had before this one. */
+    /** Returns the number of earlier updates of the block. */
     long version();
 }

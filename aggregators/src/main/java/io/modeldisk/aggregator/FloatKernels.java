@@ -10,20 +10,22 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Arithmetic on float32 arrays in native memory, in native byte order.
+ * Computes with arrays of float32 values in native memory and native byte order.
  *
- * <p>Offsets and lengths are in bytes; a length is a multiple of 4, an offset may be any. The ranges are either the same or
- * do not overlap. Segments are native: a heap segment is an {@link UnsupportedOperationException}. Nothing is allocated.
- * Safe for use by several threads on different ranges.
+ * <p>Offsets and lengths are in bytes. A length is a multiple of 4; an offset may have any value. The two ranges must be
+ * identical or must not overlap. A segment on the heap causes an {@link UnsupportedOperationException}. No memory is allocated.
+ * Several threads may work on different ranges at the same time.
  */
 public final class FloatKernels {
-    // Not wider: 512-bit stores gain nothing on arrays that stream through, and measured 5 to 10 % slower in cache.
+    // Vectors have at most 256 bits. Stores of 512 bits are not faster for arrays that exceed the cache. They are 5 to 10 %
+    // slower for arrays in the cache (measured).
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED.vectorBitSize() > 256
         ? FloatVector.SPECIES_256
         : FloatVector.SPECIES_PREFERRED;
 
     private static final int VECTOR_BYTES = SPECIES.vectorByteSize();
-    // Where the processor cannot fuse, Java computes each such sum with BigDecimal, thousands of times slower.
+    // On a processor without fused multiply-add, Java computes each fused sum with BigDecimal, which is thousands of times
+    // slower.
     private static final boolean FUSED = processorFuses();
     private static final ByteOrder ORDER = ByteOrder.nativeOrder();
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
@@ -35,13 +37,13 @@ public final class FloatKernels {
         return machine == null || Boolean.parseBoolean(machine.getVMOption("UseFMA").getValue());
     }
 
-    /** {@code dst += src}. */
+    /** Computes {@code dst += src}. */
     public static void add(MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long lengthBytes) {
-        // The product with 1 is exact, so the sum is the same.
+        // A product with 1 is exact, so the sum is the same.
         scaledAdd(dst, dstOffset, src, srcOffset, lengthBytes, 1);
     }
 
-    /** {@code dst += factor * src}, rounded once; twice on a processor without fused multiply-add. */
+    /** Computes {@code dst += factor * src}. Each result is rounded once, or twice on a processor without fused multiply-add. */
     public static void scaledAdd(
         MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long lengthBytes, float factor) {
         checkRange(dst, dstOffset, lengthBytes);
@@ -84,7 +86,7 @@ public final class FloatKernels {
         }
     }
 
-    /** {@code dst = factor * src}; with a factor of 1 a copy, bit for bit. */
+    /** Computes {@code dst = factor * src}. With a factor of 1, copies the values bit by bit. */
     public static void scaledCopy(
         MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long lengthBytes, float factor) {
         checkRange(dst, dstOffset, lengthBytes);
@@ -115,8 +117,8 @@ public final class FloatKernels {
     }
 
     /**
-     * The same memory with the same size and lifetime, in a segment whose class the JIT compiler knows. Otherwise
-     * a kernel's speed would depend on other code of the process: when the JIT compiler has seen mapped or heap segments in the
+     * Returns the same memory, with the same size and lifetime, as a segment whose class the JIT compiler knows. Otherwise, the
+     * speed of a kernel would depend on other code of the process. If the JIT compiler has seen mapped or heap segments in the
      * Vector API, loops over native segments run at a half to a tenth of their speed.
      */
     @SuppressWarnings("restricted")

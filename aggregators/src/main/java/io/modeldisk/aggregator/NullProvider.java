@@ -2,7 +2,7 @@ package io.modeldisk.aggregator;
 
 import java.lang.foreign.MemorySegment;
 
-/** Makes the aggregator that does nothing. */
+/** Creates the aggregator that discards the gradient. */
 public final class NullProvider implements AggregatorProvider {
     @Override
     public String name() {
@@ -11,7 +11,7 @@ public final class NullProvider implements AggregatorProvider {
 
     @Override
     public String description() {
-        return "discards the gradient, to measure the layers below it";
+        return "discards the gradient; for measurements of the transport without aggregation";
     }
 
     @Override
@@ -29,7 +29,7 @@ public final class NullProvider implements AggregatorProvider {
         public void aggregate(
             BlockMemory block, long offset, MemorySegment gradient, long gradientOffset, long lengthBytes,
             float scale) {
-            // Nothing: the weights stay as they are.
+            // The weights stay unchanged.
         }
     }
 }

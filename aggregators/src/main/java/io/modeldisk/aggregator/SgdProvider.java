@@ -2,7 +2,7 @@ package io.modeldisk.aggregator;
 
 import java.lang.foreign.MemorySegment;
 
-/** Makes the aggregator of stochastic gradient descent, without momentum. */
+/** Creates the aggregator of stochastic gradient descent without momentum. */
 public final class SgdProvider implements AggregatorProvider {
     @Override
     public String name() {

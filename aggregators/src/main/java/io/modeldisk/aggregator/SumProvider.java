@@ -2,7 +2,7 @@ package io.modeldisk.aggregator;
 
 import java.lang.foreign.MemorySegment;
 
-/** Makes the aggregator that adds. */
+/** Creates the aggregator that adds the gradient to the weights. */
 public final class SumProvider implements AggregatorProvider {
     @Override
     public String name() {

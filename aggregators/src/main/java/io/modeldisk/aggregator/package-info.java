@@ -1,2 +1,4 @@
-/** How a gradient is folded into weights: the {@link io.modeldisk.aggregator.Aggregator} SPI and its CPU implementations. */
+/**
+ * Application of gradients to weights: the {@link io.modeldisk.aggregator.Aggregator} SPI and its implementations for the CPU.
+ */
 package io.modeldisk.aggregator;

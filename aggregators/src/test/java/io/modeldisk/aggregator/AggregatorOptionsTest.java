@@ -18,7 +18,7 @@ class AggregatorOptionsTest {
     }
 
     @Test
-    void missingOptionHasItsDefault() {
+    void missingOptionalOptionHasItsDefaultValue() {
         AggregatorOptions options = AggregatorOptions.parse("");
         assertThat(options.floatOption("momentum", 0.9f)).isEqualTo(0.9f);
         assertThat(options.intOption("device", 1)).isEqualTo(1);
@@ -27,24 +27,24 @@ class AggregatorOptionsTest {
     @Test
     void missingRequiredOptionIsRefused() {
         assertThatThrownBy(() -> AggregatorOptions.parse("a=1").floatOption("lr"))
-            .isInstanceOf(IllegalArgumentException.class).hasMessage("option lr is missing: add lr=NUMBER");
+            .isInstanceOf(IllegalArgumentException.class).hasMessage("the option lr is missing; add lr=NUMBER");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"lr", "=1", "lr=", "lr=1,", ",lr=1", "a=1,,b=2"})
     void optionWithoutKeyOrValueIsRefused(String text) {
         assertThatThrownBy(() -> AggregatorOptions.parse(text)).isInstanceOf(IllegalArgumentException.class)
-            .hasMessageEndingWith("must be key=value");
+            .hasMessageEndingWith("must have the form key=value");
     }
 
     @Test
-    void repeatedKeyIsRefused() {
+    void optionThatIsGivenTwiceIsRefused() {
         assertThatThrownBy(() -> AggregatorOptions.parse("lr=1,lr=2")).isInstanceOf(IllegalArgumentException.class)
-            .hasMessage("lr=1 and lr=2: give lr once");
+            .hasMessage("the option lr is given twice, as 1 and as 2; give it once");
     }
 
     @Test
-    void valueOfTheWrongTypeIsRefusedAndNamed() {
+    void errorNamesAnOptionValueOfTheWrongType() {
         AggregatorOptions options = AggregatorOptions.parse("lr=fast,momentum=1e99,device=1.5");
         assertThatThrownBy(() -> options.floatOption("lr")).hasMessage("lr=fast must be a number");
         assertThatThrownBy(() -> options.floatOption("momentum", 0))
@@ -53,11 +53,11 @@ class AggregatorOptionsTest {
     }
 
     @Test
-    void unknownOptionIsRefusedWithTheKnownOnes() {
+    void errorOfAnUnknownOptionNamesTheKnownOptions() {
         AggregatorOptions options = AggregatorOptions.parse("lr=1,x=2,y=3");
         options.floatOption("lr");
         options.floatOption("decay", 0);
         assertThatThrownBy(options::requireNoneLeft).isInstanceOf(IllegalArgumentException.class)
-            .hasMessage("x=2,y=3 are not known options; known: decay, lr");
+            .hasMessage("x=2,y=3 are not known options; known options: decay, lr");
     }
 }

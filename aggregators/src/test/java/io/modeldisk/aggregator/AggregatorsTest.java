@@ -18,7 +18,7 @@ class AggregatorsTest {
     @CsvSource({
         "null, 1, 8", "assign, 1, 2", "assign, 0.5, 1", "sum, 1, 10", "sum, 0.5, 9", "sgd:lr=0.5, 1, 7",
         "sgd:lr=0.5, 0.5, 7.5"})
-    void aggregatorsGiveTheirDocumentedResult(String specification, float scale, float expected) {
+    void aggregatorComputesItsDocumentedResult(String specification, float scale, float expected) {
         try (Arena arena = Arena.ofConfined(); Aggregator aggregator = Aggregators.parse(specification)) {
             MemorySegment weights = floats(arena, 3 * 1024, 8);
             aggregator.aggregate(new Block(weights), 4096, floats(arena, 1025, 2), 4, 4096, scale);
@@ -30,24 +30,25 @@ class AggregatorsTest {
     }
 
     @Test
-    void providersAreFoundAndOrderedByName() {
+    void aggregatorProvidersAreFoundAndOrderedByName() {
         assertThat(Aggregators.providers()).extracting(AggregatorProvider::name)
             .contains("assign", "null", "sgd", "sum").isSorted();
     }
 
     @Test
-    void unknownNameIsRefusedWithTheKnownOnes() {
+    void errorOfAnUnknownAggregatorNamesTheKnownAggregators() {
         assertThatThrownBy(() -> Aggregators.parse("sdg:lr=0.1")).isInstanceOf(IllegalArgumentException.class)
-            .hasMessageStartingWith("aggregator \"sdg\" is not known; known are:")
+            .hasMessageStartingWith("the aggregator \"sdg\" is not known; the known aggregators are:")
             .hasMessageContaining("\n  sgd: weights -= lr * gradient; options: lr")
             .hasMessageContaining("\n  null: discards");
     }
 
     @Test
-    void errorInAnOptionNamesTheSpecificationAndDescribesTheAggregator() {
+    void errorOfAnOptionNamesTheSpecificationAndDescribesTheAggregator() {
         assertThatThrownBy(() -> Aggregators.parse("sgd")).isInstanceOf(IllegalArgumentException.class)
             .hasMessage(
-                "aggregator sgd: option lr is missing: add lr=NUMBER\n  sgd: " + new SgdProvider().description());
+                "the aggregator sgd is invalid: the option lr is missing; add lr=NUMBER\n  sgd: "
+                    + new SgdProvider().description());
     }
 
     @ParameterizedTest
@@ -58,16 +59,17 @@ class AggregatorsTest {
     }
 
     @Test
-    void unknownOptionIsRefusedAndTheAggregatorClosed() {
+    void aggregatorWithAnUnknownOptionIsRefusedAndClosed() {
         AtomicBoolean closed = new AtomicBoolean();
         Map<String, AggregatorProvider> providers = Aggregators.byName(List.of(new Provider(closed)));
         assertThatThrownBy(() -> Aggregators.parse("test:x=1", providers))
-            .hasMessageStartingWith("aggregator test:x=1: x=1 is not a known option; known: none");
+            .hasMessageStartingWith(
+                "the aggregator test:x=1 is invalid: x=1 is not a known option; known options: none");
         assertThat(closed).isTrue();
     }
 
     @Test
-    void twoProvidersOfOneNameAreRefused() {
+    void twoAggregatorProvidersWithTheSameNameAreRefused() {
         AtomicBoolean closed = new AtomicBoolean();
         assertThatThrownBy(() -> Aggregators.byName(List.of(new Provider(closed), new Provider(closed))))
             .isInstanceOf(IllegalStateException.class)
@@ -102,7 +104,7 @@ class AggregatorsTest {
 
         @Override
         public String description() {
-            return "notes that it was closed";
+            return "records whether it was closed";
         }
 
         @Override

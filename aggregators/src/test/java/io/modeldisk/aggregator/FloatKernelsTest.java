@@ -28,7 +28,7 @@ class FloatKernelsTest {
         arena.close();
     }
 
-    /** A range: offsets from the segments' starts and a length in bytes. */
+    /** The offsets and the length of a range in bytes. An offset counts from the start of its segment. */
     record Range(long dstOffset, long srcOffset, long lengthBytes) {}
 
     static Stream<Range> ranges() {
@@ -42,14 +42,14 @@ class FloatKernelsTest {
 
     @ParameterizedTest
     @MethodSource("ranges")
-    void addEqualsTheScalarSum(Range range) {
+    void addGivesTheScalarSum(Range range) {
         FloatKernels.add(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes);
         assertRangeAloneIs(range, (w, g) -> w + g);
     }
 
     @ParameterizedTest
     @MethodSource("ranges")
-    void fusedScaledAddEqualsTheExactSumRoundedOnce(Range range) {
+    void fusedScaledAddGivesTheExactSumRoundedOnce(Range range) {
         float factor = -0.3f;
         FloatKernels.fusedAdd(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes, factor);
         assertRangeAloneIs(range, (w, g) -> Math.fma(g, factor, w));
@@ -57,7 +57,7 @@ class FloatKernelsTest {
 
     @ParameterizedTest
     @MethodSource("ranges")
-    void withoutFusedArithmeticScaledAddEqualsTheScalarSum(Range range) {
+    void scaledAddWithoutFusedArithmeticGivesTheScalarSum(Range range) {
         float factor = -0.3f;
         FloatKernels.separateAdd(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes, factor);
         assertRangeAloneIs(range, (w, g) -> w + g * factor);
@@ -65,15 +65,15 @@ class FloatKernelsTest {
 
     @ParameterizedTest
     @MethodSource("ranges")
-    void scaledAddReadsItsRangeOnly(Range range) {
-        // A product that is exact: both ways give the same.
+    void scaledAddChangesOnlyItsRange(Range range) {
+        // The product with -0.5 is exact, so fused and separate arithmetic give the same result.
         FloatKernels.scaledAdd(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes, -0.5f);
         assertRangeAloneIs(range, (w, g) -> w - g / 2);
     }
 
     @ParameterizedTest
     @MethodSource("ranges")
-    void scaledCopyEqualsTheScalarProduct(Range range) {
+    void scaledCopyGivesTheScalarProduct(Range range) {
         float factor = 1 / 3f;
         FloatKernels.scaledCopy(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes, factor);
         assertRangeAloneIs(range, (_, g) -> g * factor);
@@ -81,19 +81,19 @@ class FloatKernelsTest {
 
     @ParameterizedTest
     @MethodSource("ranges")
-    void scaledCopyByOneIsACopy(Range range) {
+    void scaledCopyWithFactorOneCopiesTheValues(Range range) {
         FloatKernels.scaledCopy(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes, 1);
         assertRangeAloneIs(range, (_, g) -> g);
     }
 
     @Test
-    void addOfARangeToItselfDoublesIt() {
+    void addOfARangeToItselfDoublesTheValues() {
         FloatKernels.add(dst, 4, dst, 4, 4000);
         assertRangeAloneIs(new Range(4, 4, 4000), (w, _) -> w + w);
     }
 
     @Test
-    void rangePastTheEndIsRefusedBeforeAnyWrite() {
+    void rangeBeyondTheSegmentIsRefusedBeforeAnyWrite() {
         assertThatThrownBy(() -> FloatKernels.add(dst, SEGMENT_BYTES - 64, src, 0, 68))
             .isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> FloatKernels.scaledAdd(dst, 0, src, 4, SEGMENT_BYTES, 2))
@@ -105,7 +105,7 @@ class FloatKernelsTest {
     }
 
     @Test
-    void lengthOfHalfAFloatIsRefused() {
+    void lengthThatIsNoMultipleOfFourBytesIsRefused() {
         assertThatThrownBy(() -> FloatKernels.add(dst, 0, src, 0, 6))
             .hasMessage("lengthBytes=6 must be a multiple of 4");
     }
@@ -120,7 +120,7 @@ class FloatKernelsTest {
     }
 
     @Test
-    void closedMemoryIsRefused() {
+    void segmentOfAClosedArenaIsRefused() {
         Arena closed = Arena.ofConfined();
         MemorySegment gone = closed.allocate(64);
         closed.close();

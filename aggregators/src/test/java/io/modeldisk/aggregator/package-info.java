@@ -1,2 +1,2 @@
-/** The laws that the aggregators and their kernels keep. */
+/** Tests of the aggregators and their kernels. */
 package io.modeldisk.aggregator;

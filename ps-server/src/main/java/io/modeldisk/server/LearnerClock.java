@@ -4,7 +4,7 @@ import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.RoundMarks;
 import java.util.List;
 
-/** The progress of a learner in the blocks that were looked at, and its distance to the learner that is furthest in each. */
+/** The progress of a learner over all blocks of a shard, and its distance from the learner that has pushed the most rounds. */
 final class LearnerClock {
     private final Learner learner;
     private final MinMax rounds = new MinMax();
@@ -16,7 +16,7 @@ final class LearnerClock {
         this.learner = learner;
     }
 
-    /** Looks at one block of all learners; it is locked. */
+    /** Adds the progress in one block to the clocks of all learners. The caller holds the lock of the block. */
     static void look(List<LearnerClock> clocks, int block) {
         long furthest = 0;
         for (LearnerClock clock : clocks) {
@@ -46,22 +46,22 @@ final class LearnerClock {
         return learner;
     }
 
-    /** The rounds that it has pushed in full: the least and the greatest number of a block. */
+    /** The last round that the learner has pushed completely: the minimum and the maximum over all blocks. */
     MinMax rounds() {
         return rounds;
     }
 
-    /** Whether it has pushed a round; a learner that writes without rounds under asp has not. */
+    /** Returns whether the learner has pushed a round. Writes without a round number under asp do not count. */
     boolean hasRounds() {
         return hasRounds;
     }
 
-    /** The rounds that it lacks in the block where it is furthest behind. */
+    /** The number of rounds that the learner has not pushed in the block where it is furthest behind. */
     long roundsBehind() {
         return roundsBehind;
     }
 
-    /** The first round that another has pushed in some block and this learner has not. */
+    /** The first round that another learner has pushed in a block and this learner has not. */
     long missingRound() {
         return missingRound;
     }

@@ -10,8 +10,9 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Ends leases in time: one daemon thread, which wakes a few times a lease. Time in which this process did not run (SIGSTOP, a
- * suspended virtual machine, a long collection) does not count, because learners could not come back in it.
+ * A daemon thread that removes learners when their leases expire. The thread checks the leases four times per lease, but at least
+ * once a second. Time in which this process did not run (SIGSTOP, a suspended virtual machine, a long garbage collection) does
+ * not count, because learners could not reconnect during that time.
  */
 final class LeaseTimer implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(LeaseTimer.class);
@@ -27,7 +28,7 @@ final class LeaseTimer implements AutoCloseable {
     private final Lock lock = new ReentrantLock();
     private final Condition stop = lock.newCondition();
     private boolean stopped;
-    // Used only by the timer's thread.
+    // The next two fields are used only by the timer's thread.
     private long lastTickNs;
     private boolean failed;
 
@@ -56,7 +57,7 @@ final class LeaseTimer implements AutoCloseable {
         }
     }
 
-    /** Waits until this time; false if the timer was stopped before. */
+    /** Waits until {@code deadlineNs}. Returns false if the timer was stopped before that time. */
     private boolean sleepUntil(long deadlineNs) throws InterruptedException {
         lock.lock();
         try {
@@ -69,11 +70,13 @@ final class LeaseTimer implements AutoCloseable {
         }
     }
 
-    /** Ends the leases that are over. Never throws: without this thread, bsp would wait for dead learners for ever. */
+    /**
+     * Removes learners whose leases have expired. Never throws: without this thread, bsp would wait forever for dead learners.
+     */
     void tick() {
         try {
             long nowNs = clock.nanoTime();
-            // Twice the period: a busy machine wakes threads late.
+            // A delay of up to two periods is no pause, because a busy machine wakes threads late.
             long pausedNs = nowNs - lastTickNs - 2 * periodNs;
             lastTickNs = nowNs;
             if (pausedNs > 0) {
@@ -89,7 +92,7 @@ final class LeaseTimer implements AutoCloseable {
     private void logOnce(Throwable failure) {
         if (!failed) {
             failed = true;
-            LOG.error("{}: ending expired leases failed; the timer tries again in {} ms", thread.getName(),
+            LOG.error("thread {} failed to remove learners with expired leases; it retries in {} ms", thread.getName(),
                 TimeUnit.NANOSECONDS.toMillis(periodNs), failure);
         }
     }
@@ -105,7 +108,8 @@ final class LeaseTimer implements AutoCloseable {
         }
         try {
             if (thread.isAlive() && !thread.join(STOP_TIMEOUT)) {
-                LOG.warn("{} is still busy {} s after it was stopped", thread.getName(), STOP_TIMEOUT.toSeconds());
+                LOG.warn("thread {} is still running {} s after it was told to stop", thread.getName(),
+                    STOP_TIMEOUT.toSeconds());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

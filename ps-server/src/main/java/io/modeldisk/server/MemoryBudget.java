@@ -8,22 +8,24 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.consistency.RoundMarks;
 
 /**
- * The memory that a shard needs, from the model, its blocks and its learners. Checked before any is taken: Linux kills a process
- * that takes more than there is, and a Java heap that is full stops its threads one by one.
+ * The memory that a shard needs for its model, its blocks and its learners. The shard checks its budget before it allocates
+ * memory. Otherwise Linux would kill a process that uses more memory than is available, and threads would fail one by one in a
+ * full Java heap.
  *
- * @param nativeBytes outside the heap: weights, the aggregator's state, in bsp the sums of the open round, spare blocks, and the
- *     buffers for data on its way in
- * @param heapBaseBytes in the heap, whatever the learners: code, sessions, and the blocks' locks, slots and rounds
- * @param heapPerLearnerBytes in the heap for each learner: the rounds it has pushed, by block
+ * @param nativeBytes the bytes outside the heap: weights, the aggregator's state, the sums of the open round under bsp, spare
+ *     blocks, and the buffers for received data
+ * @param heapBaseBytes the bytes in the heap that do not depend on the learners: code, sessions, and the locks, slots and rounds
+ *     of the blocks
+ * @param heapPerLearnerBytes the bytes in the heap for each learner: the rounds that the learner has pushed in each block
  */
 record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerBytes) {
-    // Measured per block: 162 to 182, 240 to 242, and 312 with 1 and 370 with 16 logical blocks a block; rounded up.
+    // Measured heap bytes per block, rounded up: asp 162 to 182, ssp 240 to 242, bsp 312 to 370 (1 to 16 logical blocks).
     private static final long ASP_BLOCK_HEAP_BYTES = 200;
     private static final long SSP_BLOCK_HEAP_BYTES = 260;
     private static final long BSP_BLOCK_HEAP_BYTES = 320;
     private static final long SHARD_HEAP_BYTES = 128 << 20;
 
-    /** The need of a shard whose iSCSI server has {@code bufferBytes} of buffers. */
+    /** Returns the memory that a shard needs. {@code bufferBytes} is the size of the buffers of its iSCSI server. */
     static MemoryBudget of(ServerSettings settings, long bufferBytes) {
         ModelFacts facts = settings.facts();
         ConsistencyMode mode = settings.consistency();
@@ -40,31 +42,32 @@ record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerByt
             SHARD_HEAP_BYTES + blocks * blockHeapBytes, blocks * RoundMarks.bytesPerBlock(logicalBlocks));
     }
 
-    /** How many learners a heap of this size has room for. */
+    /** The maximum number of learners that fit in a Java heap of {@code maxHeapBytes}. */
     int learnersIn(long maxHeapBytes) {
         return Math.clamp((maxHeapBytes - heapBaseBytes) / heapPerLearnerBytes, 0, Integer.MAX_VALUE);
     }
 
     /**
-     * Checks that the shard fits.
+     * Checks that the shard fits in memory.
      *
-     * @param learners how many learners it must have room for
-     * @param maxHeapBytes the heap that this process may take
-     * @param limit the memory that the machine or a control group leaves this process
-     * @throws IllegalArgumentException if it does not, with the need, the memory there is, and a remedy
+     * @param learners the number of learners that the shard must support
+     * @param maxHeapBytes the maximum size of the Java heap of this process
+     * @param limit the memory that the machine or a control group leaves to this process
+     * @throws IllegalArgumentException if the shard does not fit; the message has the needed memory, the available memory and a
+     *     remedy
      */
     void check(int learners, long maxHeapBytes, MemoryLimit limit) {
         long heapBytes = heapBaseBytes + learners * heapPerLearnerBytes;
         if (heapBytes > maxHeapBytes) {
             throw new IllegalArgumentException(
-                "the shard needs a Java heap of %s for its blocks and %s learners, and may take %s;"
+                "the shard needs a Java heap of %s for its blocks and %s learners, but the heap is limited to %s;"
                     .formatted(ByteSize.format(heapBytes), learners, ByteSize.format(maxHeapBytes))
                     + " set JDK_JAVA_OPTIONS=-Xmx" + ((heapBytes >> 20) + 1)
                     + "m, or use larger blocks (--block-size) or more shards");
         }
         if (!limit.allows(nativeBytes + heapBytes)) {
             throw new IllegalArgumentException(
-                "the shard needs %s of memory (%s for weights, aggregator and buffers, %s of Java heap), and there is %s;"
+                "the shard needs %s of memory (%s for weights, aggregator and buffers, %s of heap), but there is only %s;"
                     .formatted(ByteSize.format(nativeBytes + heapBytes), ByteSize.format(nativeBytes),
                         ByteSize.format(heapBytes), limit.describe())
                     + " use more shards on more machines");

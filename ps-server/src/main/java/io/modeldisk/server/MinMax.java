@@ -1,6 +1,6 @@
 package io.modeldisk.server;
 
-/** The minimum, the maximum and the sum of some values. */
+/** The minimum, the maximum and the sum of the added values. */
 final class MinMax {
     private long min = Long.MAX_VALUE;
     private long max = Long.MIN_VALUE;
@@ -12,7 +12,7 @@ final class MinMax {
         total += value;
     }
 
-    /** Whether there was any value. */
+    /** Returns whether a value was added. */
     boolean isKnown() {
         return min <= max;
     }
@@ -21,12 +21,12 @@ final class MinMax {
         return total;
     }
 
-    /** The least value; {@link Long#MAX_VALUE} before the first. */
+    /** The lowest value; {@link Long#MAX_VALUE} if no value was added. */
     long min() {
         return min;
     }
 
-    /** The greatest value; {@link Long#MIN_VALUE} before the first. */
+    /** The highest value; {@link Long#MIN_VALUE} if no value was added. */
     long max() {
         return max;
     }

@@ -9,9 +9,11 @@ import io.modeldisk.server.consistency.NonFinite;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A shard as an iSCSI target: its two logical units, and the learners behind its sessions. */
+/** The iSCSI target of a shard, with two logical units. Tells the shard when sessions of learners are established and lost. */
 final class ModelTarget implements Target {
-    /** On a busy machine a learner that is alive may take seconds to answer a ping. */
+    /**
+     * The minimum silence before a session is closed: on a busy machine, a live learner may need seconds to respond to a ping.
+     */
     private static final long MIN_SILENCE_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final ShardModel shard;
@@ -39,7 +41,7 @@ final class ModelTarget implements Target {
 
     @Override
     public long silenceBoundNs(Nexus nexus) {
-        // Only learners are waited for.
+        // The silence of other nexuses has no limit, because rounds wait only for learners.
         return shard.learners().member(nexus) == null
             ? Long.MAX_VALUE
             : Math.max(MIN_SILENCE_NS, shard.lease().toNanos());

@@ -7,8 +7,8 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 
 /**
- * A shard of a model, served over iSCSI. {@link #launch} starts it, {@link #close} ends it; {@link ShardModel} is the same
- * without a network.
+ * A server of one shard of a model over iSCSI. {@link #launch} starts the server, and {@link #close} stops it. {@link ShardModel}
+ * is a shard without a network.
  */
 public final class ParameterServer implements AutoCloseable {
     private final ShardModel shard;
@@ -22,9 +22,9 @@ public final class ParameterServer implements AutoCloseable {
     }
 
     /**
-     * Reads the weights and serves them.
+     * Reads the weights of a shard and starts a server for the shard.
      *
-     * @throws IllegalArgumentException for a wrong setting, with its name, its value and a remedy
+     * @throws IllegalArgumentException if a setting is wrong; the message has its name, its value and a remedy
      * @throws IOException if the weights cannot be read, or the address is not available
      */
     public static ParameterServer launch(ServerContext context) throws IOException {
@@ -40,23 +40,23 @@ public final class ParameterServer implements AutoCloseable {
         }
     }
 
-    /** The address it listens at, with the real port if port 0 was asked for. */
+    /** The address at which the server listens. If port 0 was requested, the address has the port that the kernel chose. */
     public InetSocketAddress localAddress() {
         return server.localAddress();
     }
 
-    /** The socket at which it shares memory with learners on this host; null if it does not. */
+    /** The socket at which the server shares memory with learners on this host; null if the server shares no memory. */
     public String sharesMemoryAt() {
         return server.portals().stream().filter(portal -> portal.datamover().equals(ShmPortal.NAME))
             .map(TargetPortal::toString).findFirst().orElse(null);
     }
 
-    /** The shard it serves. */
+    /** The shard that the server serves. */
     public ShardModel shard() {
         return shard;
     }
 
-    /** Ends all sessions and frees the memory. */
+    /** Stops the server: closes all sessions and frees the memory of the shard. */
     @Override
     public void close() {
         server.close();

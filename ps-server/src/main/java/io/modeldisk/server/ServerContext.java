@@ -20,35 +20,35 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The configuration of a shard. The model's name, its size or file, and an aggregator must be set; all else has a default. Not
- * thread-safe. {@link #conclude} checks it once; after that it does not change.
+ * The configuration of a shard. The name, the size or file of the model, and an aggregator must be set; all other settings have
+ * defaults. {@link #conclude} checks the settings once; later changes have no effect. Not thread-safe.
  */
 public final class ServerContext {
-    /** The iSCSI port, on this machine only. */
+    /** The default address: the iSCSI port 3260 on the loopback interface. */
     public static final InetSocketAddress DEFAULT_LISTEN = new InetSocketAddress("127.0.0.1", 3260);
 
-    /** 256 KiB. */
+    /** The default size of a block: 256 KiB. */
     public static final int DEFAULT_BLOCK_SIZE_BYTES = 256 << 10;
 
-    /** The consistency {@code asp}. */
+    /** The default consistency mode. */
     public static final String DEFAULT_CONSISTENCY = "asp";
 
-    /** A job of one learner. */
+    /** The default number of learners that the first round waits for. */
     public static final int DEFAULT_LEARNERS = 1;
 
-    /** The time within which a learner that has lost its connection must come back. */
+    /** The default lease: the time within which a learner must reconnect after its connection is lost. */
     public static final Duration DEFAULT_LEASE = Duration.ofSeconds(5);
 
-    /** The blocks that readers hold at the same time before data is copied for them. */
+    /** The default number of blocks that readers may pin at the same time. If all are pinned, further reads copy their data. */
     public static final int DEFAULT_SPARE_BLOCKS = 64;
 
-    /** One to learn with and one to ask for the status. */
+    /** The sessions of a mount with each shard: one for training and one for the status. */
     private static final int SESSIONS_OF_A_MOUNT = 2;
 
     private static final int MIN_BLOCK_SIZE_BYTES = 4096;
     private static final int MAX_BLOCK_SIZE_BYTES = 1 << 20;
     private static final int MAX_LEARNERS = 65_536;
-    /** The number of portal group tags. */
+    /** The limit is the number of portal group tags, because each shard has its own tag. */
     private static final int MAX_SHARDS = 65_535;
     private static final int MIN_SPARE_BLOCKS = 2;
     private static final int MAX_SPARE_BLOCKS = 65_536;
@@ -75,129 +75,138 @@ public final class ServerContext {
     private NanoClock clock = NanoClock.SYSTEM;
     private ServerSettings settings;
 
-    /** The model's name: 1 to 64 lower-case letters, digits, dots and hyphens. */
+    /** Sets the name of the model: 1 to 64 lower-case letters, digits, dots and hyphens. */
     public ServerContext model(String name) {
         this.model = name;
         return this;
     }
 
-    /** The size of the whole model, which starts from zeros: a positive multiple of 4. */
+    /** Sets the size of the whole model in bytes, a positive multiple of 4. The initial weights are zeros. */
     public ServerContext sizeBytes(long bytes) {
         this.sizeBytes = bytes;
         return this;
     }
 
-    /** The file with the initial weights, instead of a size. */
+    /** Sets the safetensors file with the initial weights. Only one of this file and {@link #sizeBytes} may be set. */
     public ServerContext safetensors(Path file) {
         this.safetensors = file;
         return this;
     }
 
-    /** This shard's number, from 0. */
+    /** Sets the number of this shard, from 0. */
     public ServerContext shard(int number) {
         this.shard = number;
         return this;
     }
 
-    /** The number of shards of the model. */
+    /** Sets the number of shards of the model. */
     public ServerContext shards(int count) {
         this.shards = count;
         return this;
     }
 
-    /** The address to listen at; port 0 means any. */
+    /** Sets the address at which the server listens. With port 0, the kernel chooses a free port. */
     public ServerContext listen(InetSocketAddress address) {
         this.listen = address;
         return this;
     }
 
-    /** The users and addresses that are admitted; by default all of this machine, and the shard listens on loopback only. */
+    /**
+     * Sets the users and addresses that may connect. By default, every user of this machine may connect, and the server may
+     * listen only on the loopback interface.
+     */
     public ServerContext access(AccessPolicy policy) {
         this.access = policy;
         return this;
     }
 
-    /** The addresses of all shards, in order, for discovery; empty to announce this shard only. */
+    /** Sets the addresses of all shards in order, for discovery. If the list is empty, the shard announces only itself. */
     public ServerContext portals(List<InetSocketAddress> ofShards) {
         this.portals = List.copyOf(ofShards);
         return this;
     }
 
     /**
-     * The bounds of the iSCSI server: memory, connections, times. Its address, target, access and portals are set by the
-     * launch.
+     * Sets the limits of the iSCSI server: memory, connections and times. The shard itself sets the address, target, access
+     * policy and portals of the server.
      */
     public ServerContext network(TargetContext limits) {
         this.network = limits;
         return this;
     }
 
-    /** The size of a block: a power of two from 4096 to 1 MiB, the same on every shard. */
+    /** Sets the size of a block in bytes: a power of two from 4096 to 1 MiB, the same on every shard. */
     public ServerContext blockSizeBytes(int bytes) {
         this.blockSizeBytes = bytes;
         return this;
     }
 
-    /** The aggregator, and the text that specifies it. The shard closes it. */
+    /** Sets the aggregator and the text that specifies it. The shard closes the aggregator. */
     public ServerContext aggregator(String specification, Aggregator instance) {
         this.aggregatorSpecification = specification;
         this.aggregator = instance;
         return this;
     }
 
-    /** The consistency mode, as {@link ConsistencyMode#parse} reads it. */
+    /** Sets the consistency mode, in the syntax of {@link ConsistencyMode#parse}. */
     public ServerContext consistency(String mode) {
         this.consistency = mode;
         return this;
     }
 
-    /** The number of learners that the first round waits for. */
+    /** Sets the number of learners that the first round waits for. */
     public ServerContext learners(int count) {
         this.learners = count;
         return this;
     }
 
-    /** With fewer learners than this the job stops once it has formed; from 0, the default, to {@code learners}. */
+    /**
+     * Sets the minimum number of learners, from 0 (the default) to {@code learners}. The job stops if fewer learners are left
+     * after it has formed.
+     */
     public ServerContext minLearners(int count) {
         this.minLearners = count;
         return this;
     }
 
-    /** The time after which the rounds go on without a learner that is silent or has lost its connection. */
+    /** Sets the lease: the time after which the rounds continue without a learner that is silent or has lost its connection. */
     public ServerContext lease(Duration duration) {
         this.lease = duration;
         return this;
     }
 
-    /** The policy for gradients with a value that is not finite; {@link NonFinite#REFUSE} by default. */
+    /** Sets the policy for gradients with a NaN or an infinity; {@link NonFinite#REFUSE} by default. */
     public ServerContext nonFinite(NonFinite policy) {
         this.nonFinite = policy;
         return this;
     }
 
-    /** The clock of leases and times in the status; the system's by default. */
+    /** Sets the clock of the leases and of the times in the status; by default the clock of the system. */
     public ServerContext clock(NanoClock nanoClock) {
         this.clock = nanoClock;
         return this;
     }
 
-    /** The blocks that readers hold at the same time before data is copied for them; each takes a block's memory. */
+    /**
+     * Sets the number of blocks that readers may pin at the same time. Each takes the memory of one block. If all are pinned,
+     * further reads copy their data.
+     */
     public ServerContext spareBlocks(int count) {
         this.spareBlocks = count;
         return this;
     }
 
     /**
-     * Checks all settings, and reads the header of the model's file and its identity. A second call has no effect.
+     * Checks all settings, and reads the header and the identity of the model's file. A second call has no effect.
      *
-     * @throws IllegalArgumentException for a wrong setting, with its name, its value and a remedy
-     * @throws IOException if the model's file is invalid
+     * @throws IllegalArgumentException if a setting is wrong; the message has its name, its value and a remedy
+     * @throws IOException if the model's file cannot be read or is invalid
      */
     public ServerContext conclude() throws IOException {
         if (settings == null) {
             validateNumbers();
             check(model != null && ModelFacts.MODEL_NAME.matcher(model).matches(),
-                "model=%s must be 1 to 64 of a-z, 0-9, dots and hyphens, a letter or digit first", model);
+                "model=%s must have 1 to 64 of a-z, 0-9, dots and hyphens, and start with a letter or digit", model);
             check(listen != null && !listen.isUnresolved(), "listen=%s must be an address of this machine", listen);
             access.checkListen(listen);
             validatePortals();
@@ -205,7 +214,7 @@ public final class ServerContext {
             check(aggregator != null && aggregatorSpecification != null,
                 "aggregator=%s must be a specification such as sgd:lr=0.1", aggregatorSpecification);
             check((sizeBytes == null) != (safetensors == null),
-                "size=%s and safetensors=%s: exactly one of them must be given", sizeBytes, safetensors);
+                "exactly one of size=%s and safetensors=%s must be set", sizeBytes, safetensors);
             ConsistencyMode mode = ConsistencyMode.parse(consistency);
             consistency = mode.toString();
             ModelSource source = sizeBytes != null
@@ -245,7 +254,7 @@ public final class ServerContext {
             learners * SESSIONS_OF_A_MOUNT);
     }
 
-    /** Checks that this shard is in its own place of the list: in a wrong order, learners would use the wrong shards. */
+    /** Checks that the list of portals has this shard at its own index. In a wrong order, learners would use the wrong shards. */
     private void validatePortals() {
         check(portals.isEmpty() || portals.size() == shards,
             "portals=%s must name each of the %s shards in their order (--peers)", portals, shards);
@@ -253,7 +262,7 @@ public final class ServerContext {
             return;
         }
         InetSocketAddress own = portals.get(shard);
-        check(!own.isUnresolved(), "portals: host %s is unknown (--peers)", own.getHostString());
+        check(!own.isUnresolved(), "portals: the host name '%s' cannot be resolved (--peers)", own.getHostString());
         boolean samePort = listen.getPort() == 0 || own.getPort() == listen.getPort();
         boolean sameHost = listen.getAddress().isAnyLocalAddress() || own.getAddress().equals(listen.getAddress());
         check(samePort && sameHost,
@@ -278,7 +287,10 @@ public final class ServerContext {
         return facts;
     }
 
-    /** An aggregator that overwrites the weights loses a bad value at the next push, so any bytes may be pushed. */
+    /**
+     * Returns {@link NonFinite#PASS} if the aggregator overwrites weights, because the next push then removes a NaN or an
+     * infinity.
+     */
     private NonFinite effectiveNonFinite() {
         return aggregator.accumulates() ? nonFinite : NonFinite.PASS;
     }
@@ -289,17 +301,17 @@ public final class ServerContext {
         }
     }
 
-    /** The iSCSI server's settings, of which the target is still missing. */
+    /** The settings of the iSCSI server, without its target. */
     TargetContext network() {
         return network;
     }
 
-    /** The concluded settings; null before. */
+    /** The settings after {@link #conclude}; null before that call. */
     ServerSettings settings() {
         return settings;
     }
 
-    /** The effective configuration, a setting a line. */
+    /** Returns the effective configuration, one setting per line. */
     @Override
     public String toString() {
         return """

@@ -8,7 +8,7 @@ import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.model.ModelSource;
 import java.time.Duration;
 
-/** A concluded configuration: everything in it is valid. */
+/** The settings of a shard after validation. All values are valid. */
 record ServerSettings(
     ModelFacts facts,
     ModelSource source,

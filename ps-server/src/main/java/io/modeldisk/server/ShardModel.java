@@ -20,8 +20,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * A shard of a model in memory, without a network: {@link ParameterServer} serves it, and tests or other programs embed it.
- * Thread-safe. Its owner calls {@link #expire} periodically.
+ * A shard of a model in memory, without a network. {@link ParameterServer} serves a shard over iSCSI; tests and other programs
+ * may use the shard directly. Thread-safe. The owner of a shard must call {@link #expire} periodically.
  */
 public final class ShardModel implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(ShardModel.class);
@@ -35,7 +35,10 @@ public final class ShardModel implements AutoCloseable {
     private final ShardStatus status;
     private final Target target;
     private final Duration lease;
-    /** Whether learners have expired and not every block has gone on without them. Used by the caller of {@link #expire}. */
+    /**
+     * Whether a learner has expired but some blocks still wait for the learner. Used only by the thread that calls
+     * {@link #expire}.
+     */
     private boolean unsettled;
     // Guarded by this.
     private boolean stopped;
@@ -53,10 +56,10 @@ public final class ShardModel implements AutoCloseable {
     }
 
     /**
-     * Allocates a shard's memory and reads its weights.
+     * Allocates the memory of a shard and reads its weights.
      *
-     * @param context the configuration, which is concluded here; the shard closes its aggregator
-     * @throws IllegalArgumentException for a wrong setting, with its name, its value and a remedy
+     * @param context the configuration; this method calls {@link ServerContext#conclude}, and the shard closes the aggregator
+     * @throws IllegalArgumentException if a setting is wrong; the message has its name, its value and a remedy
      * @throws IOException if the weights cannot be read
      */
     public static ShardModel open(ServerContext context) throws IOException {
@@ -88,22 +91,22 @@ public final class ShardModel implements AutoCloseable {
         }
     }
 
-    /** The facts of the model and of this shard. */
+    /** The constant facts of the model and of this shard, such as sizes and names. */
     public ModelFacts facts() {
         return facts;
     }
 
-    /** The shard as a target engine serves it. */
+    /** The iSCSI target of the shard. */
     public Target target() {
         return target;
     }
 
-    /** The status, live, as JSON of at most 65,000 bytes. */
+    /** Returns the current status as JSON of at most 65,000 bytes. */
     public byte[] status() {
         return status.toJson();
     }
 
-    /** How far the shard is, from numbers that are kept anyway; takes no block's lock. */
+    /** Returns the progress of the shard. Acquires no lock of a block. */
     public ShardCounters counters() {
         Roster<Learner> roster = learners.roster();
         BlockVersions versions = store.versions();
@@ -111,22 +114,22 @@ public final class ShardModel implements AutoCloseable {
             roster.formed(), roster.tooFew());
     }
 
-    /** Ends the learners whose lease is over; the rounds go on without them. */
+    /** Removes the learners whose leases have expired. The rounds continue without these learners. */
     public void expire() {
         List<Learner> expired = learners.expire();
         for (Learner learner : expired) {
-            LOG.warn("learner {} was gone for the lease of {} ms: the rounds go on without it", learner.label(),
+            LOG.warn("the lease of learner '{}' expired after {} ms: the rounds continue without it", learner.label(),
                 lease.toMillis());
         }
         if (!expired.isEmpty() || unsettled) {
-            // Until all blocks have been looked at: a block whose aggregator failed is tried again at the next call.
+            // The flag unsettled stays set if an aggregator fails, so that the next call tries all blocks again.
             unsettled = true;
             learnersChanged();
             unsettled = false;
         }
     }
 
-    /** Reconsiders waiting tasks, because learners have joined, left, or take part from a later round on. */
+    /** Checks the waiting tasks again after learners have joined, have left, or have postponed their first round. */
     void learnersChanged() {
         logStop();
         consistency.learnersLeft();
@@ -141,18 +144,19 @@ public final class ShardModel implements AutoCloseable {
         if (stopped) {
             LOG.error("{}", stopReason(roster));
         } else {
-            LOG.warn("the job goes on with {} learners", roster.members().size());
+            LOG.warn("the job continues with {} learners", roster.members().size());
         }
     }
 
-    /** The reason why the job has stopped. */
+    /** Returns the reason why the job has stopped. */
     String stopReason(Roster<Learner> roster) {
         int left = roster.members().size();
-        return "the job has stopped: " + left + (left == 1 ? " learner" : " learners") + " left, --min-learners is "
-            + learners.minLearners() + "; it goes on when enough learners have joined again";
+        return "the job has stopped: " + left + (left == 1 ? " learner is" : " learners are")
+            + " left, but --min-learners is " + learners.minLearners()
+            + "; the job continues when enough learners have joined";
     }
 
-    /** The time for which a silent or lost learner stays one. */
+    /** The time for which the rounds wait for a learner that is silent or has lost its connection. */
     Duration lease() {
         return lease;
     }
@@ -173,7 +177,7 @@ public final class ShardModel implements AutoCloseable {
         return traffic;
     }
 
-    /** Frees the memory. The owner makes sure that no task is in progress. */
+    /** Frees the memory. May be called only when no task is in progress. */
     @Override
     public void close() {
         consistency.close();

@@ -16,9 +16,9 @@ import io.modeldisk.server.consistency.RoundTimes;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** The status page: the progress of the shard's blocks and learners. Looks at the blocks one by one, each under its lock. */
+/** Creates the status page: the progress of the blocks and learners of a shard. Locks one block at a time. */
 final class ShardStatus {
-    /** The longest page; learners that do not fit are left out and counted. */
+    /** The maximum size of the page. Learners that do not fit are left out, and the page has their number. */
     static final int MAX_BYTES = 65_000;
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -75,7 +75,7 @@ final class ShardStatus {
         try {
             return JSON.writeValueAsBytes(status);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("JSON cannot represent the status: " + status, e);
+            throw new IllegalStateException("the status cannot be written as JSON: " + status, e);
         }
     }
 

@@ -11,7 +11,7 @@ import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 
-/** The part that both logical units of a shard share: its blocks, and the pages with facts, status and counters. */
+/** The common part of both logical units of a shard: the blocks, and the VPD pages with facts, status and counters. */
 abstract class ShardUnit implements LogicalUnit {
     private final ShardModel shard;
     private final LogicalUnitIdentity identity;
@@ -25,10 +25,10 @@ abstract class ShardUnit implements LogicalUnit {
         return shard;
     }
 
-    /** Ends a command for which the user of the nexus needs a right that it does not have. */
+    /** Returns the exception for a command for which the user of the nexus lacks a right. */
     static ScsiException lacks(Nexus nexus, Right right, String what) {
-        return new ScsiException(Sense.NO_ACCESS_RIGHTS, nexus.learner() + " may not " + what
-            + ": its secret needs may=" + right + " in the secrets file of the shard");
+        return new ScsiException(Sense.NO_ACCESS_RIGHTS, "'" + nexus.learner() + "' may not " + what
+            + ": the line of its user in the secrets file of the shard needs may=" + right);
     }
 
     @Override
@@ -67,7 +67,7 @@ abstract class ShardUnit implements LogicalUnit {
             case ModelFacts.VPD_PAGE -> shard.facts().toJson();
             case ModelFacts.STATUS_VPD_PAGE -> shard.status();
             case ShardCounters.VPD_PAGE -> shard.counters().toBytes();
-            default -> throw new IllegalArgumentException("page %02Xh must be C0h, C1h or C2h".formatted(code));
+            default -> throw new IllegalArgumentException("VPD page %02Xh must be C0h, C1h or C2h".formatted(code));
         };
     }
 }

@@ -2,7 +2,7 @@ package io.modeldisk.server;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** The commands and bytes that the train unit has taken and returned. Thread-safe. */
+/** Counts the pushes and pulls of the train unit, and their bytes. Thread-safe. */
 final class Traffic {
     private final LongAdder pushes = new LongAdder();
     private final LongAdder pulls = new LongAdder();

@@ -18,7 +18,7 @@ import java.util.List;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** LUN 0: a read pulls weights, and a write pushes a gradient, by the rules of the model's consistency. */
+/** LUN 0: a read pulls weights, and a write pushes a gradient, by the rules of the consistency mode. */
 final class TrainUnit extends ShardUnit {
     static final int LUN = 0;
 
@@ -80,18 +80,19 @@ final class TrainUnit extends ShardUnit {
 
     private ScsiException refusal(IoTask task) {
         noteNonFinite(task, "refused");
-        return new ScsiException(RoundSense.NON_FINITE.sense(), "a gradient of " + task.nexus().learner()
-            + " has a NaN or an infinity (--non-finite refuse)");
+        return new ScsiException(RoundSense.NON_FINITE.sense(), "learner '" + task.nexus().learner()
+            + "' pushed a gradient with a NaN or an infinity (--non-finite refuse)");
     }
 
     private void noteNonFinite(IoTask task, String outcome) {
         shard().traffic().nonFinite();
         Learner learner = shard().learners().member(task.nexus());
         long count = learner == null ? 1 : learner.nonFinite();
-        // A learner that has diverged pushes such gradients again and again: the 1st, 2nd, 4th, 8th ... are logged.
+        // Only the 1st, 2nd, 4th and 8th such push and so on are logged, because a learner that has diverged pushes many.
         if (Long.bitCount(count) == 1) {
             LOG.warn(
-                "learner {} pushed a NaN or an infinity at byte {} of the shard, {} times so far: {} (--non-finite)",
+                "learner '{}' pushed a NaN or an infinity in a push at byte {} of the shard, {} times so far;"
+                    + " the push was {} (--non-finite)",
                 task.nexus().learner(), task.offset(), count, outcome);
         }
     }
@@ -114,7 +115,7 @@ final class TrainUnit extends ShardUnit {
         boolean stopped = shard().learners().roster().tooFew();
         Learner member = shard().learners().admit(nexus, anew);
         if (member.postpone(earliestRound) || anew || stopped) {
-            // Rounds before its first may have waited for it, or for its earlier membership.
+            // Earlier rounds may have waited for this learner, or for its previous membership.
             shard().learnersChanged();
         }
         return JoinCommand.data(member.joinRound(), member.number());

@@ -7,10 +7,13 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** Derives the identity of a logical unit from its model and shard: the same after a restart and on any machine. */
+/**
+ * Derives the identity of a logical unit from its model, shard and LUN. The identity is the same on every machine and after a
+ * restart.
+ */
 final class UnitIdentities {
     private static final int SERIAL_BYTES = 10;
-    // The first byte of an EUI-64: the bit of a group address off, the bit of a locally administered one on.
+    // Bits in the first byte of an EUI-64: a group address, and a locally administered address.
     private static final long GROUP_BIT = 0x01L << 56;
     private static final long LOCAL_BIT = 0x02L << 56;
 
@@ -26,7 +29,7 @@ final class UnitIdentities {
         try {
             return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java has SHA-256", e);
+            throw new IllegalStateException("this Java does not provide SHA-256", e);
         }
     }
 }

@@ -1,2 +1,2 @@
-/** A shard of a model as an iSCSI target: configuration, logical units, status, and the server that puts it on a network. */
+/** A shard of a model as an iSCSI target: configuration, logical units, status, and the server of the shard. */
 package io.modeldisk.server;

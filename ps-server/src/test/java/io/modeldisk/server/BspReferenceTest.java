@@ -23,8 +23,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Two learners in rounds, over the network and two shards, beside a loop that adds in their order. Gradients depend on the
- * weights and are rounded at each step, so that any other order of operations, or one gradient too many or too few, shows.
+ * Trains two learners under bsp over the network with two shards, and compares the weights with those of a sequential loop.
+ * Gradients depend on the weights and are rounded at each step. So a different order of operations, or a lost or repeated
+ * gradient, changes the result.
  */
 @Timeout(100)
 class BspReferenceTest {
@@ -53,7 +54,7 @@ class BspReferenceTest {
         return servers.stream().map(ParameterServer::localAddress).toList();
     }
 
-    /** A learner's gradients: noise, and a pull towards a point of its own data. */
+    /** The gradients of a learner: a multiple of the weight, plus random noise. */
     private static final class Data {
         private final SplittableRandom random;
 
@@ -66,7 +67,7 @@ class BspReferenceTest {
         }
     }
 
-    /** Trains; returns the weights after each round as this learner has pulled them. */
+    /** Trains one learner. Returns the weights that the learner pulled after each round. */
     private static List<float[]> learn(List<InetSocketAddress> shards, int learner) throws IOException {
         List<float[]> seen = new ArrayList<>();
         Data data = new Data(learner);

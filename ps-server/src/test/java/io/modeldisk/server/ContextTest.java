@@ -26,7 +26,7 @@ class ContextTest {
     }
 
     @Test
-    void effectiveConfigurationIsPrinted() throws IOException {
+    void toStringPrintsTheEffectiveConfiguration() throws IOException {
         assertThat(sound().conclude().toString().lines()).contains(
             "model=m", "size=1048576", "blockSize=256 KiB", "consistency=asp", "learners=1", "lease=PT5S",
             "spareBlocks=64",
@@ -34,7 +34,7 @@ class ContextTest {
     }
 
     @Test
-    void wrongSettingIsNamedWithItsValueAndARemedy() {
+    void wrongSettingIsRefusedWithItsNameAndValue() {
         assertRefused(c -> c.blockSizeBytes(300 << 10), "blockSize=300 KiB must be a power of two from 4096 to 1 MiB");
         assertRefused(c -> c.blockSizeBytes(2 << 20), "blockSize=2 MiB must be");
         assertRefused(c -> c.blockSizeBytes(2048), "blockSize=2 KiB must be");
@@ -42,9 +42,9 @@ class ContextTest {
         assertRefused(c -> c.shard(2).shards(2), "shard=2 must be from 0 to shards-1, which is 1");
         assertRefused(c -> c.shard(-1), "shard=-1 must be");
         assertRefused(c -> c.shards(0), "shards=0 must be from 1 to 65535");
-        assertRefused(c -> c.model("Big"), "model=Big must be 1 to 64 of a-z");
+        assertRefused(c -> c.model("Big"), "model=Big must have 1 to 64 of a-z");
         assertRefused(c -> c.model(null), "model=null must be");
-        assertRefused(c -> c.model("x".repeat(65)), "must be 1 to 64");
+        assertRefused(c -> c.model("x".repeat(65)), "must have 1 to 64");
         assertRefused(c -> c.learners(0), "learners=0 must be from 1");
         assertRefused(c -> c.learners(2).minLearners(3), "minLearners=3 must be from 0 to learners=2");
         assertRefused(c -> c.minLearners(-1), "minLearners=-1 must be from 0");
@@ -53,30 +53,30 @@ class ContextTest {
         assertRefused(c -> c.consistency("none"), "consistency=none must be one of asp, ssp:S, bsp");
         for (String none : List.of("ssp", "ssp:", "ssp:-1", "ssp:x", "ssp:1000001", "ssp:99999999999", "ssp:1\n")) {
             assertRefused(c -> c.consistency(none), "consistency=" + none
-                + " must name the rounds that other learners may lag behind, from 0 to 1000000, as ssp:3");
+                + " must name the number of rounds that other learners may lag behind, from 0 to 1000000, such as ssp:3");
         }
         assertRefused(c -> c.aggregator(null, null), "aggregator=null must be a specification such as sgd:lr=0.1");
         assertRefused(c -> c.sizeBytes(5), "size=5 must be a positive multiple of 4");
         assertRefused(c -> c.safetensors(Path.of("x")),
-            "size=1048576 and safetensors=x: exactly one of them must be given");
+            "exactly one of size=1048576 and safetensors=x must be set");
     }
 
     @Test
-    void learnersBeyondTheSessionsOfTheirMountsAreRefused() throws IOException {
+    void moreLearnersThanTheSessionLimitAllowsAreRefused() throws IOException {
         assertRefused(c -> c.learners(200), "learners=200 need 400 sessions: a mount has 2 with each shard, and"
             + " --max-sessions is 288; set --max-sessions=400 or more");
         assertThat(sound().learners(144).conclude()).isNotNull();
     }
 
     @Test
-    void stalenessIsPrintedInItsShortestForm() throws IOException {
+    void stalenessIsPrintedWithoutLeadingZeros() throws IOException {
         assertThat(sound().consistency("ssp:007").conclude().settings().facts().consistency()).isEqualTo("ssp:7");
         assertThat(sound().consistency("ssp:1000000").conclude().toString().lines())
             .contains("consistency=ssp:1000000");
     }
 
     @Test
-    void listeningToOtherMachinesNeedsSecretsOrInsecure() throws IOException {
+    void externalListenAddressRequiresSecretsOrTheInsecureOption() throws IOException {
         InetSocketAddress everywhere = new InetSocketAddress("0.0.0.0", 0);
         assertRefused(c -> c.listen(everywhere), "can be reached from other machines without authentication");
         ChapSecrets secrets = ChapSecrets.parse("peer learner aVeryLongSecretOfIts", "test");
@@ -87,7 +87,7 @@ class ContextTest {
     }
 
     @Test
-    void shardMustBeInItsPlaceAmongThePeers() throws IOException {
+    void shardAtTheWrongIndexOfThePeerListIsRefused() throws IOException {
         InetSocketAddress first = new InetSocketAddress("127.0.0.1", 22001);
         InetSocketAddress second = new InetSocketAddress("127.0.0.1", 22002);
         assertRefused(c -> c.shards(2).portals(List.of(first)), "must name each of the 2 shards");
@@ -98,13 +98,13 @@ class ContextTest {
     }
 
     @Test
-    void shardWithoutABlockIsRefusedWithARemedy() {
+    void shardWithoutBlocksIsRefused() {
         assertRefused(c -> c.shard(4).shards(5),
             "shard=4 would get no block: a model of 1048576 bytes has 4 blocks of 256 KiB; use shards=4 at most");
     }
 
     @Test
-    void shardBeyondThe32BitAddressOfAPushIsRefused() {
+    void shardLargerThanTheAddressRangeOfAPushIsRefused() {
         assertRefused(c -> c.sizeBytes((1L << 44) + 4096).blockSizeBytes(4096),
             "PUSH and PULL address at most 17592186044416 bytes (2^32 logical blocks); use more shards");
     }

@@ -39,7 +39,7 @@ class JoinCommandTest {
     }
 
     @Test
-    void roundsWaitForALearnerThatJoinedWithoutAPush() throws Exception {
+    void roundsWaitForALearnerThatHasJoinedButNotPushed() throws Exception {
         try (ShardModel shard = shard()) {
             connect(shard, "a", "b");
             LogicalUnit train = shard.target().units().get(0);
@@ -53,7 +53,7 @@ class JoinCommandTest {
     }
 
     @Test
-    void earlierRoundsDoNotWaitForALearnerThatJoinsLater() throws Exception {
+    void roundsDoNotWaitForALearnerThatPostponedItsFirstRound() throws Exception {
         try (ShardModel shard = shard()) {
             connect(shard, "a", "b");
             LogicalUnit train = shard.target().units().get(0);
@@ -70,7 +70,7 @@ class JoinCommandTest {
     }
 
     @Test
-    void shardThatIsFarBehindJumpsToTheRoundOfTheOthers() throws Exception {
+    void joinAtADistantRoundSkipsAllEarlierRounds() throws Exception {
         try (ShardModel shard = shard()) {
             connect(shard, "a");
             LogicalUnit train = shard.target().units().get(0);
@@ -83,7 +83,7 @@ class JoinCommandTest {
     }
 
     @Test
-    void roundBeyondTheLimitIsRefused() throws Exception {
+    void joinAtARoundAboveTheLimitIsRefused() throws Exception {
         try (ShardModel shard = shard()) {
             connect(shard, "a");
             LogicalUnit train = shard.target().units().get(0);
@@ -102,7 +102,7 @@ class JoinCommandTest {
     }
 
     @Test
-    void joinKeepsTheMembershipAndJoinAnewReplacesIt() throws Exception {
+    void onlyJoinAnewReplacesAnExistingMembership() throws Exception {
         try (ShardModel shard = shard()) {
             connect(shard, "a");
             LogicalUnit train = shard.target().units().get(0);
@@ -117,7 +117,7 @@ class JoinCommandTest {
     }
 
     @Test
-    void reservedBitIsRefusedWithItsPosition() throws Exception {
+    void reservedBitInAJoinIsRefusedWithItsByteOffset() throws Exception {
         try (ShardModel shard = shard()) {
             connect(shard, "a");
             LogicalUnit train = shard.target().units().get(0);
@@ -135,7 +135,7 @@ class JoinCommandTest {
     }
 
     @Test
-    void rawUnitDoesNotKnowJoin() throws Exception {
+    void rawUnitHasNoVendorCommands() throws Exception {
         try (ShardModel shard = shard()) {
             assertThat(shard.target().units().get(0).vendorCommands()).containsExactly(JoinCommand.USAGE,
                 RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE);

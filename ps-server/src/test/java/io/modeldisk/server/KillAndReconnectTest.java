@@ -33,8 +33,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Learners whose connections to two shards break a thousand times at random points. The aggregator is sgd; its learning rate is a
- * power of two and gradients are small whole numbers, so that float32 sums are exact in any order.
+ * Breaks the connections of learners to two shards a thousand times at random points. The aggregator is sgd. Its learning rate is
+ * a power of two and gradients are small integers, so that float32 sums are exact in any order.
  */
 @Timeout(100)
 class KillAndReconnectTest {
@@ -42,7 +42,7 @@ class KillAndReconnectTest {
     private static final int SHARDS = 2;
     private static final int PAGE = 4096;
     private static final int BLOCK = 4 * PAGE;
-    // The last block has two logical blocks.
+    // The last block has only two logical blocks.
     private static final int SIZE = 40 * BLOCK + 2 * PAGE;
     private static final int PAGES = SIZE / PAGE;
     private static final float RATE = 0.5f;
@@ -117,7 +117,7 @@ class KillAndReconnectTest {
         return results;
     }
 
-    /** Pushes until a push succeeds; some pushes are cancelled at random. */
+    /** Repeats a push until it succeeds. Cancels some attempts at random. */
     private static void pushSurely(
         StripedModel model, DataMemory gradient, long offset, int bytes, SplittableRandom random) throws IOException {
         while (true) {
@@ -133,12 +133,12 @@ class KillAndReconnectTest {
                 model.push(offset, gradient, offset, bytes, cancellation);
                 return;
             } catch (CancelledException e) {
-                // Push again.
+                // The loop pushes again.
             }
         }
     }
 
-    /** Pushes in random pieces until no breaks are left; returns the sum of its gradients for each logical block. */
+    /** Pushes in random pieces until all breaks have happened. Returns the sum of the pushed gradients for each logical block. */
     private long[] learnInPieces(String name, long seed) throws IOException {
         SplittableRandom random = new SplittableRandom(seed);
         long[] sums = new long[PAGES];
@@ -161,19 +161,19 @@ class KillAndReconnectTest {
         return sums;
     }
 
-    /** Connects; StripedModel does not retry its first connection. */
+    /** Connects a learner. Retries until a connection succeeds, because StripedModel does not retry its first connection. */
     private StripedModel connectSurely(String name) throws IOException {
         while (true) {
             try {
                 return connectThroughChaos(name);
             } catch (IOException e) {
-                // The path broke it.
+                // The test has broken the connection.
             }
         }
     }
 
     @Test
-    void aspPushCountsOnceWhenItsConnectionBreaksAgainAndAgain() throws Exception {
+    void aspPushCountsOnceWhenItsConnectionBreaksRepeatedly() throws Exception {
         breaksLeft.set(BREAKS);
         serve("asp", 1, Duration.ofSeconds(60));
         List<Callable<long[]>> learners = new ArrayList<>();
@@ -191,12 +191,12 @@ class KillAndReconnectTest {
         assertRawWeights(expected, RATE);
     }
 
-    /** The gradient of a learner, a round and a logical block. */
+    /** The gradient that a learner pushes in a round for a logical block. */
     private static int gradient(int learner, int round, int page) {
         return new SplittableRandom(SEED + 31L * (31L * learner + round) + page).nextInt(-4, 5);
     }
 
-    /** Pushes its rounds and checks that each pull shows exactly the rounds so far. */
+    /** Pushes the rounds of one learner, and checks that each pull returns exactly the rounds so far. */
     private Void learnInRounds(int number, int learners, int rounds, CyclicBarrier joined) throws Exception {
         SplittableRandom random = new SplittableRandom(SEED + number);
         long[] sums = new long[PAGES];
@@ -223,11 +223,11 @@ class KillAndReconnectTest {
     }
 
     @Test
-    void bspWeightsEqualASequentialRunWhenConnectionsBreakAgainAndAgain() throws Exception {
+    void bspWeightsEqualASequentialRunWhenConnectionsBreakRepeatedly() throws Exception {
         int learners = 2;
         int rounds = 100;
         serve("bsp", learners, Duration.ofSeconds(60));
-        // A learner whose join breaks misses the first round, so breaks begin once all have joined.
+        // Breaks start after all learners have joined, because a learner whose join breaks misses the first round.
         CyclicBarrier joined = new CyclicBarrier(learners, () -> breaksLeft.set(BREAKS));
         List<Callable<Void>> roles = new ArrayList<>();
         for (int i = 0; i < learners; i++) {
@@ -248,7 +248,7 @@ class KillAndReconnectTest {
     }
 
     @Test
-    void learnerWhoseLeaseEndedDuringAnOutageContinuesAsANewMember() throws Exception {
+    void learnerContinuesAsANewMemberAfterItsLeaseExpired() throws Exception {
         serve("asp", 1, Duration.ofMillis(50));
         try (StripedModel model = connectSurely("learner"); DataMemory gradient = DataMemory.allocate(SIZE)) {
             for (int page = 0; page < PAGES; page++) {
@@ -258,7 +258,7 @@ class KillAndReconnectTest {
             ShardModel shard = servers.get(0).shard();
             long membership = shard.learners().roster().members().getFirst().number();
             paths.get(0).state(State.DOWN);
-            await("the lease ends", () -> shard.learners().roster().members().isEmpty());
+            await("the lease expires", () -> shard.learners().roster().members().isEmpty());
             paths.get(0).state(State.UP);
             model.push(0, gradient, 0, SIZE, Cancellation.NONE);
             assertThat(shard.learners().roster().members()).hasSize(1)
@@ -268,7 +268,7 @@ class KillAndReconnectTest {
     }
 
     @Test
-    void learnerThatRestartsUnderItsNameBeginsAtRoundOne() throws Exception {
+    void restartedLearnerOfTheSameNameStartsAtRoundOne() throws Exception {
         serve("asp", 1, Duration.ofSeconds(60));
         for (int life = 0; life < 3; life++) {
             StripedModel model = connectSurely("learner");
@@ -278,7 +278,7 @@ class KillAndReconnectTest {
                 }
                 model.push(0, gradient, 0, SIZE, Cancellation.NONE);
             }
-            // It dies without leaving, so its lease continues.
+            // The learner dies without a logout, so its lease continues.
             paths.forEach(path -> path.state(State.DOWN));
             model.close();
             paths.forEach(path -> path.state(State.UP));

@@ -40,7 +40,7 @@ class LeaseTimerTest {
     }
 
     @Test
-    void leaseOfALostLearnerEnds() throws IOException {
+    void leaseOfALostLearnerExpires() throws IOException {
         try (ShardModel shard = open(new SumAggregator())) {
             LeaseTimer timer = new LeaseTimer(shard, clock);
             join(shard, LEARNER);
@@ -53,7 +53,7 @@ class LeaseTimerTest {
     }
 
     @Test
-    void pauseOfTheProcessDoesNotEndLeases() throws IOException {
+    void pauseOfTheProcessExtendsLeases() throws IOException {
         try (ShardModel shard = open(new SumAggregator())) {
             LeaseTimer timer = new LeaseTimer(shard, clock);
             join(shard, LEARNER);
@@ -68,7 +68,7 @@ class LeaseTimerTest {
     }
 
     @Test
-    void timerTriesAgainWhenAnAggregatorRunsOutOfMemory() throws Exception {
+    void timerClosesRoundsAfterAnEarlierOutOfMemoryError() throws Exception {
         OutOfMemoryOnce aggregator = new OutOfMemoryOnce();
         try (ShardModel shard = open(aggregator)) {
             LeaseTimer timer = new LeaseTimer(shard, clock);
@@ -95,7 +95,7 @@ class LeaseTimerTest {
             float scale) {
             if (!failed) {
                 failed = true;
-                throw new OutOfMemoryError("for a test");
+                throw new OutOfMemoryError("simulated by the test");
             }
         }
     }

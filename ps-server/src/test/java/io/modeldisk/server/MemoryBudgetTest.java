@@ -25,25 +25,25 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void shardThatDoesNotFitIsRefusedBeforeMemoryIsTaken() {
+    void shardLargerThanTheMemoryIsRefusedBeforeAllocation() {
         ServerContext context = context().sizeBytes(1L << 43).blockSizeBytes(1 << 20);
         assertThatThrownBy(() -> ShardModel.open(context)).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("the shard needs").hasMessageContaining("more shards");
     }
 
     @Test
-    void millionBlocksAndSixtyFourLearnersAreRefusedInAHeapOf512MiB() throws IOException {
+    void millionBlocksWithSixtyFourLearnersDoNotFitInAHeapOf512MiB() throws IOException {
         MemoryBudget budget = budget(
             context().sizeBytes(MILLION * 4096).blockSizeBytes(4096).consistency("bsp").learners(64), 0);
         assertThatThrownBy(() -> budget.check(64, 512 << 20, ENOUGH)).isInstanceOf(IllegalArgumentException.class)
             .hasMessageMatching(
-                "the shard needs a Java heap of 1\\.\\d+ GiB for its blocks and 64 learners, and may take "
-                    + "512 MiB; set JDK_JAVA_OPTIONS=-Xmx\\d+m, or use larger blocks .*");
+                "the shard needs a Java heap of 1\\.\\d+ GiB for its blocks and 64 learners, but the heap is "
+                    + "limited to 512 MiB; set JDK_JAVA_OPTIONS=-Xmx\\d+m, or use larger blocks .*");
         assertThatCode(() -> budget.check(64, 2 * GIB, ENOUGH)).doesNotThrowAnyException();
     }
 
     @Test
-    void learnersThatFitAreThoseThatTheCheckAllows() throws IOException {
+    void checkAllowsExactlyTheMaximumNumberOfLearners() throws IOException {
         MemoryBudget budget = budget(context().sizeBytes(MILLION * 4096).blockSizeBytes(4096), 0);
         int most = budget.learnersIn(GIB);
         assertThatCode(() -> budget.check(most, GIB, ENOUGH)).doesNotThrowAnyException();
@@ -51,7 +51,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void buffersCountAndAControlGroupLimits(@TempDir Path root) throws Exception {
+    void buffersCountTowardsTheLimitOfAControlGroup(@TempDir Path root) throws Exception {
         Path group = Files.createDirectories(root.resolve("sys/fs/cgroup"));
         Files.createDirectories(root.resolve("proc/self"));
         Files.writeString(root.resolve("proc/meminfo"), "MemAvailable:   8388608 kB\n");
@@ -64,6 +64,6 @@ class MemoryBudgetTest {
         ServerContext context = context().sizeBytes(512 << 20);
         assertThatCode(() -> budget(context, 0).check(1, GIB, limit)).doesNotThrowAnyException();
         assertThatThrownBy(() -> budget(context, 512 << 20).check(1, GIB, limit))
-            .hasMessageContaining("there is 1.00 GiB available (control group /)");
+            .hasMessageContaining("but there is only 1.00 GiB available (control group /)");
     }
 }

@@ -43,7 +43,7 @@ class NonFiniteTest {
         return shard.target().units().get(0);
     }
 
-    /** A gradient of ones, but for one value in the middle of its last block. */
+    /** Returns a push of ones with {@code value} in the middle of its last logical block. */
     private static FakeTask push(Nexus learner, long round, float value) {
         FakeTask task = new FakeTask(learner, 0, SIZE).fill(1).ofRound(round);
         task.data().set(ValueLayout.JAVA_FLOAT, SIZE - 4096 + 404, value);
@@ -52,13 +52,13 @@ class NonFiniteTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"asp", "ssp:0", "bsp"})
-    void nonFiniteGradientIsRefusedWholeAndDoesNotCount(String consistency) throws Exception {
+    void refusedNonFiniteGradientDoesNotCountForItsRound(String consistency) throws Exception {
         try (ShardModel shard = open("sum", consistency, 1, NonFinite.REFUSE)) {
             for (float value : new float[]{Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY}) {
                 assertThatThrownBy(() -> train(shard).write(push(A, 1, value))).isInstanceOfSatisfying(
                     ScsiException.class, e -> assertThat(e.sense()).isEqualTo(RoundSense.NON_FINITE.sense()));
             }
-            assertThat(Weights.at(shard.store(), 0)).as("the first block of a refused push").isZero();
+            assertThat(Weights.at(shard.store(), 0)).as("weight in the first block after a refused push").isZero();
             assertThat(train(shard).write(push(A, 1, 1))).isTrue();
             assertThat(Weights.at(shard.store(), 0)).isEqualTo(1);
             JsonNode status = new ObjectMapper().readTree(shard.status());
@@ -68,7 +68,7 @@ class NonFiniteTest {
     }
 
     @Test
-    void skippedGradientCountsAsARoundAndIsLeftOutOfTheMean() throws Exception {
+    void skippedGradientCountsForItsRoundButNotForTheMean() throws Exception {
         try (ShardModel shard = open("sum", "bsp", 2, NonFinite.SKIP)) {
             assertThat(train(shard).write(push(A, 1, Float.NaN))).isTrue();
             assertThat(train(shard).write(new FakeTask(B, 0, SIZE).fill(4).ofRound(1))).isTrue();
@@ -79,17 +79,17 @@ class NonFiniteTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"asp", "ssp:0"})
-    void skippedGradientIsNotAppliedAndCountsAsARound(String consistency) throws Exception {
+    void skippedGradientCountsForItsRoundButIsNotApplied(String consistency) throws Exception {
         try (ShardModel shard = open("sum", consistency, 1, NonFinite.SKIP)) {
             assertThat(train(shard).write(push(A, 1, Float.NaN))).isTrue();
             assertThat(Weights.at(shard.store(), 0)).isZero();
-            assertThat(train(shard).write(push(A, 1, 1))).as("a repetition").isTrue();
+            assertThat(train(shard).write(push(A, 1, 1))).as("a repeated push is accepted").isTrue();
             assertThat(Weights.at(shard.store(), 0)).isZero();
         }
     }
 
     @Test
-    void nonFiniteGradientIsAppliedWithPass() throws Exception {
+    void nonFiniteGradientIsAppliedUnderThePassPolicy() throws Exception {
         try (ShardModel shard = open("sum", "asp", 1, NonFinite.PASS)) {
             assertThat(train(shard).write(push(A, 1, Float.NaN))).isTrue();
             assertThat(Weights.at(shard.store(), SIZE - 4096 + 404)).isNaN();
@@ -97,14 +97,14 @@ class NonFiniteTest {
     }
 
     @Test
-    void gradientThatItsLearnerDeclaresFiniteIsNotChecked() throws Exception {
+    void shardDoesNotCheckAGradientThatIsDeclaredFinite() throws Exception {
         try (ShardModel shard = open("sum", "asp", 1, NonFinite.REFUSE)) {
             assertThat(train(shard).write(push(A, 1, Float.NaN).declareFinite())).isTrue();
         }
     }
 
     @Test
-    void factsNameTheEffectivePolicy() throws Exception {
+    void factsStateWhetherTheShardChecksGradients() throws Exception {
         try (ShardModel summing = open("sum", "asp", 1, NonFinite.REFUSE);
             ShardModel assigning = open("assign", "asp", 1, NonFinite.REFUSE)) {
             assertThat(summing.facts().checksGradients()).isTrue();
@@ -114,7 +114,7 @@ class NonFiniteTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"assign", "null"})
-    void aggregatorThatDoesNotAccumulateTakesAnyBytes(String aggregator) throws Exception {
+    void nonFiniteGradientIsAcceptedIfTheAggregatorDoesNotAccumulate(String aggregator) throws Exception {
         try (ShardModel shard = open(aggregator, "asp", 1, NonFinite.REFUSE)) {
             assertThat(train(shard).write(push(A, 1, Float.NaN))).isTrue();
         }

@@ -48,7 +48,7 @@ class RightsTest {
     }
 
     @Test
-    void peerWithoutRightsTrainsAndMayNotWriteWeights() throws Exception {
+    void userWithDefaultRightsMayTrainButNotWriteWeights() throws Exception {
         try (StripedModel model = connect("old", "theSecretOfTheOldLine")) {
             model.join();
             model.push(0, memory, 0, SIZE, Cancellation.NONE);
@@ -61,7 +61,7 @@ class RightsTest {
     }
 
     @Test
-    void rawRightAllowsLun1Only() throws Exception {
+    void rawRightAllowsOnlyLun1() throws Exception {
         try (StripedModel model = connect("operator", "theSecretOfOperator1")) {
             model.write(0, memory, 0, SIZE, Cancellation.NONE);
             model.read(0, memory, 0, SIZE, Cancellation.NONE);
@@ -71,7 +71,7 @@ class RightsTest {
     }
 
     @Test
-    void statusRightAllowsTheStatusOnly() throws Exception {
+    void statusRightAllowsOnlyTheStatus() throws Exception {
         try (StripedModel model = connect("monitor", "theSecretOfTheMonitor")) {
             assertThat(model.status()).hasSize(1);
             assertThat(model.counters().learners()).isZero();

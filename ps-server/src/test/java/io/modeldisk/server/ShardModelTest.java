@@ -68,7 +68,7 @@ class ShardModelTest {
     }
 
     @Test
-    void shardsTogetherHoldTheFile(@TempDir Path folder) throws Exception {
+    void shardsTogetherHoldAllWeightsOfTheFile(@TempDir Path folder) throws Exception {
         byte[] data = new byte[6 * BLOCK + 4100];
         new SplittableRandom(1).nextBytes(data);
         byte[] header = ("{\"w\":{\"dtype\":\"F32\",\"shape\":[" + data.length / 4 + "],\"data_offsets\":[0,"
@@ -95,7 +95,7 @@ class ShardModelTest {
     }
 
     @Test
-    void unitsShareWeightsAndDifferInIdentity() throws Exception {
+    void logicalUnitsOfAShardDifferInIdentity() throws Exception {
         try (ShardModel shard = ShardModel.open(context()); ShardModel again = ShardModel.open(context())) {
             Target target = shard.target();
             assertThat(target.name()).isEqualTo("iqn.2026-11.io.modeldisk:test");
@@ -109,12 +109,12 @@ class ShardModelTest {
             assertThat(train.sizeBytes()).isEqualTo(raw.sizeBytes()).isEqualTo(SIZE);
             assertThat(train.vendorPageCodes()).containsExactly(0xC0, 0xC1, 0xC2);
             assertThat(ModelFacts.fromJson(raw.vendorPage(0xC0))).isEqualTo(shard.facts());
-            assertThatThrownBy(() -> raw.vendorPage(0xC3)).hasMessage("page C3h must be C0h, C1h or C2h");
+            assertThatThrownBy(() -> raw.vendorPage(0xC3)).hasMessage("VPD page C3h must be C0h, C1h or C2h");
         }
     }
 
     @Test
-    void rawWriteSetsWeightsAndDoesNotCountAsUpdate() throws Exception {
+    void rawWriteChangesWeightsButNoVersion() throws Exception {
         try (ShardModel shard = ShardModel.open(context().consistency("bsp").learners(2))) {
             LogicalUnit raw = shard.target().units().get(1);
             assertThat(raw.write(new FakeTask(LEARNER, 4096, 4096, BLOCK).fill(7))).isTrue();
@@ -128,9 +128,9 @@ class ShardModelTest {
         }
     }
 
-    /** A learner asks for them in each iteration: they must not wait for a block that is being aggregated. */
+    /** Learners read the counters in each iteration, so the read must not wait for the lock of a block. */
     @Test
-    void countersAreReadWhileBlocksAreLocked() throws Exception {
+    void countersCanBeReadWhileABlockIsLocked() throws Exception {
         try (ShardModel shard = ShardModel.open(context().consistency("asp"))) {
             LogicalUnit train = shard.target().units().get(0);
             shard.target().nexusEstablished(LEARNER);
@@ -169,7 +169,7 @@ class ShardModelTest {
     }
 
     @Test
-    void statusNamesLearnersThatAreBehindAndSinceWhen() throws Exception {
+    void statusShowsByHowMuchALearnerIsBehind() throws Exception {
         Nexus straggler = FakeTask.nexus("straggler");
         try (ShardModel shard = ShardModel.open(context().consistency("ssp:1").learners(2))) {
             LogicalUnit train = shard.target().units().get(0);
@@ -205,7 +205,7 @@ class ShardModelTest {
     }
 
     @Test
-    void statusShowsThatTheJobHasStopped() throws Exception {
+    void statusShowsTheReasonWhenTheJobHasStopped() throws Exception {
         try (ShardModel shard = ShardModel.open(context().learners(2).minLearners(2))) {
             for (String name : List.of("a", "b")) {
                 shard.target().nexusEstablished(FakeTask.nexus(name));
@@ -214,12 +214,12 @@ class ShardModelTest {
             assertThat(status(shard).has("stopped")).isFalse();
             shard.target().nexusLost(FakeTask.nexus("b"), true);
             assertThat(status(shard).at("/stopped").asText())
-                .startsWith("the job has stopped: 1 learner left, --min-learners is 2");
+                .startsWith("the job has stopped: 1 learner is left, but --min-learners is 2");
         }
     }
 
     @Test
-    void silenceIsBoundedByTheLeaseForLearnersOnly() throws Exception {
+    void leaseLimitsTheSilenceOfLearnersOnly() throws Exception {
         Nexus observer = FakeTask.nexus("observer");
         try (ShardModel shard = ShardModel.open(context().lease(Duration.ofSeconds(7)))) {
             shard.target().nexusEstablished(LEARNER);
@@ -235,7 +235,7 @@ class ShardModelTest {
     }
 
     @Test
-    void statusOfManyLearnersIsCutAndCountsTheRest() throws Exception {
+    void statusCountsTheLearnersThatDoNotFitInThePage() throws Exception {
         try (ShardModel shard = ShardModel.open(context())) {
             LogicalUnit train = shard.target().units().get(0);
             for (int i = 0; i < 500; i++) {
@@ -250,7 +250,7 @@ class ShardModelTest {
     }
 
     @Test
-    void roundsGoOnWithoutALearnerWhoseLeaseEnds() throws Exception {
+    void roundsContinueWithoutALearnerWhoseLeaseExpired() throws Exception {
         Nexus other = FakeTask.nexus("b");
         try (ShardModel shard = ShardModel.open(context().consistency("bsp").learners(2))) {
             Target target = shard.target();
@@ -276,7 +276,7 @@ class ShardModelTest {
     }
 
     @Test
-    void serverThatCannotListenReleasesEverything() throws IOException {
+    void aggregatorIsClosedIfTheServerCannotListen() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             ServerContext context = context().listen((InetSocketAddress) taken.getLocalSocketAddress());
             assertThatThrownBy(() -> ParameterServer.launch(context)).isInstanceOf(IOException.class);
@@ -285,18 +285,18 @@ class ShardModelTest {
     }
 
     @Test
-    void serverEndsLeasesByItself() throws Exception {
+    void serverRemovesLearnersWhoseLeaseExpired() throws Exception {
         ServerContext context = context().consistency("bsp").learners(2)
             .listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
         try (ParameterServer server = ParameterServer.launch(context)) {
             LogicalUnit train = server.shard().target().units().get(0);
             server.shard().target().nexusEstablished(LEARNER);
-            // Never connected: its lease runs from the start.
+            // This learner never connected, so its lease runs from the start.
             train.write(new FakeTask(FakeTask.nexus("ghost"), 0, 4096).fill(1));
             train.write(new FakeTask(LEARNER, 0, SIZE).fill(1));
             FakeTask pull = new FakeTask(LEARNER, 0, SIZE);
             assertThat(train.admitRead(pull)).isFalse();
-            Await.await("the lease of the ghost did not end", () -> {
+            Await.await("the lease of the ghost expires", () -> {
                 clock.advance(Duration.ofSeconds(1));
                 return pull.resumes() > 0;
             });

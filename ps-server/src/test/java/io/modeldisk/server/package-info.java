@@ -1,2 +1,2 @@
-/** The laws of a shard as a whole. */
+/** Tests of a shard as a whole. */
 package io.modeldisk.server;

@@ -1,20 +1,20 @@
 package io.modeldisk.fault.membership;
 
 /**
- * A learner, from its join until it leaves or its lease ends: a key that comes back later is another member. Subclasses add the
- * data that their owner keeps for a learner.
+ * A learner, from its join until it leaves or its lease expires. If its key joins again after that, it becomes a new member.
+ * Subclasses add the data that a shard keeps for a learner.
  *
- * @param <K> what identifies a learner
+ * @param <K> the type of the key that identifies a learner
  */
 public class Member<K> {
     private final K key;
     private volatile long number;
     private volatile long joinRound;
     private volatile boolean lost;
-    // Guarded by the membership's lock; meaningful while lost.
+    // Guarded by the lock of Membership. Meaningful only while the learner is lost.
     private long lostSinceNs;
 
-    /** A member that has not joined yet: {@link Membership#join} gives it its number and its round. */
+    /** Creates a member that has not joined yet. {@link Membership#join} sets the member's number and first round. */
     protected Member(K key) {
         this.key = key;
     }
@@ -24,25 +24,25 @@ public class Member<K> {
         joinRound = firstRound;
     }
 
-    /** The key that identifies it. */
+    /** The key that identifies the learner. */
     public final K key() {
         return key;
     }
 
-    /** Differs for each member, also for one of the same key or of another process: random, never 0. */
+    /** A random number that identifies this membership. A later member with the same key has another number. Never 0. */
     public final long number() {
         return number;
     }
 
-    /** The first round it takes part in, from 1. */
+    /** The first round of the learner, at least 1. */
     public final long joinRound() {
         return joinRound;
     }
 
     /**
-     * Raises its first round to {@code round}, to join at the same round on all shards.
+     * Raises the first round of the learner to {@code round}, so that it joins all shards at the same round.
      *
-     * @return whether its first round has changed, so that earlier rounds need not wait for it any more
+     * @return whether the first round has changed, so that earlier rounds no longer wait for the learner
      */
     public final synchronized boolean postpone(long round) {
         if (round <= joinRound) {
@@ -52,7 +52,7 @@ public class Member<K> {
         return true;
     }
 
-    /** Whether its connection is gone and its lease runs; rounds still wait for it. */
+    /** Returns whether the connection of the learner is lost. Its lease has started, and rounds still wait for the learner. */
     public final boolean isLost() {
         return lost;
     }

@@ -11,20 +11,21 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
- * The learners of a job, and the round from which each takes part.
+ * The learners of a job, and the first round of each learner.
  *
- * <p>A key becomes a learner at its first push ({@link #join}). Until as many learners as the job needs have joined, it is
- * <em>forming</em>: all join at round 1, and one that leaves no longer counts. Once formed it stays so, and a newcomer joins at
- * the first round that has not been {@linkplain #opened opened}, so that no round under way waits for it.
+ * <p>A key becomes a learner at its first push ({@link #join}). A job is <em>forming</em> until the required number of learners
+ * have joined. While the job is forming, all learners join at round 1, and a learner that leaves no longer counts. A job that has
+ * formed stays formed. After that, a new learner joins at the first round that has not been {@linkplain #opened opened}, so that
+ * no open round waits for the new learner.
  *
- * <p>A learner stops being one when it {@linkplain #left leaves}, or when its connection has been {@linkplain #lost lost} for
- * the lease. A learner that comes back after that is a newcomer.
+ * <p>A learner is removed when it {@linkplain #left leaves}, or when its connection has been {@linkplain #lost lost} for the time
+ * of the lease. If its key connects again after that, it joins as a new learner.
  *
- * <p>Thread-safe. {@link #roster}, {@link #member}, {@link #opened} of a round that is open and {@link #join} of a member take no
- * lock.
+ * <p>Thread-safe. {@link #roster} and {@link #member} acquire no lock. {@link #opened} of an open round and {@link #join} of a
+ * learner acquire no lock either.
  *
- * @param <K> what identifies a learner, with {@code equals} and {@code hashCode}
- * @param <M> a learner
+ * @param <K> the type of the key that identifies a learner, with {@code equals} and {@code hashCode}
+ * @param <M> the type of a learner
  */
 public class Membership<K, M extends Member<K>> {
     private final int learners;
@@ -33,7 +34,7 @@ public class Membership<K, M extends Member<K>> {
     private final NanoClock clock;
     private final Function<K, M> newMember;
 
-    // From the system's entropy: a restarted shard must not repeat a number of an earlier process.
+    // A SecureRandom, because a restarted shard must not repeat a number of an earlier process.
     private final SecureRandom numbers = new SecureRandom();
     private final Object lock = new Object();
     private final Map<K, Integer> connections = new HashMap<>();
@@ -43,13 +44,14 @@ public class Membership<K, M extends Member<K>> {
     private volatile long lastOpenedRound;
 
     /**
-     * A membership without learners.
+     * Creates a membership without learners.
      *
-     * @param learners how many learners must have joined before the first round may close, from 1
-     * @param minLearners fewer than this, from 0 to {@code learners}, are {@linkplain Roster#tooFew too few} once it has formed
-     * @param lease how long a lost learner stays one, from 0
-     * @param clock the clock of the leases
-     * @param newMember makes a learner of a key that joins
+     * @param learners the number of learners that must have joined before the first round may close, at least 1
+     * @param minLearners the number of learners, from 0 to {@code learners}, below which a formed job has
+     *     {@linkplain Roster#tooFew too few}
+     * @param lease the time for which a lost learner stays a learner, at least 0
+     * @param clock the clock that measures the leases
+     * @param newMember creates a learner for a key that joins
      */
     public Membership(int learners, int minLearners, Duration lease, NanoClock clock, Function<K, M> newMember) {
         if (learners < 1) {
@@ -69,22 +71,22 @@ public class Membership<K, M extends Member<K>> {
         this.newMember = newMember;
     }
 
-    /** The learners now. */
+    /** Returns the current learners. */
     public Roster<M> roster() {
         return roster;
     }
 
-    /** The learner of this key, live or lost; null if the key is not a learner. */
+    /** Returns the learner of this key, live or lost; null if the key is not a learner. */
     public M member(K key) {
         return members.get(key);
     }
 
-    /** The highest round that was {@linkplain #opened opened}; 0 before the first. */
+    /** The highest round that has been {@linkplain #opened opened}; 0 before the first round. */
     public long lastOpenedRound() {
         return lastOpenedRound;
     }
 
-    /** The learner of this key, which becomes one if it is not. A key without a connection is lost from the start. */
+    /** Returns the learner of this key. A key that is not a learner joins first; without a connection, it is lost at once. */
     public M join(K key) {
         M member = members.get(key);
         return member != null ? member : joinAsNewcomer(newMember.apply(key));
@@ -98,9 +100,10 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /**
-     * Makes the key a learner; one that it still is leaves, so that nothing of it is taken for the new one's.
+     * Makes the key a new learner. If the key already is a learner, that learner leaves first, so that its data is not mistaken
+     * for data of the new learner.
      *
-     * @return the newcomer; rounds that waited for the one that left may close
+     * @return the new learner; rounds that waited for the previous learner may close
      */
     public M joinAnew(K key) {
         M newcomer = newMember.apply(key);
@@ -116,7 +119,7 @@ public class Membership<K, M extends Member<K>> {
     private M add(M member) {
         K key = member.key();
         member.admit(newNumber(), roster.formed() ? lastOpenedRound + 1 : 1);
-        // A push under way when its connection was lost must not make a learner that never ends.
+        // The connection may be lost during a push. Without a lease, the learner of this push would never be removed.
         if (!connections.containsKey(key)) {
             member.lose(clock.nanoTime());
         }
@@ -135,10 +138,10 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /**
-     * Notes that a learner contributes to a round, before that can close the round.
+     * Records that a learner contributes to a round. The caller must call this before the contribution can close the round.
      *
-     * <p>A newcomer's join round is above every round opened before, both under one lock: a caller that has opened a round sees
-     * in {@link #roster} all learners that will ever have joined at that round or before.
+     * <p>A learner that joins a formed job has a first round above every round that was opened before; one lock guards both.
+     * Therefore no learner joins at {@code round} or earlier after this method has returned.
      */
     public void opened(long round) {
         if (round > lastOpenedRound) {
@@ -148,12 +151,12 @@ public class Membership<K, M extends Member<K>> {
         }
     }
 
-    /** Fewer learners than this are too few once the job has formed; 0 if the job never stops. */
+    /** The minimum number of learners of a formed job; 0 if the job never stops. */
     public int minLearners() {
         return minLearners;
     }
 
-    /** A connection of this key was made. A learner that was lost is live again. */
+    /** Records a new connection of this key. A lost learner becomes live again. */
     public void connected(K key) {
         synchronized (lock) {
             connections.merge(key, 1, Integer::sum);
@@ -164,7 +167,7 @@ public class Membership<K, M extends Member<K>> {
         }
     }
 
-    /** A connection of this key was lost without a logout: if it was the last one, the lease of the learner starts. */
+    /** Records that a connection of this key was lost without a logout. If it was the last one, the learner's lease starts. */
     public void lost(K key) {
         synchronized (lock) {
             M member = members.get(key);
@@ -174,7 +177,7 @@ public class Membership<K, M extends Member<K>> {
         }
     }
 
-    /** This key was last heard {@code silentNs} ago and its connection is about to be ended: its lease runs since then. */
+    /** Starts the lease of a silent learner, {@code silentNs} before now. The caller then closes the connection of the key. */
     public void silent(K key, long silentNs) {
         synchronized (lock) {
             M member = members.get(key);
@@ -185,9 +188,9 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /**
-     * A connection of this key was ended by a logout.
+     * Records that a connection of this key was closed by a logout. If it was the last one, the learner leaves.
      *
-     * @return true if that ended a learner: rounds that waited for it may close
+     * @return whether a learner has left, so that rounds that waited for it may close
      */
     public boolean left(K key) {
         synchronized (lock) {
@@ -202,9 +205,9 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /**
-     * Extends the leases that run now, by a time in which this process did not run and learners could not reconnect.
+     * Extends the leases of all lost learners by a time in which this process was stopped, so that learners could not reconnect.
      *
-     * @param durationNs that time
+     * @param durationNs the time in nanoseconds
      */
     public void extendLeases(long durationNs) {
         synchronized (lock) {
@@ -213,9 +216,9 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /**
-     * Ends the learners that have been lost for the lease.
+     * Removes the learners whose lease has expired.
      *
-     * @return those that ended; if there are any, rounds that waited for them may close
+     * @return the removed learners; if there are any, rounds that waited for them may close
      */
     public List<M> expire() {
         long nowNs = clock.nanoTime();
@@ -229,7 +232,7 @@ public class Membership<K, M extends Member<K>> {
         }
     }
 
-    /** Whether that was the last connection: a reconnect may be reported before the end of the connection it replaces. */
+    /** Removes a connection of a key. Returns whether it was the last; a new connection may have been recorded before. */
     private boolean disconnected(K key) {
         return connections.computeIfPresent(key, (k, count) -> count == 1 ? null : count - 1) == null;
     }

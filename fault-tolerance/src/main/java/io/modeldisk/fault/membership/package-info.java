@@ -1,2 +1,2 @@
-/** The learners of a job, and the rounds that each takes part in. Knows nothing of blocks, weights or SCSI. */
+/** The learners of a job, and the first round of each learner. This package knows no blocks, no weights and no SCSI. */
 package io.modeldisk.fault.membership;

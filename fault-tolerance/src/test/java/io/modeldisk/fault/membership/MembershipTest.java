@@ -41,7 +41,7 @@ class MembershipTest {
     }
 
     @Test
-    void newcomerJoinsAtTheFirstRoundThatIsNotOpen() {
+    void newLearnerJoinsAtTheFirstRoundThatIsNotOpen() {
         joinConnected("a");
         joinConnected("b");
         membership.opened(7);
@@ -61,7 +61,7 @@ class MembershipTest {
     }
 
     @Test
-    void formedJobStaysFormed() {
+    void formedJobStaysFormedWhenAllLearnersLeave() {
         joinConnected("a");
         joinConnected("b");
         membership.opened(1);
@@ -72,7 +72,7 @@ class MembershipTest {
     }
 
     @Test
-    void lostLearnerStaysOneForItsLease() {
+    void lostLearnerStaysAMemberUntilItsLeaseExpires() {
         Learner a = joinConnected("a");
         membership.lost("a");
         assertThat(a.isLost()).isTrue();
@@ -86,7 +86,7 @@ class MembershipTest {
     }
 
     @Test
-    void learnerBackWithinItsLeaseIsTheSameLearner() {
+    void learnerThatReconnectsWithinItsLeaseIsTheSameLearner() {
         Learner a = joinConnected("a");
         membership.lost("a");
         clock.advance(LEASE.minusNanos(1));
@@ -98,7 +98,7 @@ class MembershipTest {
     }
 
     @Test
-    void learnerBackAfterItsLeaseIsANewcomer() {
+    void learnerThatReconnectsAfterItsLeaseIsANewLearner() {
         joinConnected("a");
         joinConnected("b");
         membership.opened(4);
@@ -109,7 +109,7 @@ class MembershipTest {
     }
 
     @Test
-    void reconnectReportedBeforeTheEndOfTheOldConnectionKeepsTheLearner() {
+    void learnerStaysLiveWhenItReconnectsBeforeTheOldConnectionIsLost() {
         Learner a = joinConnected("a");
         membership.connected("a");
         membership.lost("a");
@@ -118,7 +118,7 @@ class MembershipTest {
     }
 
     @Test
-    void learnerThatJoinsWithoutAConnectionExpires() {
+    void learnerThatJoinsWithoutAConnectionExpiresAfterItsLease() {
         membership.connected("a");
         membership.left("a");
         Learner ghost = membership.join("a");
@@ -128,7 +128,7 @@ class MembershipTest {
     }
 
     @Test
-    void leaveWithoutAJoinHasNoEffect() {
+    void logoutWithoutAJoinHasNoEffect() {
         membership.connected("a");
         assertThat(membership.left("a")).isFalse();
         assertThat(membership.left("never")).isFalse();
@@ -137,13 +137,13 @@ class MembershipTest {
     }
 
     @Test
-    void jobNeedsALearner() {
+    void jobWithoutLearnersIsRefused() {
         assertThatThrownBy(() -> new Membership<>(0, 0, LEASE, clock, Learner::new))
             .hasMessage("learners=0 must be at least 1");
     }
 
     @Test
-    void joinCanBePostponed() {
+    void joinRoundCanBeRaisedButNotLowered() {
         Learner member = joinConnected("a");
         assertThat(member.postpone(5)).isTrue();
         assertThat(member.postpone(3)).isFalse();
@@ -151,13 +151,13 @@ class MembershipTest {
     }
 
     @Test
-    void minimumIsAtMostTheNumberOfLearners() {
+    void minLearnersAboveLearnersIsRefused() {
         assertThatThrownBy(() -> new Membership<>(2, 3, LEASE, clock, Learner::new))
             .hasMessage("minLearners=3 must be from 0 to learners=2");
     }
 
     @Test
-    void fewerLearnersThanTheMinimumAreTooFewOnceTheJobHasFormed() {
+    void formedJobWithFewerLearnersThanTheMinimumHasTooFew() {
         joinConnected("a");
         assertThat(membership.roster().tooFew()).as("forming").isFalse();
         joinConnected("b");
@@ -169,7 +169,7 @@ class MembershipTest {
     }
 
     @Test
-    void leaseOfASilentLearnerRunsSinceItWasLastHeard() {
+    void leaseOfASilentLearnerStartsWhenItWasLastHeard() {
         joinConnected("a");
         membership.silent("a", LEASE.toNanos() - 1);
         assertThat(membership.expire()).isEmpty();
@@ -179,7 +179,7 @@ class MembershipTest {
     }
 
     @Test
-    void silentLearnerThatConnectsAgainIsLive() {
+    void silentLearnerIsLiveAfterItReconnects() {
         joinConnected("a");
         membership.silent("a", LEASE.toNanos());
         membership.connected("a");
@@ -190,7 +190,7 @@ class MembershipTest {
     }
 
     @Test
-    void extendedLeaseRunsThatMuchLonger() {
+    void extendedLeaseExpiresLaterByTheExtension() {
         joinConnected("a");
         joinConnected("b");
         membership.lost("a");

@@ -1,2 +1,2 @@
-/** The laws of membership. */
+/** Tests of the membership of learners. */
 package io.modeldisk.fault.membership;

@@ -4,7 +4,10 @@ import io.modeldisk.aggregator.BlockMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** A block: its lock, the slot that holds its weights, and its version. Everything but its constants needs the lock. */
+/**
+ * A block of weights: its lock, its current slot and its version. The caller of {@link #readable}, {@link #writable} and
+ * {@link #updated} holds the lock.
+ */
 public final class Block {
     private final ReentrantLock lock = new ReentrantLock();
     private final int index;
@@ -22,49 +25,52 @@ public final class Block {
         this.versions = versions;
     }
 
-    /** Its number within the shard, from 0. */
+    /** The number of the block within the shard, from 0. */
     public int index() {
         return index;
     }
 
-    /** Its length; only the shard's last block may be shorter than the block size. */
+    /** The length of the block in bytes. Only the last block of a shard may be shorter than the block size. */
     public int lengthBytes() {
         return lengthBytes;
     }
 
-    /** Locks it. Several blocks are locked in ascending order of their numbers. */
+    /** Locks the block. A thread that locks several blocks must lock them in ascending order of their numbers. */
     public void lock() {
         lock.lock();
     }
 
-    /** Unlocks it. */
+    /** Unlocks the block. */
     public void unlock() {
         lock.unlock();
     }
 
-    /** The weights to read: valid until the lock is released. */
+    /** Returns the weights for reading. The weights are valid until the lock is released. */
     public BlockMemory readable() {
         return current;
     }
 
-    /** The weights to change: readers that have pinned the slot keep its content. Valid until the lock is released. */
+    /**
+     * Returns the weights for writing. The weights are valid until the lock is released. If readers have pinned the current slot,
+     * copies the weights to a spare slot first, so that the readers keep their data.
+     */
     public BlockMemory writable() {
         if (current.isPinned()) {
             BlockSlot spare = spares.take();
             spare.hold(this);
             MemorySegment.copy(current.weights(), 0, spare.weights(), 0, lengthBytes);
-            // From now on the pinned slot belongs to its readers: the last one returns it.
+            // The old slot now belongs to its readers. The last reader returns the slot to the spare slots.
             current = spare;
         }
         return current;
     }
 
-    /** How many updates it has had. */
+    /** The number of updates of the block. */
     public long version() {
         return versions.of(index);
     }
 
-    /** Counts an update. */
+    /** Counts an update of the block. */
     public void updated() {
         versions.increment(index);
     }

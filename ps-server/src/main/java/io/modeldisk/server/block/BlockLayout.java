@@ -3,48 +3,48 @@ package io.modeldisk.server.block;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 
 /**
- * How a shard's bytes are cut into blocks.
+ * The division of a shard into blocks.
  *
- * @param sizeBytes the shard's size, a positive multiple of {@value LogicalBlock#BYTES}; the last block may be shorter
- * @param blockSizeBytes a power of two from 4096 to 1 MiB
+ * @param sizeBytes the size of the shard, a positive multiple of {@value LogicalBlock#BYTES}; the last block may be shorter
+ * @param blockSizeBytes the size of a block, a power of two from 4096 to 1 MiB
  */
 public record BlockLayout(long sizeBytes, int blockSizeBytes) {
-    /** How many blocks there are. */
+    /** The number of blocks. */
     public int blocks() {
         return Math.toIntExact((sizeBytes + blockSizeBytes - 1) / blockSizeBytes);
     }
 
-    /** The block that holds the byte at {@code offset}. */
+    /** The number of the block with the byte at {@code offset}. */
     public int blockOf(long offset) {
         return (int) (offset >>> Integer.numberOfTrailingZeros(blockSizeBytes));
     }
 
-    /** Where the byte at {@code offset} is within its block. */
+    /** The offset within its block of the byte at {@code offset}. */
     public int offsetInBlock(long offset) {
         return (int) offset & (blockSizeBytes - 1);
     }
 
-    /** Where a block starts within the shard. */
+    /** The offset of a block within the shard, in bytes. */
     public long offsetOf(int block) {
         return (long) block * blockSizeBytes;
     }
 
-    /** How many logical blocks a block has. */
+    /** The number of logical blocks in a block. */
     public int logicalBlocks(int block) {
         return lengthOf(block) / LogicalBlock.BYTES;
     }
 
-    /** The last block of a range, which may reach past the shard's end; of an empty one, the block before the first. */
+    /** The last block of a range, at most the last block of the shard. For an empty range, returns the block before the range. */
     public int lastBlock(long offset, int lengthBytes) {
         return lengthBytes <= 0 ? blockOf(offset) - 1 : Math.min(blocks() - 1, blockOf(offset + lengthBytes - 1));
     }
 
-    /** The first logical block of a block that is in a range that starts at {@code offset}, counted from the block's start. */
+    /** The first logical block of {@code block} in a range that starts at {@code offset}, counted from the start of the block. */
     public int firstLogicalBlock(long offset, int block) {
         return (int) (Math.max(0, offset - offsetOf(block)) / LogicalBlock.BYTES);
     }
 
-    /** The first logical block of a block after a range, counted from the block's start; at most the block's end. */
+    /** The end of a range within {@code block}, exclusive, in logical blocks from the start of the block. */
     public int endLogicalBlock(long offset, int lengthBytes, int block) {
         return (int) Math.min(logicalBlocks(block), (offset + lengthBytes - offsetOf(block)) / LogicalBlock.BYTES);
     }

@@ -4,7 +4,7 @@ import io.modeldisk.aggregator.BlockMemory;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.lang.foreign.MemorySegment;
 
-/** A place for one block's weights. Guarded by the lock of its block; a spare slot is guarded by the stack of spares. */
+/** The memory for the weights of one block. Guarded by the lock of its block. A spare slot is guarded by {@link SpareSlots}. */
 final class BlockSlot implements BlockMemory {
     private final long memoryOffset;
     private final MemorySegment whole;
@@ -13,7 +13,7 @@ final class BlockSlot implements BlockMemory {
     private MemorySegment weights;
     private int pins;
 
-    /** A slot at {@code memoryOffset}; {@code shortBytes} is the length of the shard's last block. */
+    /** Creates a slot at {@code memoryOffset}. {@code shortBytes} is the length of the last block of the shard. */
     BlockSlot(DataMemory memory, long memoryOffset, int blockSizeBytes, int shortBytes) {
         this.memoryOffset = memoryOffset;
         this.whole = memory.segment(memoryOffset, blockSizeBytes);

@@ -7,16 +7,16 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.Semaphore;
 
 /**
- * The weights of a shard, in blocks, so that a slow reader neither delays a writer nor sees a write half done: a reader pins
- * the slot a block is in, and a writer that finds it pinned moves the block to a spare slot first.
+ * The weights of a shard, in blocks. A slow reader does not delay a writer, and never sees an incomplete write. For this, a
+ * reader pins the slot of a block. If the slot is pinned, a writer first copies the block to a spare slot.
  *
- * <p><b>There always is a spare slot.</b> There are B blocks, S permits and B + S slots. Each block has one current slot. A slot
- * that is neither current nor spare is pinned, and each pin has a permit, which is given back only after the slot is. A writer
- * needs a spare because its current slot is pinned: while w writers, each holding its block's lock, look for one, at least w
- * permits are on current slots, at most S − w are on others, so at most S − w slots are neither current nor spare, and at least w
- * are spare.
+ * <p><b>A spare slot is always free.</b> There are B blocks, S permits and B + S slots. Each block has one current slot. A slot
+ * that is neither current nor spare is pinned. Each pin has a permit, which is released only after the pin. A writer needs a
+ * spare slot only if its current slot is pinned. Suppose that w writers need a spare slot, each with the lock of its block. Then
+ * at least w permits belong to pins of current slots, and at most S − w permits belong to pins of other slots. So at most S − w
+ * slots are neither current nor spare, and at least w slots are spare.
  *
- * <p>Thread-safe; a lock a block. Pinning, unpinning and visiting allocate nothing.
+ * <p>Thread-safe: each block has its own lock. Pins and visits allocate no memory.
  */
 public final class BlockStore implements AutoCloseable {
     private final BlockLayout layout;
@@ -28,11 +28,12 @@ public final class BlockStore implements AutoCloseable {
     private final Semaphore permits;
 
     /**
-     * Allocates zeroed blocks.
+     * Allocates the blocks and fills them with zeros.
      *
-     * @param layout the blocks
-     * @param spareBlocks how many pins are handed out without a copy, at least 1; each needs memory for a block
-     * @param stateBytesPerWeightByte as {@link io.modeldisk.aggregator.Aggregator#stateBytesPerWeightByte()}
+     * @param layout the division of the shard into blocks
+     * @param spareBlocks the maximum number of pins without a copy, at least 1; each needs the memory of a block
+     * @param stateBytesPerWeightByte the bytes of
+     *     {@linkplain io.modeldisk.aggregator.Aggregator#stateBytesPerWeightByte() aggregator state} for each byte of weights
      */
     public BlockStore(BlockLayout layout, int spareBlocks, int stateBytesPerWeightByte) {
         this.layout = layout;
@@ -65,7 +66,7 @@ public final class BlockStore implements AutoCloseable {
         }
     }
 
-    /** A power of two, so that no block's state straddles two slabs. */
+    /** The distance between the states of two blocks, in bytes. It is a power of two, so that each state lies in one slab. */
     private long stateStride(int stateBytesPerWeightByte) {
         long bytes = (long) layout.blockSizeBytes() * stateBytesPerWeightByte;
         return Long.highestOneBit(2 * bytes - 1);
@@ -79,34 +80,36 @@ public final class BlockStore implements AutoCloseable {
                 (long) layout.lengthOf(block) * stateBytesPerWeightByte);
     }
 
-    /** How the shard is cut into blocks. */
+    /** The division of the shard into blocks. */
     public BlockLayout layout() {
         return layout;
     }
 
-    /** A block by its number. */
+    /** Returns the block with this number. */
     public Block block(int index) {
         return blocks[index];
     }
 
-    /** The blocks' versions. */
+    /** The versions of all blocks. */
     public BlockVersions versions() {
         return versions;
     }
 
-    /** The memory that holds the weights, for a datamover to register; at first each block is where its layout says. */
+    /**
+     * The memory with the weights, which a datamover registers. Until the first push, each block is at the offset of its layout.
+     */
     public DataMemory memory() {
         return memory;
     }
 
-    /** The number of free spare slots: all of them when nothing is pinned. */
+    /** The number of free spare slots. All spare slots are free if no slot is pinned. */
     public int spareCount() {
         return spares.count();
     }
 
     /**
-     * Pins a read's data from {@code dataOffset} on, up to the end of its block; without a permit, copies it to the task's
-     * scratch memory.
+     * Pins the data of a read from {@code dataOffset} to the end of the block or of the read. If no permit is free, copies the
+     * data to the scratch memory of the task.
      */
     public void pin(IoTask task, int dataOffset, Pin pin) {
         long offset = task.offset() + dataOffset;
@@ -139,16 +142,16 @@ public final class BlockStore implements AutoCloseable {
         pin.set(task.memory(), scratch, copied, null, block.index());
     }
 
-    /** Releases a pin, from any thread. */
+    /** Releases a pin. May be called by any thread. */
     public void unpin(Pin pin) {
         if (pin.holder() instanceof BlockSlot slot) {
             slot.block().unpin(slot);
-            // After the slot: the proof above relies on this order.
+            // The permit must be released after the slot: see the comment of this class.
             permits.release();
         }
     }
 
-    /** Visits a write's data in ascending order, one block locked at a time. */
+    /** Passes the data of a write to a visitor, in ascending order. Locks one block at a time. */
     public <C> void visit(IoTask task, PieceVisitor<C> visitor, C context) {
         int piece = 0;
         int pieceStart = 0;
@@ -186,7 +189,7 @@ public final class BlockStore implements AutoCloseable {
         }
     }
 
-    /** Frees the memory. The owner makes sure that it is not in use. */
+    /** Frees the memory. May be called only when the memory is not in use. */
     @Override
     public void close() {
         memory.close();

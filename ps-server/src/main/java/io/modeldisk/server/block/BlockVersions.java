@@ -4,8 +4,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * How many updates each block has had, side by side, so that all of them are looked at in a moment. A block's version is changed
- * under the block's lock, and read with or without it: without, it may be a little old.
+ * The versions of all blocks in one array, so that a scan is fast. The version of a block is the number of its updates. A version
+ * is changed under the lock of its block. Without the lock, a read may return a slightly older version.
  */
 public final class BlockVersions {
     private static final VarHandle VERSION = MethodHandles.arrayElementVarHandle(long[].class);
@@ -24,7 +24,7 @@ public final class BlockVersions {
         VERSION.setOpaque(versions, block, versions[block] + 1);
     }
 
-    /** The version of the block that has had fewest updates. */
+    /** The lowest version of all blocks. */
     public long min() {
         long min = Long.MAX_VALUE;
         for (int i = 0; i < versions.length; i++) {
@@ -33,7 +33,7 @@ public final class BlockVersions {
         return min;
     }
 
-    /** The version of the block that has had most updates. */
+    /** The highest version of all blocks. */
     public long max() {
         long max = 0;
         for (int i = 0; i < versions.length; i++) {

@@ -4,26 +4,26 @@ import io.modeldisk.protocol.engine.IoTask;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Is called for the data of a write, part by part: each part belongs to one block and is in one piece of memory.
+ * Receives the data of a write in parts. Each part belongs to one block and is contiguous in memory.
  *
- * @param <C> an object that the caller of {@link BlockStore#visit} passes to the visitor
+ * @param <C> the type of the object that the caller of {@link BlockStore#visit} passes to the visitor
  */
 public interface PieceVisitor<C> {
     /**
-     * Takes a part of the data; its block is locked.
+     * Receives a part of the data. The caller holds the lock of the block.
      *
      * @param task the write
      * @param context the object passed to {@link BlockStore#visit}
-     * @param block the block it is for
-     * @param offset bytes from the block's start, a multiple of 4096
-     * @param data the memory that holds it
-     * @param dataOffset bytes from the segment's start
-     * @param lengthBytes a multiple of 4096
-     * @return whether it changed the block
+     * @param block the block of the part
+     * @param offset the offset of the part in the block, in bytes; a multiple of 4096
+     * @param data the memory with the part
+     * @param dataOffset the offset of the part in {@code data}, in bytes
+     * @param lengthBytes the length of the part, a multiple of 4096
+     * @return whether the visitor has changed the block
      */
     boolean piece(
         IoTask task, C context, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes);
 
-    /** Is called after the last part of a block if a part has changed the block, which is still locked. */
+    /** Receives a block after its last part if a part has changed the block. The caller holds the lock of the block. */
     default void visited(Block block) {}
 }

@@ -1,6 +1,6 @@
 package io.modeldisk.server.block;
 
-/** The slots that hold no block's data: a stack under a tiny lock. Thread-safe; allocates nothing after it is made. */
+/** The stack of slots that no block uses. Thread-safe. Allocates no memory after construction. */
 final class SpareSlots {
     private final BlockSlot[] slots;
     private int count;
@@ -13,11 +13,11 @@ final class SpareSlots {
         slots[count++] = slot;
     }
 
-    /** Takes a slot: there is one, see {@link BlockStore}. */
+    /** Removes and returns a slot. A slot is always free: see {@link BlockStore}. */
     synchronized BlockSlot take() {
         if (count == 0) {
             throw new IllegalStateException(
-                "no spare slot among " + slots.length + ": a slot is held without a pin permit");
+                "all " + slots.length + " spare slots are in use: a slot is pinned without a permit");
         }
         BlockSlot slot = slots[--count];
         slots[count] = null;

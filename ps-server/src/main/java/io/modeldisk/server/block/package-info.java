@@ -1,2 +1,5 @@
-/** A shard's weights in memory: blocks, their versions for slow readers, and the way through a write's data. No rounds here. */
+/**
+ * The weights of a shard in memory: blocks, their slots and versions, and the visit of the data of a write. Rounds do not belong
+ * here.
+ */
 package io.modeldisk.server.block;

@@ -5,12 +5,15 @@ import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.BlockStore;
 
-/** Asynchronous: a push is applied at once ({@link ImmediatePushes}), a pull returns the latest weights, and nothing waits. */
+/**
+ * Asynchronous consistency: a push is applied at once ({@link ImmediatePushes}), and a pull returns the latest weights. No task
+ * waits.
+ */
 public final class Asp implements Consistency {
     private final Learners membership;
     private final ImmediatePushes pushes;
 
-    /** Serves the blocks of this store. */
+    /** Creates the consistency for the blocks of this store. */
     public Asp(BlockStore store, Aggregator aggregator, Learners membership) {
         this.membership = membership;
         this.pushes = new ImmediatePushes(store, aggregator, membership);
@@ -36,12 +39,12 @@ public final class Asp implements Consistency {
 
     @Override
     public void forget(IoTask task) {
-        // Nothing ever waits.
+        // No task ever waits in this mode.
     }
 
     @Override
     public void learnersLeft() {
-        // Nothing waits for learners.
+        // No task waits for learners in this mode.
     }
 
     @Override

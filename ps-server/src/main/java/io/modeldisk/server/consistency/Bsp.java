@@ -12,17 +12,21 @@ import io.modeldisk.server.block.PieceVisitor;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Bulk synchronous: each block has rounds, applied once with the mean of its learners' gradients; a pull sees the rounds that
- * the learner has pushed.
+ * Bulk synchronous consistency. Each block has rounds. When a round closes, the mean of its learners' gradients is applied once.
+ * A pull returns weights with all rounds that its learner has pushed.
  *
- * <p>{@link ClosingRules} says when a round closes, and when the job has stopped.
+ * <p>{@link ClosingRules} decides when a round closes, and when the job has stopped.
  *
- * <p><b>What waits.</b> A push that names no round belongs to the open one. It waits at the first block where its learner has
- * pushed one of its logical blocks in that round, or joined later. A push that names a later round waits for that round. A push
- * that names a round its learner has pushed is a repetition: only its missing parts are taken. Nothing of a push that waits or
- * is refused has been taken, because all its blocks are locked, in ascending order, before any is changed. A pull waits at the
- * first block where the round it names, or one its learner has pushed, has not closed. When a round closes, the tasks that wait
- * at its block are resumed and ask again. No lock is held while resuming.
+ * <p><b>Pushes.</b> A push without a round number belongs to the open round. The push waits at the first block where its learner
+ * has already pushed one of its logical blocks in that round, or joined at a later round. A push with the number of a later round
+ * waits for that round. A push with the number of a round that its learner has pushed is a repetition: only its missing parts are
+ * applied. A push that waits or is refused has changed nothing, because all its blocks are locked in ascending order before any
+ * is changed.
+ *
+ * <p><b>Pulls.</b> A pull waits at the first block where its round has not closed. The round of a pull is the round that it
+ * names, or else the last round that its learner has pushed.
+ *
+ * <p>When a round closes, the tasks that wait at its block are resumed and try again. No lock is held while tasks are resumed.
  */
 public final class Bsp implements Consistency {
     private final BlockStore store;
@@ -35,7 +39,9 @@ public final class Bsp implements Consistency {
     private final ParkedTaskFreeList parking = new ParkedTaskFreeList();
     private final PieceVisitor<RoundMarks> contribution = this::contribute;
 
-    /** Serves the blocks of this store, all in round 1; allocates one accumulator of the shard's size. */
+    /**
+     * Creates the consistency for the blocks of this store, all in round 1. Allocates memory of the shard's size for the sums.
+     */
     public Bsp(BlockStore store, Aggregator aggregator, Learners learners) {
         this.store = store;
         this.layout = store.layout();
@@ -55,7 +61,7 @@ public final class Bsp implements Consistency {
         try {
             return take(task, learner, skipped);
         } catch (ScsiException | RuntimeException e) {
-            // The task ends now, and may have waited before.
+            // The task is refused now, but may have waited before.
             forget(task);
             throw e;
         }
@@ -69,7 +75,7 @@ public final class Bsp implements Consistency {
         lock(first, last);
         try {
             for (int i = first; i <= last; i++) {
-                // All learners of these rounds have left: they must close before a newcomer can push its own.
+                // Closes complete earlier rounds, so that this newcomer can push its first round.
                 if (rounds[i].round() < learner.joinRound()) {
                     woken = closeComplete(rounds[i], woken);
                 }
@@ -98,7 +104,7 @@ public final class Bsp implements Consistency {
         return taken;
     }
 
-    /** The first block that cannot take this push now; {@code last + 1} if all can. */
+    /** Returns the first block that cannot accept this push now; {@code last + 1} if all blocks can. */
     private int firstObstacle(IoTask task, Learner learner, int first, int last)
         throws ScsiException {
         int i = first;
@@ -122,7 +128,7 @@ public final class Bsp implements Consistency {
             return block.round() >= learner.joinRound() && marks.nextMarked(index, block.round(), from, end) == end;
         }
         if (round <= marks.clock(index) || marks.nextUnmarked(index, round, from, end) == end) {
-            // A repetition without a missing part.
+            // The push is a repetition, and all its parts were pushed before.
             return true;
         }
         if (round < Math.max(block.round(), learner.joinRound())) {
@@ -134,7 +140,10 @@ public final class Bsp implements Consistency {
         return round == block.round();
     }
 
-    /** Adds the parts that its learner has not pushed in the open round yet, unless the push is of an earlier round. */
+    /**
+     * Adds the parts of a push that its learner has not yet pushed in the open round. Does nothing for a push of an earlier
+     * round.
+     */
     private boolean contribute(
         IoTask task, RoundMarks marks, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
         RoundBlock target = rounds[block.index()];
@@ -164,18 +173,21 @@ public final class Bsp implements Consistency {
             return woken;
         }
         int index = block.block().index();
-        // Before the round can close: see Membership.opened.
+        // The round must be reported before it can close: see Membership.opened.
         learners.opened(block.round());
         learner.mark(index, block.round(), firstLogicalBlock(task, index), endLogicalBlock(task, index),
             block.logicalBlocks());
         return learner.marks().clock(index) == block.round() ? closeComplete(block, woken) : woken;
     }
 
-    /** Closes the open round, and the later ones, as long as they wait for no learner. */
+    /**
+     * Closes the open round and later rounds that wait for no learner. Adds the tasks to resume to the chain {@code woken}, and
+     * returns the chain.
+     */
     private ParkedTask closeComplete(RoundBlock block, ParkedTask woken) {
         ParkedTask chain = woken;
         while (rules.mayClose(block)) {
-            // Before it is closed: a newcomer must not join at a round that can no longer be pushed. See Membership.opened.
+            // The round must be reported before it closes, so that no newcomer joins at a closed round. See Membership.opened.
             learners.opened(block.round());
             if (!rules.mayClose(block)) {
                 return chain;
@@ -193,7 +205,7 @@ public final class Bsp implements Consistency {
         try {
             return admit(task);
         } catch (ScsiException e) {
-            // The task ends now, and may have waited before.
+            // The task is refused now, but may have waited before.
             forget(task);
             throw e;
         }
@@ -208,7 +220,8 @@ public final class Bsp implements Consistency {
             RoundBlock block = rounds[i];
             block.block().lock();
             try {
-                // The last round that the nexus has pushed, or that it asks for; 0 or less asks for none.
+                // The round to wait for: the last one that the learner has pushed, or the one that the pull names. 0 or less
+                // means none.
                 long wanted = learner == null ? task.round() : learner.marks().clock(i);
                 if (wanted >= block.round()) {
                     if (rules.isStopped(block)) {
@@ -255,7 +268,7 @@ public final class Bsp implements Consistency {
                     woken = block.parked().detachBefore(woken);
                 }
             } catch (RuntimeException | Error e) {
-                // The other blocks must go on now: no later call looks at them for the learners that have left.
+                // The loop continues, because no later call checks the other blocks for the learners that have left.
                 failure = e;
             } finally {
                 block.block().unlock();
@@ -270,7 +283,7 @@ public final class Bsp implements Consistency {
         }
     }
 
-    /** The tasks that wait at a block; a synchronization waits for one of them and does not count. */
+    /** The number of tasks that wait at a block. Synchronizations do not count, because they wait for other tasks. */
     @Override
     public int waiting() {
         return parking.waiting();
@@ -286,14 +299,14 @@ public final class Bsp implements Consistency {
         return rounds[block].round() - 1;
     }
 
-    /** Frees the accumulator. The owner makes sure that it is not in use. */
+    /** Frees the memory of the sums. May be called only when no other call is in progress. */
     @Override
     public void close() {
         sums.close();
     }
 
     private void park(IoTask task, RoundBlock block) {
-        // A task that was resumed for another reason may still wait here.
+        // A task that was resumed for another reason may still be in the list.
         if (!block.parked().contains(task)) {
             block.parked().add(parking.park(task));
         }

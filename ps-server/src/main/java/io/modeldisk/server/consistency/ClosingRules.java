@@ -4,19 +4,19 @@ import io.modeldisk.fault.membership.Roster;
 import java.util.List;
 
 /**
- * When the open round of a block closes in {@link Bsp}. Asked with the block locked.
+ * Decides when the open round of a block closes in {@link Bsp}. The caller holds the lock of the block.
  *
- * <p><b>When a round closes.</b> Once the job has formed, a block's open round closes when every learner that takes part in it
- * (it joined at that round or before, and has not left) has pushed the whole block. The contributions of a learner that has left
- * since count. If all learners of the round have left, it closes as soon as every logical block has a contribution, so that no
- * complete gradient is lost. Otherwise it stays open until a newcomer, which takes part from a later round on, needs it closed:
- * then it closes with the contributions there are, and logical blocks without one keep their weights. So the weights of a block
- * always are those of a whole number of rounds. While a round is under way, blocks may be in different rounds, and they stay so
- * if all learners leave in the middle of it. Learners that stay, or join, bring all blocks to the same round.
+ * <p><b>A round closes</b> if the job has formed and every learner of the round has pushed the whole block. A learner belongs to
+ * the rounds from the one at which it joined until it leaves. Gradients of learners that have left still count. If all learners
+ * of the round have left, the round closes as soon as every logical block has a gradient, so that no complete gradient is lost.
+ * Otherwise the round stays open until a newcomer joins at a later round. Then the round closes with the gradients that it has,
+ * and logical blocks without a gradient keep their weights. So the weights of a block always include only whole rounds. Blocks
+ * may be in different rounds while learners push, and after all learners have left. Learners that stay or join bring all blocks
+ * to the same round.
  *
- * <p><b>When the job has stopped.</b> With too few learners left, a round closes only if at least the minimum number of learners
- * have pushed it, including learners that have left: a learner that finishes first does not spoil the last round of the others.
- * Other pushes are refused, and so is every wait, until there are enough learners again.
+ * <p><b>The job has stopped</b> if fewer learners than the minimum are left. Then a round closes only if at least the minimum
+ * number of learners have pushed it, including learners that have left. So a learner that finishes first does not block the last
+ * round of the others. All other pushes and waits are refused until enough learners have joined again.
  */
 final class ClosingRules {
     private final Learners learners;
@@ -25,18 +25,18 @@ final class ClosingRules {
         this.learners = learners;
     }
 
-    /** Whether the open round can close now. */
+    /** Returns whether the open round can close now. */
     boolean mayClose(RoundBlock block) {
         Roster<Learner> roster = learners.roster();
         return isComplete(block, roster) && !isStopped(block, roster);
     }
 
-    /** Whether too few learners are left, and the open round can no longer get enough contributions. */
+    /** Returns whether too few learners are left and the open round can no longer get enough gradients. */
     boolean isStopped(RoundBlock block) {
         return isStopped(block, learners.roster());
     }
 
-    /** The first round that any learner takes part in: earlier rounds get no contributions. 0 without learners. */
+    /** The lowest round at which a current learner joined; 0 without learners. Earlier rounds get no more gradients. */
     long firstRound() {
         List<Learner> members = learners.roster().members();
         long first = members.isEmpty() ? 0 : Long.MAX_VALUE;

@@ -7,13 +7,14 @@ import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.BlockStore;
 
 /**
- * The effect of a push on the weights, and the weights that a pull may return. Thread-safe.
+ * A consistency mode. It decides when a push changes the weights, and which weights a pull may return. Thread-safe.
  *
- * <p>A method that answers {@code false} keeps the task and resumes it when it may try again. A task may be resumed
- * needlessly, and even just after {@link #forget}: the caller asks again, or ignores it.
+ * <p>If a method returns {@code false} for a task, the task waits: this object keeps the task, and resumes it when it may try
+ * again. A task may also be resumed without a reason, even shortly after {@link #forget}. Then the caller tries again, or ignores
+ * the call for a forgotten task.
  */
 public interface Consistency extends AutoCloseable {
-    /** The consistency of one shard; the caller closes it. */
+    /** Creates the consistency of one shard. The caller closes the returned object. */
     static Consistency of(
         ConsistencyMode mode, BlockStore store, Aggregator aggregator,
         Learners membership) {
@@ -25,45 +26,50 @@ public interface Consistency extends AutoCloseable {
     }
 
     /**
-     * Takes a push: all of it, or nothing and the task waits. The parts that are a repetition, by their round, have no effect.
+     * Accepts a whole push, or nothing of it. Returns whether the push was accepted; otherwise the push waits. Parts that were
+     * pushed before in the same round have no effect.
      *
-     * @param skipped whether the push counts as a round, but its gradient is left out
-     * @throws ScsiException if it names a round that its learner is not in, or if too few learners are left; then nothing of it
-     *     has been taken
+     * @param skipped whether the push counts for its round but its gradient is left out
+     * @throws ScsiException if the learner does not take part in the round of the push, or too few learners are left; the push
+     *     then has no effect
      */
     boolean push(IoTask task, boolean skipped) throws ScsiException;
 
-    /** Takes a push with its gradient. */
+    /**
+     * Accepts a whole push with its gradient, or nothing of it. Returns whether the push was accepted; otherwise the push waits.
+     */
     default boolean push(IoTask task) throws ScsiException {
         return push(task, false);
     }
 
     /**
-     * Whether a pull may go ahead.
+     * Returns whether a pull is admitted. Otherwise the pull waits.
      *
-     * @throws ScsiException if it would wait for learners, and too few are left
+     * @throws ScsiException if the pull would wait for learners, but too few learners are left
      */
     boolean admitPull(IoTask task) throws ScsiException;
 
-    /** Whether all writes of the task's nexus have been taken; otherwise the task waits. */
+    /** Returns whether all writes of the task's nexus have been accepted. Otherwise the task waits. */
     boolean synchronize(IoTask task);
 
-    /** Forgets a task that waits, if it does. */
+    /** Removes a task from the waiting tasks. Does nothing if the task does not wait. */
     void forget(IoTask task);
 
-    /** Reconsiders all waiting tasks, because learners have left, or take part from a later round on. */
+    /** Checks all waiting tasks again after learners have left or have postponed their first round. */
     void learnersLeft();
 
     /** The number of tasks that wait. */
     int waiting();
 
-    /** The rounds by which a learner may be behind another before the other waits for it. */
+    /** The number of rounds by which a learner may be behind before other learners wait for it. */
     long allowance();
 
-    /** The number of closed rounds of a block; -1 in a mode without rounds. Asked with the block locked. */
+    /**
+     * The number of closed rounds of a block; -1 if the mode has no rounds that close. The caller holds the lock of the block.
+     */
     long rounds(int block);
 
-    /** Frees its memory. The owner makes sure that no other call is in progress. */
+    /** Frees the memory of this object. May be called only when no other call is in progress. */
     @Override
     default void close() {}
 }

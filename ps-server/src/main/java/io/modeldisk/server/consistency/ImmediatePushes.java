@@ -9,12 +9,13 @@ import io.modeldisk.server.block.PieceVisitor;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Pushes that are applied as they arrive. Thread-safe.
+ * Applies pushes as soon as they arrive. Thread-safe.
  *
- * <p>A push that names its round is applied to the logical blocks that its learner has not pushed in that round. A round below
- * the block's last one was pushed before, because an initiator begins a round of a block when the earlier ones are done. Each
- * block is marked under its lock as it is applied, so a push that fails half-way is completed by sending it again. A push that
- * names no round is applied each time it arrives, and marks nothing.
+ * <p>A push with a round number is applied only to logical blocks that its learner has not yet pushed in that round. If the round
+ * is earlier than the last started round of the block, the push is a repetition: an initiator starts a round of a block only
+ * after the earlier rounds are complete. Each block is marked as pushed under the lock under which the push is applied. So if a
+ * push fails in the middle, a repetition completes it. A push without a round number is applied each time it arrives, and sets no
+ * marks.
  */
 final class ImmediatePushes {
     private static final Aggregator NOTHING = (block, offset, gradient, gradientOffset, lengthBytes, scale) -> {};
@@ -31,7 +32,7 @@ final class ImmediatePushes {
         this.skipping = new Visitor(NOTHING);
     }
 
-    /** Applies a push of this learner, or with {@code skipped} only counts it. */
+    /** Applies a push of this learner. If {@code skipped} is set, counts the push but does not apply its gradient. */
     void take(IoTask task, Learner learner, boolean skipped) {
         store.visit(task, skipped ? skipping : applying, learner);
         learner.pushed(task.lengthBytes());
@@ -71,7 +72,8 @@ final class ImmediatePushes {
                 int end = marks.nextMarked(index, round, from, last);
                 int start = from * LogicalBlock.BYTES;
                 apply(block, start, data, dataOffset + start - offset, (end - from) * LogicalBlock.BYTES);
-                // Before the learner's clock moves: a newcomer joins at a later round, so that no pull waits for it in this one.
+                // The round is reported before the mark is set. So a newcomer joins at a later round, and no pull of this round
+                // waits for the newcomer.
                 learners.opened(round);
                 learner.mark(index, round, from, end, block.lengthBytes() / LogicalBlock.BYTES);
                 applied = true;

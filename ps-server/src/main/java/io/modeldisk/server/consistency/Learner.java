@@ -5,7 +5,7 @@ import io.modeldisk.protocol.engine.Nexus;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
-/** A learner of a shard: the bytes it moved, the rounds it pushed, and its tasks that wait. Thread-safe. */
+/** A learner of a shard: its traffic, the rounds that it has pushed, and its waiting writes. Thread-safe. */
 public final class Learner extends Member<Nexus> {
     private final LongAdder pushes = new LongAdder();
     private final LongAdder pushedBytes = new LongAdder();
@@ -21,53 +21,56 @@ public final class Learner extends Member<Nexus> {
         this.roundTimes = roundTimes;
     }
 
-    /** The label that names it in logs and in the status. */
+    /** The label of the learner in logs and in the status. */
     public String label() {
         return key().learner();
     }
 
-    /** The last round of a block of which it will push nothing more; the block is locked. */
+    /** The last round of a block that the learner has finished. The caller holds the lock of the block. */
     public long finishedRound(int block) {
-        // It does not push the rounds before the one at which it joined.
+        // The learner does not push the rounds before the round at which it joined.
         return Math.max(joinRound() - 1, marks.finishedRound(block));
     }
 
-    /** The pushes that were taken. */
+    /** The number of accepted pushes. */
     public long pushes() {
         return pushes.sum();
     }
 
-    /** The bytes of gradient that were taken. */
+    /** The number of bytes of all accepted pushes. */
     public long pushedBytes() {
         return pushedBytes.sum();
     }
 
-    /** The bytes of weights that it was admitted to pull. */
+    /** The number of bytes of all admitted pulls. */
     public long pulledBytes() {
         return pulledBytes.sum();
     }
 
-    /** The pushes with a value that is not finite. */
+    /** The number of pushes with a NaN or an infinity. */
     public long nonFinitePushes() {
         return nonFinite.get();
     }
 
-    /** Counts a push with a value that is not finite; returns their number. */
+    /** Counts a push with a NaN or an infinity. Returns the number of such pushes. */
     public long nonFinite() {
         return nonFinite.incrementAndGet();
     }
 
-    /** The rounds that it has pushed, by block. */
+    /** The rounds that the learner has pushed, for each block. */
     public RoundMarks marks() {
         return marks;
     }
 
-    /** Counts a pull that was admitted. */
+    /** Counts an admitted pull. */
     public void pulled(int lengthBytes) {
         pulledBytes.add(lengthBytes);
     }
 
-    /** Notes that it has pushed these logical blocks of a block in this round; the block is locked. */
+    /**
+     * Records that the learner has pushed logical blocks {@code from} to {@code end} (exclusive) of a block in this round. The
+     * caller holds the lock of the block.
+     */
     void mark(int block, long round, int from, int end, int logicalBlocks) {
         if (marks.mark(block, round, from, end, logicalBlocks)) {
             roundTimes.finished(round);

@@ -8,19 +8,19 @@ import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.BlockLayout;
 import java.time.Duration;
 
-/** The learners of a shard, each an I_T nexus. Thread-safe. */
+/** The learners of a shard. Each learner is an I_T nexus. Thread-safe. */
 public final class Learners extends Membership<Nexus, Learner> {
     private final RoundTimes roundTimes;
     private final int maxLearners;
 
     /**
-     * No learners yet.
+     * Creates a set without learners.
      *
-     * @param learners how many must have joined before the first round may close
-     * @param minLearners fewer than this are too few once the job has formed
-     * @param lease how long a learner without a connection stays one
-     * @param maxLearners how many there may be at the same time, for want of memory
-     * @param layout the blocks whose rounds are kept for each
+     * @param learners the number of learners that must join before the first round may close
+     * @param minLearners the minimum number of learners after the job has formed
+     * @param lease the time for which a learner without a connection stays a learner
+     * @param maxLearners the maximum number of learners at the same time, which depends on the Java heap
+     * @param layout the blocks whose rounds are recorded for each learner
      * @param clock the clock of leases and rounds
      */
     public Learners(
@@ -37,20 +37,21 @@ public final class Learners extends Membership<Nexus, Learner> {
     }
 
     /**
-     * The learner of this nexus, which becomes one if it is not; with {@code anew} it becomes a new one in any case.
+     * Returns the learner of this nexus. If the nexus has no learner, creates one. If {@code anew} is set, always creates a new
+     * learner, which replaces the old one.
      *
-     * @throws ScsiException if the heap has no room for another learner
+     * @throws ScsiException if the heap has no space for another learner
      */
     public Learner admit(Nexus nexus, boolean anew) throws ScsiException {
         if (member(nexus) == null && roster().members().size() >= maxLearners) {
             throw new ScsiException(RoundSense.TOO_MANY_LEARNERS.sense(),
-                nexus.learner() + " would be learner " + (maxLearners + 1) + ", and the heap has room for "
+                "learner '" + nexus.learner() + "' cannot join: the maximum number of learners in this heap is "
                     + maxLearners);
         }
         return anew ? joinAnew(nexus) : join(nexus);
     }
 
-    /** When the last rounds were first pushed in full. */
+    /** The times at which the last rounds were first pushed completely. */
     public RoundTimes roundTimes() {
         return roundTimes;
     }

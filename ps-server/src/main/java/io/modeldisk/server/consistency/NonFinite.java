@@ -4,19 +4,19 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** What happens to a push whose gradient has a NaN or an infinity. One such value would spread to all learners' weights. */
+/** The policy for a push whose gradient has a NaN or an infinity. One such value would spread to the weights of all learners. */
 public enum NonFinite {
-    /** The push ends with an error that names the cause; nothing of it is applied, and it does not count as a round. */
+    /** The push fails with an error that names the cause. Nothing is applied, and the push does not count for its round. */
     REFUSE,
-    /** The push ends well and counts as a round, with a gradient of zeros. */
+    /** The push succeeds and counts for its round, but its gradient is left out. */
     SKIP,
-    /** The push is applied like any other; gradients are not checked. */
+    /** The push is applied. Gradients are not checked. */
     PASS;
 
     /**
-     * The policy that a text names.
+     * Returns the policy with this name.
      *
-     * @throws IllegalArgumentException for another text, with the policies
+     * @throws IllegalArgumentException if the name is unknown; the message lists the policies
      */
     public static NonFinite parse(String text) {
         return Arrays.stream(values()).filter(each -> each.toString().equals(text)).findFirst()

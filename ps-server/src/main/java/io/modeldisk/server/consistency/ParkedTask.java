@@ -2,7 +2,7 @@ package io.modeldisk.server.consistency;
 
 import io.modeldisk.protocol.engine.IoTask;
 
-/** A link of the list of tasks that wait at a block, and of the chain of those that were taken off it. */
+/** An entry in the list of tasks that wait at a block, or in a chain of tasks that were removed from such lists. */
 final class ParkedTask {
     IoTask task;
     ParkedTask next;

@@ -5,8 +5,8 @@ import io.modeldisk.server.block.Block;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The free list of links for waiting tasks. It grows to the largest number of tasks that waited at one time, which the command
- * windows of the sessions bound. Thread-safe.
+ * The free list of entries for waiting tasks. It grows to the maximum number of tasks that waited at the same time. The command
+ * windows of the sessions limit this number. Thread-safe.
  */
 final class ParkedTaskFreeList {
     private final AtomicInteger waiting = new AtomicInteger();
@@ -19,14 +19,14 @@ final class ParkedTaskFreeList {
         return parked;
     }
 
-    /** Returns a link that is on no block's list to the free list. */
+    /** Puts an entry that is in no block's list back into the free list. */
     void release(ParkedTask parked) {
         parked.task = null;
         waiting.decrementAndGet();
         put(parked);
     }
 
-    /** Removes a task from the list of a block, if it is there. */
+    /** Removes a task from the list of a block. Does nothing if the task is not in the list. */
     void forget(IoTask task, Block block, ParkedTasks list) {
         ParkedTask parked;
         block.lock();
@@ -40,7 +40,7 @@ final class ParkedTaskFreeList {
         }
     }
 
-    /** Resumes a chain of tasks that are on no block's list. Called without a lock. */
+    /** Resumes a chain of tasks that are in no block's list. The caller holds no lock. */
     void resumeAll(ParkedTask chain) {
         ParkedTask each = chain;
         while (each != null) {

@@ -29,7 +29,7 @@ final class ParkedTasks {
         return each != null;
     }
 
-    /** Takes one task's link off; null if it is not there. */
+    /** Removes the entry of a task and returns the entry; null if the task is not in the list. */
     ParkedTask remove(IoTask task) {
         ParkedTask previous = null;
         for (ParkedTask each = head; each != null; previous = each, each = each.next) {
@@ -53,7 +53,7 @@ final class ParkedTasks {
         removed.next = null;
     }
 
-    /** Takes all off, and puts them before a chain of others. */
+    /** Removes all entries and puts them before a chain of other entries. Returns the combined chain. */
     ParkedTask detachBefore(ParkedTask chain) {
         if (head == null) {
             return chain;

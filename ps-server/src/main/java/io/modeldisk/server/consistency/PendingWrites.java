@@ -5,16 +5,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A learner's writes that wait, until they are taken or forgotten, and the synchronizations that wait for them. Both are bounded
- * by the commands that the learner's session may have in flight. Thread-safe.
+ * The waiting writes of a learner, and the synchronizations that wait for these writes. The number of commands that the session
+ * may have in flight limits both. Thread-safe.
  */
 final class PendingWrites {
     private final List<IoTask> writes = new ArrayList<>();
     private final List<IoTask> synchronizations = new ArrayList<>();
-    // Read without the lock: usually no write of a learner waits, and then no lock is taken.
+    // Read without the lock, because usually no write waits.
     private volatile int count;
 
-    /** Adds a write that waits; it may have been added before. */
+    /** Adds a waiting write. Does nothing if the write was added before. */
     synchronized void add(IoTask write) {
         if (indexOf(writes, write) < 0) {
             writes.add(write);
@@ -22,7 +22,7 @@ final class PendingWrites {
         }
     }
 
-    /** Whether no write waits; otherwise the synchronization is kept, and resumed when the last write is removed. */
+    /** Returns whether no write waits. Otherwise keeps the synchronization, and resumes it when the last write is removed. */
     synchronized boolean admit(IoTask synchronization) {
         if (count > 0 && indexOf(synchronizations, synchronization) < 0) {
             synchronizations.add(synchronization);
@@ -30,7 +30,7 @@ final class PendingWrites {
         return count == 0;
     }
 
-    /** Removes a write that was taken or forgotten. Called without any lock held. */
+    /** Removes a write that was accepted or forgotten. The caller holds no lock. */
     void remove(IoTask write) {
         if (count > 0) {
             takeReleasedBy(write).forEach(IoTask::resume);
@@ -52,7 +52,7 @@ final class PendingWrites {
         return released;
     }
 
-    /** Forgets a synchronization, if it waits. */
+    /** Removes a synchronization if it waits. */
     synchronized void forgetSynchronization(IoTask synchronization) {
         int index = indexOf(synchronizations, synchronization);
         if (index >= 0) {

@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * A block's open round: the sum of the gradients so far, and their number for each logical block. Guarded by the block's lock.
+ * The open round of a block: the sum of its gradients, and their number for each logical block. Guarded by the lock of the block.
  */
 final class RoundBlock {
     private final Block block;
@@ -16,7 +16,7 @@ final class RoundBlock {
     private final ParkedTasks parked = new ParkedTasks();
     private long round = 1;
 
-    /** Round 1 is open. {@code sum} is as long as the block; its first content does not matter. */
+    /** Creates the block with round 1 open. {@code sum} has the length of the block and may have any content. */
     RoundBlock(Block block, MemorySegment sum) {
         this.block = block;
         this.sum = sum;
@@ -27,7 +27,7 @@ final class RoundBlock {
         return block;
     }
 
-    /** The round that is open, from 1; those below have been applied. */
+    /** The number of the open round, from 1. Earlier rounds have been applied. */
     long round() {
         return round;
     }
@@ -41,10 +41,10 @@ final class RoundBlock {
         return parked;
     }
 
-    /** Adds a gradient to the sum. */
+    /** Adds the gradient of a range of logical blocks to the sum. */
     void contribute(int offset, MemorySegment data, long dataOffset, int lengthBytes) {
         for (int done = 0; done < lengthBytes; done += LogicalBlock.BYTES) {
-            // The first contribution overwrites the sum of an earlier round, which is cheaper than zeroing and adding.
+            // The first gradient overwrites the sum of an earlier round, which is faster than to fill the sum with zeros and add.
             if (contributions[(offset + done) / LogicalBlock.BYTES]++ == 0) {
                 MemorySegment.copy(data, dataOffset + done, sum, offset + done, LogicalBlock.BYTES);
             } else {
@@ -53,12 +53,12 @@ final class RoundBlock {
         }
     }
 
-    /** Whether every logical block has a contribution. */
+    /** Returns whether every logical block has a gradient. */
     boolean isCovered() {
         return leastContributions() > 0;
     }
 
-    /** The contributions of the logical block that has fewest. */
+    /** The lowest number of gradients that a logical block has. */
     int leastContributions() {
         int least = Integer.MAX_VALUE;
         for (int count : contributions) {
@@ -67,7 +67,10 @@ final class RoundBlock {
         return least;
     }
 
-    /** Applies the mean of each logical block's contributions, in runs of equal counts, and opens the next round. */
+    /**
+     * Applies the mean of the gradients and opens the next round. Adjacent logical blocks with the same number of gradients are
+     * applied together.
+     */
     void close(Aggregator aggregator) {
         boolean updated = false;
         int start = 0;
@@ -92,7 +95,7 @@ final class RoundBlock {
         }
     }
 
-    /** Opens a later round at once; the open one, and those between, have no contributions. */
+    /** Opens round {@code later} if it is later than the open round. The skipped rounds must have no gradients. */
     void skipTo(long later) {
         round = Math.max(round, later);
     }

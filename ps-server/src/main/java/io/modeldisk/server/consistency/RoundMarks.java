@@ -5,10 +5,10 @@ import io.modeldisk.server.block.BlockLayout;
 import java.util.Arrays;
 
 /**
- * Which logical blocks of which round a learner has pushed, for each block. Guarded, block by block, by the block's lock. Takes
- * 24 bytes a block, and more only for blocks of more than 64 logical blocks.
+ * The logical blocks that a learner has pushed in its last round, for each block. The marks of a block are guarded by the lock of
+ * the block. The marks take 24 bytes per block, or more if a block has more than 64 logical blocks.
  *
- * <p>Marks belong to a round: marks of an earlier round do not count, so that closing a round need not visit the learners.
+ * <p>Marks belong to a round. Marks of an earlier round are ignored, so that nothing must be reset when a round closes.
  */
 public final class RoundMarks {
     private final int wordsPerBlock;
@@ -16,7 +16,7 @@ public final class RoundMarks {
     private final long[] markedRound;
     private final long[] marks;
 
-    /** No marks yet, for all blocks of a shard. */
+    /** Creates empty marks for all blocks of a shard. */
     public RoundMarks(BlockLayout layout) {
         int logicalBlocks = layout.blockSizeBytes() / LogicalBlock.BYTES;
         this.wordsPerBlock = (logicalBlocks + Long.SIZE - 1) / Long.SIZE;
@@ -25,27 +25,33 @@ public final class RoundMarks {
         this.marks = new long[Math.multiplyExact(layout.blocks(), wordsPerBlock)];
     }
 
-    /** The bytes that it takes for each block, from the logical blocks of a block. */
+    /** The number of bytes that the marks take per block, if a block has {@code logicalBlocks} logical blocks. */
     public static long bytesPerBlock(int logicalBlocks) {
         return (2 + (logicalBlocks + Long.SIZE - 1) / Long.SIZE) * (long) Long.BYTES;
     }
 
-    /** The last round that was pushed in full; 0 before the first. */
+    /** The last round of the block that was pushed completely; 0 if there is none. */
     public long clock(int block) {
         return clock[block];
     }
 
-    /** The last round that is finished: it was pushed in full, or a later one has begun. 0 before the first. */
+    /**
+     * The last finished round of the block; 0 if there is none. A round is finished if it was pushed completely, or if a later
+     * round was started.
+     */
     public long finishedRound(int block) {
         return Math.max(clock[block], markedRound[block] - 1);
     }
 
-    /** The last round that has begun; 0 before the first. */
+    /** The last started round of the block; 0 if there is none. */
     long markedRound(int block) {
         return markedRound[block];
     }
 
-    /** The first logical block from {@code from} on that is not marked for this round; {@code end} if all before that are. */
+    /**
+     * The first logical block in {@code from} to {@code end} (exclusive) that has no mark for this round; {@code end} if all have
+     * one.
+     */
     int nextUnmarked(int block, long round, int from, int end) {
         int i = from;
         while (i < end && isMarked(block, round, i)) {
@@ -54,7 +60,10 @@ public final class RoundMarks {
         return i;
     }
 
-    /** The first logical block from {@code from} on that is marked for this round; {@code end} if there is no such one before. */
+    /**
+     * The first logical block in {@code from} to {@code end} (exclusive) that has a mark for this round; {@code end} if none has
+     * one.
+     */
     int nextMarked(int block, long round, int from, int end) {
         int i = from;
         while (i < end && !isMarked(block, round, i)) {
@@ -68,9 +77,9 @@ public final class RoundMarks {
     }
 
     /**
-     * Marks the logical blocks of a range for this round, and moves the clock on if all of the block are.
+     * Marks a range of logical blocks for this round. If the whole block is marked, sets the clock of the block to this round.
      *
-     * @return whether that moved the clock on
+     * @return whether the clock of the block has changed
      */
     boolean mark(int block, long round, int from, int end, int logicalBlocks) {
         if (markedRound[block] != round) {

@@ -5,7 +5,7 @@ import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 
-/** The rules by which pushes and pulls are refused, and the sense of each refusal. PROTOCOL.md states them. */
+/** Checks whether pushes and pulls are refused, and creates the exceptions with their sense data. PROTOCOL.md has the rules. */
 final class RoundRules {
     static final Sense NO_LEARNER = RoundSense.NO_LEARNER.sense();
     static final Sense NOT_IN_ROUND = RoundSense.NOT_IN_ROUND.sense();
@@ -13,7 +13,10 @@ final class RoundRules {
 
     private RoundRules() {}
 
-    /** The learner that pushes. A push without a round makes the nexus a learner; one with a round needs a JOIN before. */
+    /**
+     * Returns the learner of a push. A push without a round number makes its nexus a learner. A push with a round number requires
+     * an earlier JOIN.
+     */
     static Learner learner(Learners membership, IoTask task)
         throws ScsiException {
         if (task.round() == IoTask.IMPLIED_ROUND) {
@@ -21,29 +24,30 @@ final class RoundRules {
         }
         Learner member = membership.member(task.nexus());
         if (member == null) {
-            throw new ScsiException(NO_LEARNER, task.nexus().learner() + " pushes round " + task.round()
-                + " and is not a learner; JOIN must come first");
+            throw new ScsiException(NO_LEARNER, "'" + task.nexus().learner() + "' pushed round " + task.round()
+                + ", but is not a learner; it must send JOIN first");
         }
         return member;
     }
 
-    /** The refusal of a push of a round that the learner is not in, or that was closed without it. */
+    /** Returns the exception for a push of a round in which the learner does not take part. */
     static ScsiException notInRound(Learner member, long round, int block) {
-        return new ScsiException(NOT_IN_ROUND, member.key().learner() + " pushes round " + round + " of block " + block
-            + ", which closes without it; it takes part from round " + member.joinRound() + " on");
+        return new ScsiException(NOT_IN_ROUND, "learner '" + member.key().learner() + "' pushed round " + round
+            + " of block " + block + ", but the round has closed or is before the learner's first round, "
+            + member.joinRound());
     }
 
-    /** Refuses a push or a wait if too few learners are left. */
+    /** Throws an exception if too few learners are left for a push or a wait. */
     static void checkEnough(Learners membership) throws ScsiException {
         if (membership.roster().tooFew()) {
             throw tooFew(membership);
         }
     }
 
-    /** The refusal of a push or a wait for which too few learners are left. */
+    /** Returns the exception for a push or a wait that is refused because too few learners are left. */
     static ScsiException tooFew(Learners membership) {
         return new ScsiException(TOO_FEW_LEARNERS,
-            membership.roster().members().size() + " learners left, --min-learners is "
-                + membership.minLearners());
+            "the job has stopped: the number of learners is " + membership.roster().members().size()
+                + ", but --min-learners is " + membership.minLearners());
     }
 }

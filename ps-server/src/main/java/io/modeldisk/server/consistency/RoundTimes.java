@@ -2,26 +2,26 @@ package io.modeldisk.server.consistency;
 
 import io.modeldisk.platform.time.NanoClock;
 
-/** The time at which each of the last rounds was first pushed in full, by any learner, in any block. Thread-safe. */
+/** The times at which the last 1024 rounds were first pushed completely, by any learner in any block. Thread-safe. */
 public final class RoundTimes {
-    /** The time of a round that is not known. */
+    /** The value for an unknown time. */
     public static final long UNKNOWN = Long.MIN_VALUE;
 
-    // The delay of a straggler that is further behind counts from the oldest of these.
+    // If a learner is behind by more rounds than this, its delay counts from the oldest recorded round.
     private static final int ROUNDS = 1024;
 
     private final NanoClock clock;
     private final long[] timesNs = new long[ROUNDS];
     private final long[] ofRound = new long[ROUNDS];
-    // Read without the lock: nearly every push is of a round whose time is known.
+    // Read without the lock, because nearly every push is of a round whose time is recorded.
     private volatile long last;
 
-    /** No round yet; times are those of {@code clock}. */
+    /** Creates a record without rounds. The times are those of {@code clock}. */
     public RoundTimes(NanoClock clock) {
         this.clock = clock;
     }
 
-    /** Notes that a learner has pushed a round of a block in full. */
+    /** Records that a learner has pushed a round of a block completely. */
     void finished(long round) {
         if (round > last) {
             note(round);
@@ -37,7 +37,7 @@ public final class RoundTimes {
         }
     }
 
-    /** The time of this round, or of the first later one whose time is known; {@link #UNKNOWN} without any. */
+    /** The time of this round, or of the first later round whose time is recorded; {@link #UNKNOWN} if there is none. */
     public synchronized long since(long round) {
         for (long each = Math.max(round, last - ROUNDS + 1); each <= last; each++) {
             int at = (int) (each % ROUNDS);

@@ -9,21 +9,22 @@ import io.modeldisk.server.block.BlockStore;
 import java.util.List;
 
 /**
- * Stale synchronous: a push is applied at once ({@link ImmediatePushes}); a pull by a learner that has pushed <i>k</i> rounds of
- * a block waits until every learner has pushed at least <i>k - s</i> of it. So the weights it returns include every learner's
- * rounds up to <i>k - s</i>, and a learner that pulls after each push is at most <i>s + 1</i> rounds ahead.
+ * Stale synchronous consistency with a staleness of <i>s</i> rounds. A push is applied at once ({@link ImmediatePushes}). A pull
+ * by a learner that has pushed <i>k</i> rounds of a block waits until every learner has pushed at least <i>k - s</i> rounds of
+ * that block. So the weights of the pull include every learner's rounds up to <i>k - s</i>. A learner that pulls after each push
+ * is at most <i>s + 1</i> rounds ahead.
  *
- * <p><b>Which learners a pull waits for.</b> All, live or within their lease, from the round at which each joined. A newcomer
- * joins after all rounds that were begun, so that no pull waits before it has had time to push one. While the job forms, learners
- * that are still missing count as learners that have pushed nothing. A learner that has begun a round of a block has finished
- * those before, also where it has left a part of them out.
+ * <p><b>Learners.</b> A pull waits for all learners that are connected or within their lease. A newcomer joins after all started
+ * rounds, so that no pull waits for rounds that the newcomer could not push. While the job forms, missing learners count as
+ * learners that have pushed nothing. A learner that has started a round of a block has finished all earlier rounds of the block,
+ * even if it has left out parts of them.
  *
- * <p><b>What waits.</b> Only pulls, each at the first block where a learner is too far behind. All waiting pulls of a block are
- * resumed when the least clock of its learners rises, and ask again. Each block is judged under its lock, under which pushes
- * mark it; no lock is held while resuming.
+ * <p><b>Waits.</b> Only pulls wait, each at the first block where a learner is too far behind. The clock of a learner is the last
+ * round of the block that it has finished. When the lowest clock of a block rises, all pulls that wait at the block are resumed
+ * and try again. Clocks are read and changed under the lock of the block. No lock is held while pulls are resumed.
  *
- * <p>A push that names no round is of the round of the block that its learner is in, or of the next if it has pushed one of its
- * logical blocks in that already.
+ * <p><b>Pushes without a round number.</b> Such a push belongs to the round of the block that its learner is in. If the learner
+ * has already pushed one of its logical blocks in that round, the push belongs to the next round.
  */
 public final class Ssp implements Consistency {
     private final long staleness;
@@ -34,7 +35,10 @@ public final class Ssp implements Consistency {
     private final StaleBlock[] blocks;
     private final ParkedTaskFreeList parking = new ParkedTaskFreeList();
 
-    /** Serves the blocks of this store; {@code staleness} is the rounds that other learners may lag behind, from 0. */
+    /**
+     * Creates the consistency for the blocks of this store. {@code staleness} is the number of rounds that a learner may be
+     * behind, from 0.
+     */
     public Ssp(int staleness, BlockStore store, Aggregator aggregator, Learners membership) {
         if (staleness < 0) {
             throw new IllegalArgumentException("staleness=" + staleness + " must not be negative");
@@ -60,8 +64,8 @@ public final class Ssp implements Consistency {
                 countRound(task, member);
             }
         } finally {
-            // The part that an aggregator has done before it failed counts too.
-            // A pull that parks later has seen these marks, under the block's lock.
+            // Runs even if the aggregator failed, because the blocks that it has changed count.
+            // A pull that starts to wait after this check has seen the new marks under the lock of the block.
             if (parking.waiting() > 0) {
                 wake(layout.blockOf(task.offset()), layout.lastBlock(task.offset(), task.lengthBytes()));
             }
@@ -69,7 +73,7 @@ public final class Ssp implements Consistency {
         return true;
     }
 
-    /** Moves the clocks of a learner that names no rounds. */
+    /** Advances the clocks of a learner that pushes without round numbers. */
     private void countRound(IoTask task, Learner member) {
         RoundMarks marks = member.marks();
         int last = layout.lastBlock(task.offset(), task.lengthBytes());
@@ -95,7 +99,7 @@ public final class Ssp implements Consistency {
         try {
             return admit(task);
         } catch (ScsiException e) {
-            // It ends now, and may have waited before.
+            // The pull is refused now, but may have waited before.
             forget(task);
             throw e;
         }
@@ -110,7 +114,8 @@ public final class Ssp implements Consistency {
             StaleBlock block = blocks[i];
             block.block().lock();
             try {
-                // The last round that the nexus has pushed, or that it asks for; 0 or less asks for none.
+                // The round to wait for: the last one that the learner has finished, or the one that the pull names. 0 or less
+                // means none.
                 long clock = member == null ? task.round() : member.marks().finishedRound(i);
                 long least = leastClock(i);
                 if (clock - staleness > least) {
@@ -125,7 +130,7 @@ public final class Ssp implements Consistency {
         return true;
     }
 
-    /** The clock of the learner that is furthest behind; the block is locked. */
+    /** The lowest clock of all learners in a block. The caller holds the lock of the block. */
     private long leastClock(int block) {
         Roster<Learner> roster = membership.roster();
         List<Learner> members = roster.members();
@@ -153,7 +158,7 @@ public final class Ssp implements Consistency {
         }
     }
 
-    /** Nothing of a push waits here. */
+    /** Returns true, because pushes do not wait in this mode. */
     @Override
     public boolean synchronize(IoTask task) {
         return true;
@@ -169,7 +174,8 @@ public final class Ssp implements Consistency {
 
     @Override
     public void learnersLeft() {
-        // Under no block's lock: a pull may have counted them, and be about to park. So every block is looked at.
+        // Learners leave without the lock of a block. So a pull may still count a learner that has left, and be about to wait.
+        // Therefore every block is checked.
         wake(0, blocks.length - 1);
     }
 

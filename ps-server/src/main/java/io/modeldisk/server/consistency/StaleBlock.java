@@ -7,7 +7,7 @@ import io.modeldisk.server.block.Block;
 final class StaleBlock {
     private final Block block;
     private final ParkedTasks parked = new ParkedTasks();
-    /** No parked task can go ahead while the least clock is not above this. */
+    /** A waiting task can be admitted only if the lowest clock is above this value. */
     private long leastWhenParked;
 
     StaleBlock(Block block) {
@@ -26,16 +26,16 @@ final class StaleBlock {
         return !parked.isEmpty();
     }
 
-    /** Keeps a task for which the least clock is too low now. */
+    /** Adds a task to the waiting tasks, because the lowest clock is too low for the task now. */
     void park(IoTask task, long least, ParkedTaskFreeList parking) {
         leastWhenParked = parked.isEmpty() ? least : Math.min(leastWhenParked, least);
-        // A task that was resumed without cause may still be there.
+        // A task that was resumed without a reason may still be in the list.
         if (!parked.contains(task)) {
             parked.add(parking.park(task));
         }
     }
 
-    /** Takes all off if the least clock has risen; null if it has not. */
+    /** Removes and returns all waiting tasks if the lowest clock has risen; otherwise returns null. */
     ParkedTask detachIfAbove(long least) {
         return least > leastWhenParked ? detachAll() : null;
     }

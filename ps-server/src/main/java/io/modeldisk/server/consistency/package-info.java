@@ -1,2 +1,2 @@
-/** The effect of a push, and when a pull may return: one implementation for each mode. Only LUN 0 uses this package. */
+/** The consistency modes: when a push changes the weights, and when a pull may return. Only LUN 0 uses this package. */
 package io.modeldisk.server.consistency;

@@ -4,14 +4,14 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A model's size and the weights it starts from. Immutable. */
+/** The size and the initial weights of a model. Immutable. */
 public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
-    /** The size of the whole model in bytes: positive, a multiple of 4. */
+    /** The size of the whole model in bytes, a positive multiple of 4. */
     long sizeBytes();
 
     /**
-     * The identity of the weights at the start, the same text on every shard: {@code zeros}; {@code sha256:} and the digest of
-     * the file; or {@code sampled-sha256:} and the digest of a large file's size, header and samples.
+     * The identity of the initial weights, which is the same on every shard. A model of zeros has {@code zeros}. A file has
+     * {@code sha256:} and its digest. A large file has {@code sampled-sha256:} and the digest of its size, header and samples.
      */
     String source();
 
@@ -19,7 +19,7 @@ public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
     WeightsReader open() throws IOException;
 
     /**
-     * A model of zeros.
+     * Returns a model whose initial weights are zeros.
      *
      * @throws IllegalArgumentException if the size is not a positive multiple of 4
      */
@@ -28,17 +28,19 @@ public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
     }
 
     /**
-     * The tensors of a safetensors file, in the order of their data. Reads the header, and at most 64 MiB more for the identity.
+     * Returns a model with the tensors of a safetensors file, in the order of their data. Reads the header, and at most 64 MiB
+     * more for the identity.
      *
-     * @throws IOException if it cannot be read, or is not a sound file of F32 tensors; the message names file, tensor and values
+     * @throws IOException if the file cannot be read, or is not a valid file of F32 tensors; the message has file, tensor and
+     *     values
      */
     static ModelSource fromSafetensors(Path file) throws IOException {
         return SafetensorsFile.open(file);
     }
 
-    /** Reads weights. For one thread. */
+    /** Reads weights. Not thread-safe. */
     interface WeightsReader extends AutoCloseable {
-        /** Reads a range of the model, within its size, into zeroed memory. */
+        /** Reads a range of the model into memory. The range must lie in the model, and the memory must be filled with zeros. */
         void read(long modelOffset, DataMemory memory, long memoryOffset, int lengthBytes) throws IOException;
 
         @Override

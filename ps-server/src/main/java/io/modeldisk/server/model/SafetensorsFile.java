@@ -14,14 +14,17 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 
-/** A model that starts from a safetensors file: 8 bytes of header length, the header, and the tensors' data, little-endian. */
+/**
+ * A model with the initial weights of a safetensors file. The file has 8 bytes with the header length, the header, and the data
+ * of the tensors. All numbers are little-endian.
+ */
 final class SafetensorsFile implements ModelSource {
-    /** The longest header that is read. */
+    /** The maximum length of a header. */
     static final long MAX_HEADER_BYTES = 100_000_000;
 
     private static final int LENGTH_BYTES = Long.BYTES;
     private static final int DIGEST_BUFFER_BYTES = 1 << 20;
-    /** The size of a file up to which its identity is the digest of all of it. */
+    /** The maximum size of a file whose identity is the digest of the whole file. */
     static final long MAX_DIGESTED_BYTES = 64 << 20;
 
     static final int SAMPLES = 1024;
@@ -45,7 +48,7 @@ final class SafetensorsFile implements ModelSource {
     static SafetensorsFile open(Path file) throws IOException {
         if (!Files.isRegularFile(file)) {
             throw new IOException(file + (Files.exists(file) ? " is not a regular file" : " does not exist")
-                + "; it should be a .safetensors file");
+                + "; give the path of a .safetensors file");
         }
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             byte[] header = readHeader(file, channel);
@@ -53,7 +56,7 @@ final class SafetensorsFile implements ModelSource {
             long dataBytes = channel.size() - dataStart;
             List<Tensor> tensors = SafetensorsHeader.parse(header, dataBytes);
             if (dataBytes == 0) {
-                throw new InvalidSafetensorsException("it has no data in its " + tensors.size() + " tensors");
+                throw new InvalidSafetensorsException("the file has no data in its " + tensors.size() + " tensors");
             }
             return new SafetensorsFile(file, dataStart, dataBytes, identity(channel, dataStart));
         } catch (InvalidSafetensorsException e) {
@@ -64,29 +67,32 @@ final class SafetensorsFile implements ModelSource {
     private static byte[] readHeader(Path file, FileChannel channel) throws IOException {
         long fileBytes = channel.size();
         if (fileBytes < LENGTH_BYTES) {
-            throw new InvalidSafetensorsException("it has " + fileBytes + " bytes, too few for the header's length");
+            throw new InvalidSafetensorsException(
+                "the file has " + fileBytes + " bytes, but the length of the header alone takes 8");
         }
         ByteBuffer length = ByteBuffer.allocate(LENGTH_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         readFully(file, channel, length, 0);
         long headerBytes = length.getLong(0);
-        // A length of 2^63 or more reads as negative.
+        // A length of 2^63 or more is negative in a Java long.
         if (headerBytes < 0 || headerBytes > MAX_HEADER_BYTES) {
             throw new InvalidSafetensorsException(
-                "its header is declared to have " + Long.toUnsignedString(headerBytes) + " bytes, more than the "
+                "the header is declared to have " + Long.toUnsignedString(headerBytes) + " bytes, but the maximum is "
                     + MAX_HEADER_BYTES
-                    + " that are supported; is it a .safetensors file?");
+                    + "; check that this is a .safetensors file");
         }
         if (headerBytes > fileBytes - LENGTH_BYTES) {
             throw new InvalidSafetensorsException(
-                "its header is declared to have " + headerBytes + " bytes, but only " + (fileBytes - LENGTH_BYTES)
-                    + " follow");
+                "the header is declared to have " + headerBytes + " bytes, but only " + (fileBytes - LENGTH_BYTES)
+                    + " bytes follow");
         }
         byte[] header = new byte[(int) headerBytes];
         readFully(file, channel, ByteBuffer.wrap(header), LENGTH_BYTES);
         return header;
     }
 
-    /** Only samples of a large file are read, because each shard computes this at each start. */
+    /**
+     * Returns the identity of the file. Reads only samples of a large file, because each shard calls this method at each start.
+     */
     private static String identity(FileChannel channel, long dataStart) throws IOException {
         MessageDigest digest = sha256();
         long fileBytes = channel.size();
@@ -98,7 +104,7 @@ final class SafetensorsFile implements ModelSource {
         update(digest, channel, 0, dataStart);
         long lastSample = fileBytes - SAMPLE_BYTES;
         for (int i = 0; i < SAMPLES; i++) {
-            // The division comes first, so that no product overflows.
+            // The division comes first, so that the multiplication does not overflow.
             update(digest, channel, dataStart + (lastSample - dataStart) / (SAMPLES - 1) * i, SAMPLE_BYTES);
         }
         update(digest, channel, lastSample, SAMPLE_BYTES);
@@ -109,7 +115,7 @@ final class SafetensorsFile implements ModelSource {
         try {
             return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java has SHA-256", e);
+            throw new IllegalStateException("this Java does not provide SHA-256", e);
         }
     }
 
@@ -121,7 +127,8 @@ final class SafetensorsFile implements ModelSource {
         while (position < end) {
             int read = channel.read(buffer.clear().limit((int) Math.min(buffer.capacity(), end - position)), position);
             if (read < 0) {
-                throw new EOFException("the file ends at byte " + position + ", " + (end - position) + " bytes early");
+                throw new EOFException(
+                    "the file ends at byte " + position + ", " + (end - position) + " bytes too early");
             }
             digest.update(buffer.flip());
             position += read;
@@ -162,7 +169,7 @@ final class SafetensorsFile implements ModelSource {
             int read = channel.read(buffer, position);
             if (read < 0) {
                 throw new EOFException(
-                    file + ": ends at byte " + position + ", " + buffer.remaining() + " bytes early");
+                    file + ": the file ends at byte " + position + ", " + buffer.remaining() + " bytes too early");
             }
             position += read;
         }

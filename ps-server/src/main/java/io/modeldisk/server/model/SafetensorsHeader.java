@@ -12,8 +12,8 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * The JSON header of a safetensors file: tensors by name, each with {@code dtype}, {@code shape} and {@code data_offsets}, and
- * {@code __metadata__}, a map of strings.
+ * The JSON header of a safetensors file. It has the tensors by name, each with {@code dtype}, {@code shape} and
+ * {@code data_offsets}, and {@code __metadata__}, a map of strings.
  *
  * <p>Source: <a href="https://github.com/huggingface/safetensors#format">the format's description</a>.
  */
@@ -30,7 +30,8 @@ final class SafetensorsHeader {
     }
 
     /**
-     * Reads a header and checks it against the data that follows: tensors lie within it, do not overlap, and leave no holes.
+     * Parses a header and compares it with the length of the data. The tensors must lie within the data and leave no gap, and
+     * must not overlap.
      *
      * @return the tensors, in the order of their data
      */
@@ -40,7 +41,7 @@ final class SafetensorsHeader {
             reading.readTensors();
             return inOrder(reading.tensors, dataBytes);
         } catch (JsonProcessingException e) {
-            throw new InvalidSafetensorsException("its header is not valid JSON: " + e.getOriginalMessage(), e);
+            throw new InvalidSafetensorsException("the header is not valid JSON: " + e.getOriginalMessage(), e);
         }
     }
 
@@ -54,14 +55,15 @@ final class SafetensorsHeader {
         for (Tensor tensor : sorted) {
             if (tensor.begin() != end) {
                 throw new InvalidSafetensorsException(
-                    "tensor '" + tensor.name() + "' begins at " + tensor.begin()
-                        + (tensor.begin() < end ? ", inside another that ends at " : ", leaving a hole from ") + end);
+                    "tensor '" + tensor.name() + "' begins at byte " + tensor.begin()
+                        + (tensor.begin() < end ? ", inside a tensor that ends at byte " : ", after a gap from byte ")
+                        + end);
             }
             end = tensor.end();
         }
         if (end != dataBytes) {
             throw new InvalidSafetensorsException(
-                "its tensors end at " + end + " of " + dataBytes + " bytes of data, leaving a hole");
+                "the tensors end at byte " + end + ", but the file has " + dataBytes + " bytes of data");
         }
         return sorted;
     }
@@ -79,7 +81,7 @@ final class SafetensorsHeader {
         }
         if (parser.nextToken() != null) {
             throw new InvalidSafetensorsException(
-                "its header goes on after the closing brace with " + parser.currentToken());
+                "the header continues after the closing brace with " + parser.currentToken());
         }
     }
 
@@ -114,7 +116,7 @@ final class SafetensorsHeader {
             throw new InvalidSafetensorsException(where + " must have dtype, shape and data_offsets");
         }
         if (offsets.length != 2) {
-            throw new InvalidSafetensorsException(where + " has " + offsets.length + " data_offsets, and must have 2");
+            throw new InvalidSafetensorsException(where + " has " + offsets.length + " data_offsets, but must have 2");
         }
         return new Tensor(name, type, shape, offsets[0], offsets[1]);
     }
@@ -136,8 +138,8 @@ final class SafetensorsHeader {
     private void expect(JsonToken token, JsonToken expected, String where) throws IOException {
         if (token != expected) {
             throw new InvalidSafetensorsException(
-                where + " has " + (token == null ? "nothing" : parser.getText()) + " where " + describe(expected)
-                    + " must be");
+                where + " has " + (token == null ? "nothing" : parser.getText()) + ", but " + describe(expected)
+                    + " is expected");
         }
     }
 

@@ -3,13 +3,13 @@ package io.modeldisk.server.model;
 import java.util.Arrays;
 
 /**
- * A tensor as a safetensors header describes it.
+ * The description of a tensor in a safetensors header.
  *
- * @param begin where its data starts, in bytes from the start of all data
- * @param end where its data ends, exclusive
+ * @param begin the start of the tensor's data, in bytes from the start of all data
+ * @param end the end of the tensor's data, exclusive
  */
 record Tensor(String name, String type, long[] shape, long begin, long end) {
-    /** Checks a tensor without regard to others. */
+    /** Checks that type, shape and data of this tensor agree. Other tensors are not checked. */
     void validate(long dataBytes) throws InvalidSafetensorsException {
         TensorType known = TensorType.named(type);
         if (known == null) {
@@ -27,7 +27,7 @@ record Tensor(String name, String type, long[] shape, long begin, long end) {
                     + sizeBytes(known));
         }
         if (known != TensorType.F32) {
-            throw invalid("has dtype " + type + ", which is not supported yet: only F32 is; convert the file to F32");
+            throw invalid("has dtype " + type + ", but only F32 is supported; convert the file to F32");
         }
     }
 
@@ -49,7 +49,7 @@ record Tensor(String name, String type, long[] shape, long begin, long end) {
             }
             return bytes;
         } catch (ArithmeticException e) {
-            throw invalid("has shape " + Arrays.toString(shape) + ", which is more bytes than 64 bits count", e);
+            throw invalid("has shape " + Arrays.toString(shape) + ", whose size in bytes does not fit in 64 bits", e);
         }
     }
 

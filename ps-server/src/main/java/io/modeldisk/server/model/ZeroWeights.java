@@ -2,7 +2,7 @@ package io.modeldisk.server.model;
 
 import io.modeldisk.protocol.memory.DataMemory;
 
-/** A model that starts from zeros. */
+/** A model whose initial weights are zeros. */
 record ZeroWeights(long sizeBytes) implements ModelSource {
     private static final long MAX_BYTES = 1L << 60;
 
@@ -23,12 +23,12 @@ record ZeroWeights(long sizeBytes) implements ModelSource {
         return new WeightsReader() {
             @Override
             public void read(long modelOffset, DataMemory memory, long memoryOffset, int lengthBytes) {
-                // The memory is zeroed already.
+                // The memory is already filled with zeros.
             }
 
             @Override
             public void close() {
-                // Nothing is open.
+                // No file is open.
             }
         };
     }

@@ -1,2 +1,2 @@
-/** The sources of a model's initial weights. Knows nothing of SCSI or rounds. */
+/** The sources of the initial weights of a model. SCSI and rounds do not belong here. */
 package io.modeldisk.server.model;

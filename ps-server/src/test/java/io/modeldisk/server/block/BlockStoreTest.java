@@ -26,7 +26,7 @@ class BlockStoreTest {
     private static final int SPARES = 2;
     private static final Nexus READER = FakeTask.nexus("reader");
 
-    // Three whole blocks and one of a single logical block.
+    // The store has three full blocks and one block of a single logical block.
     private final BlockStore store = new BlockStore(new BlockLayout(3 * BLOCK + PAGE, BLOCK), SPARES, 0);
     private final SumAggregator sum = new SumAggregator();
     private final PieceVisitor<Void> add = (task, context, block, offset, data, dataOffset, length) -> {
@@ -50,7 +50,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void pinCoversAtMostTheRestOfOneBlock() {
+    void pinEndsAtTheEndOfItsBlock() {
         FakeTask task = new FakeTask(READER, BLOCK - PAGE, 2 * BLOCK);
         assertThat(pin(task, 0).lengthBytes()).isEqualTo(PAGE);
         assertThat(pin(task, PAGE).lengthBytes()).isEqualTo(BLOCK);
@@ -59,7 +59,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void pinnedReadKeepsItsData() {
+    void pinnedDataDoesNotChangeWhenTheBlockIsWritten() {
         add(0, BLOCK, 1);
         Pin before = pin(new FakeTask(READER, 0, BLOCK), 0);
         add(0, BLOCK, 1);
@@ -72,7 +72,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void writeWithoutAReaderDoesNotMoveTheBlock() {
+    void writeOfAnUnpinnedBlockDoesNotMoveTheBlock() {
         long address = store.block(0).readable().weights().address();
         add(0, BLOCK, 1);
         assertThat(store.block(0).readable().weights().address()).isEqualTo(address);
@@ -80,7 +80,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void lastUnpinReturnsTheSlot() {
+    void slotBecomesSpareWhenItsLastPinIsReleased() {
         Pin first = pin(new FakeTask(READER, 0, BLOCK), 0);
         Pin second = pin(new FakeTask(READER, 0, BLOCK), 0);
         add(0, BLOCK, 1);
@@ -92,7 +92,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void readWithoutAPermitIsACopy() {
+    void readCopiesItsDataWhenNoPermitIsFree() {
         FakeTask other = new FakeTask(READER, 0, BLOCK);
         pin(other, 0);
         pin(other, 0);
@@ -107,7 +107,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void shortLastBlockIsShortInEverySlot() {
+    void lastBlockKeepsItsShortLengthInASpareSlot() {
         Pin pin = pin(new FakeTask(READER, 3L * BLOCK, PAGE), 0);
         add(3L * BLOCK, PAGE, 1);
         assertThat(store.block(3).readable().weights().byteSize()).isEqualTo(PAGE);
@@ -118,7 +118,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void writeIsVisitedByPieceAndByChangedBlock() {
+    void visitorReceivesEachPieceAndEachChangedBlock() {
         List<String> visits = new ArrayList<>();
         PieceVisitor<Void> recorder = new PieceVisitor<>() {
             @Override
@@ -140,7 +140,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void stateHasTheSizeThatTheAggregatorAsksFor() {
+    void blockStateHasTheSizeThatTheAggregatorRequests() {
         try (BlockStore stateful = new BlockStore(new BlockLayout(BLOCK + PAGE, BLOCK), SPARES, 3)) {
             assertThat(stateful.block(0).readable().state().byteSize()).isEqualTo(3L * BLOCK);
             assertThat(stateful.block(1).readable().state().byteSize()).isEqualTo(3L * PAGE);
@@ -149,7 +149,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void sparesNeverRunOutAndReadsAreNeverTorn() throws Exception {
+    void concurrentWritesNeverTearPinnedReads() throws Exception {
         List<Callable<Void>> roles = new ArrayList<>();
         for (int t = 0; t < 3; t++) {
             int seed = t;

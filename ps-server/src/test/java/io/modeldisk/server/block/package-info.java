@@ -1,2 +1,2 @@
-/** The laws of its counterpart. */
+/** Tests of the blocks of a shard. */
 package io.modeldisk.server.block;

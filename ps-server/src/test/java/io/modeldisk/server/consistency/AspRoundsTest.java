@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Pushes that name their round, without rounds to wait for. */
+/** Tests of pushes with a round number under asp, where no push waits. */
 class AspRoundsTest {
     private static final int PAGE = 4096;
     private static final int BLOCK = 2 * PAGE;
@@ -29,7 +29,7 @@ class AspRoundsTest {
     private final AtomicInteger callsBeforeFailure = new AtomicInteger(Integer.MAX_VALUE);
     private final Aggregator aggregator = (block, offset, gradient, gradientOffset, lengthBytes, scale) -> {
         if (callsBeforeFailure.getAndDecrement() == 0) {
-            throw new IllegalStateException("the aggregator fails");
+            throw new IllegalStateException("the aggregator fails on purpose");
         }
         sum.aggregate(block, offset, gradient, gradientOffset, lengthBytes, scale);
     };
@@ -50,7 +50,7 @@ class AspRoundsTest {
     }
 
     @Test
-    void repeatedPushCountsOnce() throws Exception {
+    void repeatedPushOfARoundCountsOnce() throws Exception {
         push(1, 0, 2 * BLOCK, 3);
         push(1, 0, 2 * BLOCK, 3);
         assertThat(Weights.at(store, 0)).isEqualTo(3);
@@ -61,7 +61,7 @@ class AspRoundsTest {
     }
 
     @Test
-    void pushOfAnEarlierRoundHasNoEffect() throws Exception {
+    void repeatedPushOfAnEarlierRoundHasNoEffect() throws Exception {
         push(1, 0, PAGE, 3);
         push(2, 0, PAGE, 3);
         push(1, 0, PAGE, 3);
@@ -69,7 +69,7 @@ class AspRoundsTest {
     }
 
     @Test
-    void repeatedPushAppliesItsMissingPartsOnly() throws Exception {
+    void repeatedPushAppliesOnlyItsMissingParts() throws Exception {
         push(1, PAGE, PAGE, 3);
         push(1, 0, 2 * BLOCK, 5);
         assertThat(Weights.at(store, 0)).isEqualTo(5);
@@ -78,7 +78,7 @@ class AspRoundsTest {
     }
 
     @Test
-    void missingPartIsTakenFromItsPlaceInTheData() throws Exception {
+    void missingPartsOfARepeatedPushUseTheirOwnGradients() throws Exception {
         push(1, PAGE, PAGE, 3);
         asp.push(new FakeTask(a, 0, 2 * BLOCK).fillEach(4, 5, 6, 7).ofRound(1));
         push(2, 0, PAGE, 0);
@@ -90,7 +90,7 @@ class AspRoundsTest {
     }
 
     @Test
-    void repetitionCompletesAPushThatFailedHalfWay() throws Exception {
+    void repeatedPushCompletesAPushThatFailedInTheMiddle() throws Exception {
         callsBeforeFailure.set(2);
         assertThatThrownBy(() -> push(1, 0, 4 * BLOCK, 7)).isInstanceOf(IllegalStateException.class);
         assertThat(Weights.at(store, BLOCK)).isEqualTo(7);
@@ -102,7 +102,7 @@ class AspRoundsTest {
     }
 
     @Test
-    void newMembershipStartsWithoutRounds() throws Exception {
+    void newMembershipDoesNotInheritPushedRounds() throws Exception {
         push(1, 0, PAGE, 3);
         membership.joinAnew(a);
         push(1, 0, PAGE, 3);
@@ -110,7 +110,7 @@ class AspRoundsTest {
     }
 
     @Test
-    void writeWithoutARoundCountsEachTime() throws Exception {
+    void pushWithoutARoundNumberIsAppliedEachTime() throws Exception {
         push(1, 0, PAGE, 3);
         asp.push(new FakeTask(a, 0, PAGE).fill(4));
         asp.push(new FakeTask(a, 0, PAGE).fill(4));
@@ -120,7 +120,7 @@ class AspRoundsTest {
     }
 
     @Test
-    void pushWithARoundNeedsAJoin() {
+    void pushWithARoundNumberIsRefusedBeforeJoin() {
         assertThatThrownBy(() -> asp.push(new FakeTask(FakeTask.nexus("b"), 0, PAGE).ofRound(1)))
             .isInstanceOfSatisfying(ScsiException.class, e -> assertThat(e.sense()).isEqualTo(RoundRules.NO_LEARNER));
         assertThat(membership.member(FakeTask.nexus("b"))).isNull();

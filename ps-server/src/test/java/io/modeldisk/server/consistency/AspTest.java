@@ -33,7 +33,7 @@ class AspTest {
     }
 
     @Test
-    void pushIsAppliedAtOnce() throws Exception {
+    void pushIsAppliedImmediatelyUnderAsp() throws Exception {
         Nexus learner = FakeTask.nexus("a");
         assertThat(asp.push(new FakeTask(learner, 4096, BLOCK).fill(2))).isTrue();
         assertThat(Weights.at(store, 0)).isZero();
@@ -49,7 +49,7 @@ class AspTest {
     }
 
     @Test
-    void concurrentPushesSumExactly() throws Exception {
+    void concurrentPushesAreAllAppliedExactlyOnce() throws Exception {
         List<Callable<Void>> learners = new ArrayList<>();
         for (int t = 1; t <= 4; t++) {
             FakeTask push = new FakeTask(FakeTask.nexus("learner" + t), 0, 4096, 3 * BLOCK - 4096, BLOCK).fill(t);

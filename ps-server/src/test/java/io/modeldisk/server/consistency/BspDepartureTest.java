@@ -15,8 +15,8 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /**
- * Learners that die at random moments, one step at a time: many cases, each repeatable by its seed. In a round all learners push
- * the same value, the round's number, so that any mean of theirs is that number.
+ * Lets learners die at random steps in many cases. Each case can be repeated by its seed. The gradient of all learners is the
+ * number of the round, so that the mean of any learners is that number.
  */
 class BspDepartureTest {
     private static final int CASES = 3000;
@@ -27,7 +27,7 @@ class BspDepartureTest {
     private final Map<String, FakeTask> tasks = new HashMap<>();
 
     @Test
-    void learnersStayInStepWhenOthersDie() throws Exception {
+    void survivorsCompleteAllRoundsWhenAnotherLearnerDies() throws Exception {
         for (int seed = 0; seed < CASES; seed++) {
             try (RoundsFixture shard = new RoundsFixture(2)) {
                 survive(shard, new SplittableRandom(seed), "seed " + seed);
@@ -45,7 +45,7 @@ class BspDepartureTest {
         int step = 0;
         while (live.stream().anyMatch(learner -> !learner.isDone())) {
             assertThat(step).as("steps of " + seed).isLessThan(MAX_STEPS);
-            // Both have joined: a job that never forms is another law's business.
+            // The victim dies only after the job has formed.
             if (step == Math.max(stepsToDeath, 2) && shard.membership.roster().formed()) {
                 victim.die();
                 live.remove(victim);
@@ -65,11 +65,11 @@ class BspDepartureTest {
         for (long offset = 0; offset < SIZE; offset += PAGE / 2) {
             assertThat(shard.weight(offset)).as("weight at " + offset + ", " + seed).isEqualTo(sumTo(ROUNDS));
         }
-        assertThat(shard.consistency.waiting()).as("waiting, " + seed).isZero();
+        assertThat(shard.consistency.waiting()).as("waiting tasks, " + seed).isZero();
     }
 
     @Test
-    void blocksAreInStepForNewLearnersWhenAllOthersDied() throws Exception {
+    void newcomerFindsAllBlocksInTheSameRoundAfterAllOthersDied() throws Exception {
         for (int seed = 0; seed < CASES; seed++) {
             try (RoundsFixture shard = new RoundsFixture(2)) {
                 SplittableRandom random = new SplittableRandom(seed);
@@ -82,9 +82,9 @@ class BspDepartureTest {
                 second.die();
                 long next = shard.membership.lastOpenedRound() + 1;
                 Nexus newcomer = shard.connect("newcomer");
-                assertThat(shard.consistency.push(task(newcomer, 0, PAGES, 1))).as("seed " + seed).isTrue();
+                assertThat(shard.consistency.push(task(newcomer, 0, PAGES, 1))).as("push, seed " + seed).isTrue();
                 for (int block = 0; block < 3; block++) {
-                    assertThat(shard.consistency.rounds(block)).as("rounds, seed " + seed).isEqualTo(next);
+                    assertThat(shard.consistency.rounds(block)).as("closed rounds, seed " + seed).isEqualTo(next);
                 }
                 shard.leave(newcomer);
             }
@@ -95,7 +95,7 @@ class BspDepartureTest {
         return round * (round + 1) / 2f;
     }
 
-    /** Tasks are used again in all cases, because each allocates memory. */
+    /** Returns a task for a push or a pull. All cases use the same tasks, because each task allocates memory. */
     private FakeTask task(Nexus nexus, int page, int pages, long round) {
         FakeTask task = tasks.computeIfAbsent(
             nexus.learner() + " " + page + "+" + pages + " " + round,
@@ -106,7 +106,7 @@ class BspDepartureTest {
         return task;
     }
 
-    /** Pushes the whole model in random pieces, pulls it, and so on to the last round. */
+    /** A learner that, in each round, pushes the whole model in random pieces and then pulls the model. */
     private final class Trainer {
         private final RoundsFixture shard;
         private final Nexus nexus;

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Pushes and pulls that name their round. */
+/** Tests of pushes and pulls with a round number under bsp. */
 class BspRoundsTest {
     private final RoundsFixture shard = new RoundsFixture(2);
     private final Nexus a = shard.connect("a");
@@ -64,7 +64,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void pushOfALaterRoundWaitsForIt() throws Exception {
+    void pushOfALaterRoundWaitsUntilEarlierRoundsClose() throws Exception {
         FakeTask early = push(a, 2, 0, SIZE, 10);
         assertThat(shard.consistency.push(early)).isFalse();
         pushes(a, 1, 2);
@@ -76,7 +76,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void repeatedPushAddsItsMissingPartsOnly() throws Exception {
+    void repeatedPushAddsOnlyItsMissingParts() throws Exception {
         shard.consistency.push(push(a, 1, PAGE, BLOCK, 2));
         assertThat(pushes(a, 1, 4)).isTrue();
         pushes(b, 1, 0);
@@ -87,7 +87,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void missingPartIsTakenFromItsPlaceInTheData() throws Exception {
+    void missingPartsOfARepeatedPushUseTheirOwnGradients() throws Exception {
         shard.consistency.push(push(a, 1, 0, PAGE, 3));
         shard.consistency.push(new FakeTask(a, 0, SIZE).fillEach(4, 5, 6, 7, 8).ofRound(1));
         pushes(b, 1, 0);
@@ -98,12 +98,12 @@ class BspRoundsTest {
     }
 
     @Test
-    void pushWithARoundNeedsAJoin() {
+    void pushWithARoundNumberIsRefusedBeforeJoin() {
         assertRefused(push(shard.connect("c"), 1, 0, SIZE, 1), RoundRules.NO_LEARNER);
     }
 
     @Test
-    void pushOfARoundBeforeTheLearnersFirstIsRefusedWhole() throws Exception {
+    void pushOfARoundBeforeTheJoinRoundIsRefused() throws Exception {
         pushes(a, 1, 2);
         pushes(b, 1, 2);
         pushes(a, 2, 2);
@@ -116,7 +116,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void repetitionIsKnownAfterTheLearnerPostponed() throws Exception {
+    void repeatedPushIsIgnoredAfterTheLearnerPostponedItsFirstRound() throws Exception {
         pushes(a, 1, 2);
         shard.consistency.push(push(b, 1, 0, PAGE, 4));
         shard.membership.member(b).postpone(5);
@@ -129,7 +129,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void pushRefusedAfterAWaitDoesNotDelayOthers() throws Exception {
+    void pushThatIsRefusedAfterAWaitIsForgotten() throws Exception {
         FakeTask early = push(a, 2, 0, SIZE, 10);
         assertThat(shard.consistency.push(early)).isFalse();
         shard.membership.member(a).postpone(5);
@@ -139,7 +139,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void newcomerOfTheSameNameDoesNotInheritRounds() throws Exception {
+    void newcomerOfTheSameNameDoesNotInheritPushedRounds() throws Exception {
         pushes(a, 1, 2);
         long before = shard.membership.member(a).number();
         assertThat(shard.membership.joinAnew(a).number()).isNotEqualTo(before);
@@ -153,7 +153,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void pullWaitsForTheRoundItNamesAlsoFromNonLearners() throws Exception {
+    void pullOfANonLearnerWaitsForItsNamedRound() throws Exception {
         Nexus observer = shard.connect("observer");
         FakeTask pull = new FakeTask(observer, 0, SIZE).ofRound(1);
         assertThat(shard.consistency.admitPull(new FakeTask(observer, 0, SIZE).ofRound(0))).isTrue();
@@ -168,21 +168,21 @@ class BspRoundsTest {
     }
 
     @Test
-    void pullOfSeveralBlocksWaitsAtEachOfThem() throws Exception {
+    void pullOfSeveralBlocksWaitsAtEachBlock() throws Exception {
         pushes(a, 1, 2);
         shard.consistency.push(push(b, 1, 0, BLOCK, 2));
         FakeTask pull = new FakeTask(a, 0, SIZE).ofRound(1);
-        assertThat(shard.consistency.admitPull(pull)).as("the first block is ready").isFalse();
+        assertThat(shard.consistency.admitPull(pull)).as("only the first block is ready").isFalse();
         shard.consistency.push(push(b, 1, BLOCK, BLOCK, 2));
         pull.awaitResume();
-        assertThat(shard.consistency.admitPull(pull)).as("all but the last").isFalse();
+        assertThat(shard.consistency.admitPull(pull)).as("all blocks except the last are ready").isFalse();
         shard.consistency.push(push(b, 1, 2 * BLOCK, PAGE, 2));
         pull.awaitResume();
         assertThat(shard.consistency.admitPull(pull)).isTrue();
     }
 
     @Test
-    void writesAndPushesOfOneLearnerCountTogether() throws Exception {
+    void pushesWithAndWithoutRoundNumbersShareTheSameRounds() throws Exception {
         pushes(a, 1, 2);
         FakeTask write = new FakeTask(a, 0, SIZE).fill(8);
         assertThat(shard.consistency.push(write)).isFalse();
@@ -194,12 +194,12 @@ class BspRoundsTest {
     }
 
     @Test
-    void newcomerJoinsAfterRoundsThatClosedWithoutAPush() throws Exception {
+    void newcomerJoinsAfterTheRoundsThatClosedWithoutAPush() throws Exception {
         try (RoundsFixture young = new RoundsFixture(2)) {
             Nexus first = young.connect("first");
             Nexus second = young.connect("second");
             young.membership.join(first);
-            // Another shard takes this learner at a later round only.
+            // On another shard, this learner joined at round 5.
             young.membership.join(second).postpone(5);
             young.leave(first);
             assertThat(young.consistency.rounds(0)).isEqualTo(4);

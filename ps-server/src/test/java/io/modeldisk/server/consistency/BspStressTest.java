@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 class BspStressTest {
     private static final int LEARNERS = 3;
     private static final int ROUNDS = 300;
-    // Each learner cuts the model into other pieces; some span blocks.
+    // Each learner pushes the model in different pieces. Some pieces span several blocks.
     private static final int[][] PIECES = {{1, 1, 1, 1, 1}, {5}, {1, 2, 2}};
 
     private final RoundsFixture shard = new RoundsFixture(LEARNERS);
@@ -42,7 +42,7 @@ class BspStressTest {
     }
 
     @Test
-    void learnersGoOnWhenOthersDie() throws Exception {
+    void survivorsCompleteTheirRoundsWhenAnotherLearnerLeaves() throws Exception {
         try (ExecutorService threads = Executors.newFixedThreadPool(LEARNERS)) {
             Future<Void> dying = threads.submit(() -> pushRounds(2, 20, false));
             List<Future<Void>> survivors = new ArrayList<>();
@@ -61,7 +61,7 @@ class BspStressTest {
     }
 
     @Test
-    void learnersThatRejoinStayInStepWithLearnersThatStay() throws Exception {
+    void pullReturnsExactRoundsWhileLearnersJoinAndLeave() throws Exception {
         AtomicBoolean passed = new AtomicBoolean();
         try (ExecutorService threads = Executors.newFixedThreadPool(LEARNERS + 1)) {
             List<Future<Void>> done = new ArrayList<>();
@@ -90,14 +90,17 @@ class BspStressTest {
         shard.close();
     }
 
-    /** All push ones, so that the weights after round k are k, whichever learners took part. */
+    /**
+     * Pushes and pulls as one learner until {@code goOn} is false. All learners push ones, so that the weights after round k are
+     * k, whichever learners took part.
+     */
     private Void pushOnes(String name, IntPredicate goOn, boolean leavesHalfARound) throws ScsiException {
         Nexus nexus = shard.connect(name);
         FakeTask front = new FakeTask(nexus, 0, 3 * PAGE).fill(1);
         FakeTask rear = new FakeTask(nexus, 3 * PAGE, 2 * PAGE).fill(1);
         FakeTask pull = new FakeTask(nexus, 0, SIZE);
         long first = shard.membership.join(nexus).joinRound();
-        // One more round at the end, so that learners that stay complete the half round of learners that left.
+        // Learners push one more round at the end, so that they complete the half rounds of learners that left.
         boolean last = false;
         for (int i = 0; !last; i++) {
             last = !goOn.test(i);
@@ -135,7 +138,7 @@ class BspStressTest {
         }
     }
 
-    /** Learner l pushes l + 1 in each round: the mean is 2. */
+    /** Pushes {@code learner + 1} as the gradient of each round, so that the mean of the three learners is 2. */
     private Void pushRounds(int learner, int rounds, boolean exact) throws ScsiException {
         Nexus nexus = shard.connect("learner" + learner);
         List<FakeTask> pushes = new ArrayList<>();

@@ -25,7 +25,7 @@ class BspTest {
     }
 
     @Test
-    void roundIsAppliedOnceWithTheMean() throws Exception {
+    void closedRoundIsAppliedOnceWithTheMeanGradient() throws Exception {
         assertThat(shard.push(a, 0, SIZE, 2)).isTrue();
         assertThat(shard.weight(0)).isZero();
         assertThat(shard.push(b, 0, SIZE, 6)).isTrue();
@@ -62,7 +62,7 @@ class BspTest {
     }
 
     @Test
-    void secondPushBelongsToTheNextRound() throws Exception {
+    void secondPushOfABlockBelongsToTheNextRound() throws Exception {
         shard.push(a, 0, BLOCK, 2);
         FakeTask second = new FakeTask(a, 0, BLOCK).fill(10);
         assertThat(bsp.push(second)).isFalse();
@@ -75,7 +75,7 @@ class BspTest {
     }
 
     @Test
-    void pushThatWaitsAtALaterBlockIsNotTakenInPart() throws Exception {
+    void pushThatWaitsAtALaterBlockChangesNoBlock() throws Exception {
         shard.push(a, 2 * BLOCK, PAGE, 2);
         FakeTask spanning = new FakeTask(a, 0, SIZE).fill(4);
         assertThat(bsp.push(spanning)).isFalse();
@@ -88,7 +88,7 @@ class BspTest {
     }
 
     @Test
-    void pieceOfABlockCountsOnceARound() throws Exception {
+    void logicalBlockCountsOncePerLearnerAndRound() throws Exception {
         assertThat(shard.push(a, 0, PAGE, 2)).isTrue();
         assertThat(shard.push(a, 0, PAGE, 2)).isFalse();
         assertThat(shard.push(a, PAGE, PAGE, 4)).isTrue();
@@ -116,7 +116,7 @@ class BspTest {
     }
 
     @Test
-    void taskResumedNeedlesslyWaitsOnce() throws Exception {
+    void taskThatIsTriedAgainWhileWaitingIsKeptOnce() throws Exception {
         shard.push(a, 0, SIZE, 2);
         FakeTask pull = new FakeTask(a, 0, SIZE);
         bsp.admitPull(pull);
@@ -125,7 +125,7 @@ class BspTest {
     }
 
     @Test
-    void synchronizationWaitsForWaitingWrites() throws Exception {
+    void synchronizationWaitsForEarlierWaitingWrites() throws Exception {
         shard.push(a, 0, BLOCK, 2);
         FakeTask sync = new FakeTask(a, 0);
         assertThat(bsp.synchronize(sync)).isTrue();
@@ -141,7 +141,7 @@ class BspTest {
     }
 
     @Test
-    void synchronizationEndsWhenTheLastWaitingWriteIsForgotten() throws Exception {
+    void synchronizationIsResumedWhenTheLastWaitingWriteIsForgotten() throws Exception {
         shard.push(a, 0, BLOCK, 2);
         FakeTask second = new FakeTask(a, 0, BLOCK);
         bsp.push(second);
@@ -156,7 +156,7 @@ class BspTest {
     }
 
     @Test
-    void contributionOfADeadLearnerCounts() throws Exception {
+    void gradientOfAnExpiredLearnerStillCounts() throws Exception {
         shard.push(a, 0, PAGE, 2);
         shard.push(b, 0, SIZE, 4);
         assertThat(bsp.rounds(0)).isZero();
@@ -168,7 +168,7 @@ class BspTest {
     }
 
     @Test
-    void roundWaitsForALostLearnerUntilItsLeaseEnds() throws Exception {
+    void roundWaitsForALostLearnerUntilItsLeaseExpires() throws Exception {
         shard.push(a, 0, SIZE, 2);
         shard.push(b, 0, PAGE, 4);
         shard.membership.lost(b);
@@ -181,7 +181,7 @@ class BspTest {
     }
 
     @Test
-    void newcomerWaitsForRoundsBeforeItsFirst() throws Exception {
+    void pushOfANewcomerWaitsUntilEarlierRoundsClose() throws Exception {
         shard.push(a, 0, SIZE, 2);
         Nexus c = shard.connect("c");
         shard.push(b, 0, BLOCK, 2);
@@ -208,7 +208,7 @@ class BspTest {
     }
 
     @Test
-    void incompleteGradientWaitsForANewcomerWhenAllLearnersHaveLeft() throws Exception {
+    void incompleteRoundWaitsForANewcomerWhenAllLearnersHaveLeft() throws Exception {
         shard.push(a, 0, PAGE, 2);
         shard.push(b, 0, PAGE, 4);
         shard.leave(a);
@@ -224,11 +224,11 @@ class BspTest {
     }
 
     @Test
-    void failureOfABlocksAggregatorDoesNotKeepOtherBlocksWaiting() throws Exception {
+    void failedAggregationOfOneBlockDoesNotDelayOtherBlocks() throws Exception {
         AtomicInteger calls = new AtomicInteger();
         Aggregator failsFirst = (block, offset, gradient, gradientOffset, lengthBytes, scale) -> {
             if (calls.getAndIncrement() == 0) {
-                throw new IllegalStateException("the first block fails");
+                throw new IllegalStateException("the aggregation of the first block fails on purpose");
             }
         };
         try (RoundsFixture other = new RoundsFixture(2, failsFirst)) {

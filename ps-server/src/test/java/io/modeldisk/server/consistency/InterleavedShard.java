@@ -18,10 +18,11 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
 
 /**
- * A shard of two small blocks, and the operations of its learners, for Lincheck. Each operation is called by the thread of its
- * learner, except {@link #expire}. Nothing blocks: an operation that has to wait returns so.
+ * A shard of two small blocks and the operations of its learners, for Lincheck. Each operation is called by the thread of its
+ * learner, except {@link #expire}. No operation blocks: an operation that must wait returns a text that says so.
  *
- * <p>Two learners have joined at the start, the third has not. All push the whole model in one piece, and pull its last block.
+ * <p>At the start, two of the three learners have joined. Each learner pushes the whole model in one piece, and pulls its last
+ * block.
  */
 public abstract class InterleavedShard {
     private static final int LEARNERS = 3;
@@ -29,7 +30,7 @@ public abstract class InterleavedShard {
     private static final int PAGE = 4096;
     private static final int SIZE = 2 * PAGE;
     private static final String REFUSED = "refused";
-    // Shared by all runs: the gradients never change, and each learner has a place for the weights it pulls.
+    // Shared by all runs, because the gradients never change and each learner has its own memory for the weights of its pulls.
     private static final Nexus[] NEXUS = new Nexus[LEARNERS];
     private static final DataMemory[] MEMORY = new DataMemory[LEARNERS];
 
@@ -38,13 +39,13 @@ public abstract class InterleavedShard {
             NEXUS[i] = FakeTask.nexus("learner" + i);
             MEMORY[i] = DataMemory.allocate(SIZE + PAGE);
             for (int offset = 0; offset < SIZE; offset += Float.BYTES) {
-                // The sum of a few pushes shows which learners they came from.
+                // The gradients are different powers of 16, so that a sum shows which learners have pushed.
                 MEMORY[i].slab(0).set(ValueLayout.JAVA_FLOAT, offset, 1 << 4 * i);
             }
         }
     }
 
-    /** With rounds. */
+    /** A shard under bsp. */
     public static final class OfBsp extends InterleavedShard {
         @Override
         Consistency create(BlockStore blocks, Aggregator aggregator, Learners learners) {
@@ -52,7 +53,7 @@ public abstract class InterleavedShard {
         }
     }
 
-    /** Each pull waits for all others' pushes of its round. */
+    /** A shard under ssp with staleness 0. */
     public static final class OfSsp extends InterleavedShard {
         @Override
         Consistency create(BlockStore blocks, Aggregator aggregator, Learners learners) {
@@ -115,7 +116,9 @@ public abstract class InterleavedShard {
         private volatile boolean yes;
     }
 
-    /** Adds the first and the last value, with a moment between in which others may run: enough to see a torn read. */
+    /**
+     * Adds only the first and the last value. Other threads may run between the two additions, so that a torn read can be seen.
+     */
     private static final class EndsAggregator implements Aggregator {
         private volatile int moments;
 
@@ -140,7 +143,7 @@ public abstract class InterleavedShard {
     private final Learners membership = new Learners(FIRST_LEARNERS, 0, Duration.ZERO, Integer.MAX_VALUE,
         store.layout(), new ManualClock());
     private final Consistency consistency = create(store, new EndsAggregator(), membership);
-    // By learner: the number of its membership or 0, its next round, and its tasks that wait.
+    // Indexed by learner: the number of its membership or 0, its next round, and its waiting tasks.
     private final long[] numbers = new long[LEARNERS];
     private final long[] rounds = new long[LEARNERS];
     private final Task[] pushes = new Task[LEARNERS];
@@ -158,7 +161,7 @@ public abstract class InterleavedShard {
 
     abstract Consistency create(BlockStore blocks, Aggregator aggregator, Learners learners);
 
-    /** The round that the learner joined at. */
+    /** Joins a learner. Returns the round at which the learner joined. */
     @Operation
     public final long join(int learner) {
         Learner member = membership.join(NEXUS[learner]);
@@ -169,7 +172,10 @@ public abstract class InterleavedShard {
         return member.joinRound();
     }
 
-    /** Pushes the next round, or asks again: taken, waits, or refused, after which the learner has to join again. */
+    /**
+     * Pushes the next round, or tries a waiting push again. Returns whether the push was accepted, waits or was refused. After a
+     * refusal, the learner must join again.
+     */
     @Operation
     public final String push(int learner) {
         if (numbers[learner] == 0) {
@@ -193,7 +199,10 @@ public abstract class InterleavedShard {
         return "taken";
     }
 
-    /** Pulls the weights after the learner's last push, or asks again: the weights, or that it waits. */
+    /**
+     * Pulls the weights after the last push of the learner, or tries a waiting pull again. Returns the weights, or that the pull
+     * waits.
+     */
     @Operation
     public final String pull(int learner) throws ScsiException {
         if (pulls[learner] == null) {
@@ -215,7 +224,7 @@ public abstract class InterleavedShard {
         return first == last ? String.valueOf(first) : "torn: " + first + " and " + last;
     }
 
-    /** Leaves, with nothing under way. */
+    /** Forgets the waiting tasks of a learner and removes the learner. */
     @Operation
     public final void leave(int learner) {
         if (pushes[learner] != null) {
@@ -233,7 +242,7 @@ public abstract class InterleavedShard {
         membership.connected(NEXUS[learner]);
     }
 
-    /** Takes part from round 2 on, as it has to on another shard. */
+    /** Postpones the first round of a learner to round 2, as if another shard required this. */
     @Operation
     public final void postpone(int learner) {
         if (membership.join(NEXUS[learner]).postpone(2)) {
@@ -242,7 +251,7 @@ public abstract class InterleavedShard {
         }
     }
 
-    /** Its lease ends, whatever of it is under way; any thread may call this. */
+    /** Lets the lease of a learner expire, even if the learner has tasks in progress. May be called by any thread. */
     @Operation
     public final void expire(int learner) {
         membership.lost(NEXUS[learner]);
@@ -252,15 +261,15 @@ public abstract class InterleavedShard {
         membership.connected(NEXUS[learner]);
     }
 
-    /** At the end: every task that waits and could go on has been resumed. */
+    /** Checks at the end that every waiting task that can be accepted was resumed. */
     @Validate
-    public final void tasksThatCanGoOnWereResumed() throws ScsiException {
+    public final void acceptableTasksWereResumed() throws ScsiException {
         for (int i = 0; i < LEARNERS; i++) {
             if (pushes[i] != null && !pushes[i].resumed.yes && consistency.push(pushes[i])) {
-                throw new IllegalStateException("a push of learner " + i + " waits for nothing");
+                throw new IllegalStateException("a push of learner " + i + " can be accepted but was not resumed");
             }
             if (pulls[i] != null && !pulls[i].resumed.yes && consistency.admitPull(pulls[i])) {
-                throw new IllegalStateException("a pull of learner " + i + " waits for nothing");
+                throw new IllegalStateException("a pull of learner " + i + " can be admitted but was not resumed");
             }
         }
         consistency.close();

@@ -14,24 +14,24 @@ import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Threads that interleave at every access to shared memory and at every lock, by Lincheck's model checker. In each interleaving,
- * the answers are those of some sequential order, which keeps the order of each thread.
- * So no update is lost or applied twice, and no read is torn; no thread is stuck; and at the end, every task that waits and could
- * go on has been resumed.
+ * Runs threads that interleave at every access to shared memory and at every lock, with Lincheck's model checker. In each
+ * interleaving, the results must be those of a sequential order that keeps the order of each thread. So no update is lost or
+ * applied twice, no read is torn, and no thread is stuck. At the end, every waiting task that can be accepted must have been
+ * resumed.
  *
- * <p>A scenario has the operations done before, and then those of each thread: operations of {@link InterleavedShard}, and the
- * number of their learner.
+ * <p>A scenario is a text: first the operations before the threads start, then a colon, then the operations of the threads,
+ * separated by slashes. Each operation is a method of {@link InterleavedShard} and the number of its learner.
  */
 @Tag("interleavings")
 final class InterleavingsTest {
     private static final int INTERLEAVINGS = Integer.getInteger("interleavings", 300);
-    // Thread-safe, or used by one thread at a time: another order makes no visible difference.
+    // The checker does not interleave these classes. They are immutable, or used by one thread at a time.
     private static final String[] OF_ONE_THREAD = Stream.of("consistency.FloatSum", "block.BlockLayout")
         .map(name -> "io.modeldisk.server." + name).toArray(String[]::new);
 
     private static final List<String> OF_BOTH = List.of(
         " : push0 pull0 / push1 pull1",
-        // A learner leaves while a pull is about to wait for it.
+        // A learner leaves while a pull is about to wait for this learner.
         "push0 : pull0 / leave1",
         " : push0 pull0 / leave1 / join2 push2",
         " : push0 push0 / push1 leave1 join1",
@@ -41,14 +41,14 @@ final class InterleavingsTest {
     private static final List<String> OF_BSP = List.of(
         // A round without a push closes while a learner joins.
         "postpone0 : leave1 / join2 push2",
-        // The end of a lease while a push is under way: the round has all of it or nothing.
+        // A lease expires while a push of its learner is in progress. The round has the whole push or nothing of it.
         " : push1 / expire1 push0 pull0",
         "push0 : push1 join1 push1 / expire1 push0 pull0");
 
     private static void check(Class<? extends InterleavedShard> shard, String scenario) throws Exception {
         String[] parts = scenario.split(":");
         List<List<Actor>> threads = Arrays.stream(parts[1].split("/")).map(thread -> actors(shard, thread)).toList();
-        Actor end = new Actor(shard.getMethod("tasksThatCanGoOnWereResumed"), List.of());
+        Actor end = new Actor(shard.getMethod("acceptableTasksWereResumed"), List.of());
         new ModelCheckingOptions().iterations(0)
             .addCustomScenario(new ExecutionScenario(actors(shard, parts[0]), threads, List.of(), end))
             .invocationsPerIteration(INTERLEAVINGS)

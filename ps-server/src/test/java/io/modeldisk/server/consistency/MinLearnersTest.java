@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A job with a minimum of two learners. */
+/** Tests of a job with a minimum of two learners. */
 class MinLearnersTest {
     enum Mode {
         ASP(Asp::new), SSP((store, aggregator, membership) -> new Ssp(0, store, aggregator, membership)), BSP(Bsp::new);
@@ -64,7 +64,7 @@ class MinLearnersTest {
 
     @ParameterizedTest
     @EnumSource(Mode.class)
-    void pushIsRefusedWholeWhenTooFewLearnersAreLeft(Mode mode) throws Exception {
+    void pushIsRefusedWhenTooFewLearnersAreLeft(Mode mode) throws Exception {
         begin(mode);
         shard.leave(b);
         assertStopped(() -> shard.consistency.push(push(a, 1)));
@@ -75,7 +75,7 @@ class MinLearnersTest {
 
     @ParameterizedTest
     @EnumSource(Mode.class)
-    void jobGoesOnWhenThereAreEnoughLearnersAgain(Mode mode) throws Exception {
+    void jobContinuesWhenEnoughLearnersHaveJoinedAgain(Mode mode) throws Exception {
         begin(mode);
         shard.expire(b);
         assertStopped(() -> shard.consistency.push(push(a, 1)));
@@ -88,7 +88,7 @@ class MinLearnersTest {
 
     @ParameterizedTest
     @EnumSource(value = Mode.class, names = {"SSP", "BSP"})
-    void waitingPullFailsWhenTooFewLearnersAreLeft(Mode mode) throws Exception {
+    void waitingPullIsResumedWhenTooFewLearnersAreLeft(Mode mode) throws Exception {
         begin(mode);
         assertThat(shard.consistency.push(push(a, 1))).isTrue();
         FakeTask pull = pull(a, 1);
@@ -98,19 +98,19 @@ class MinLearnersTest {
         if (mode == Mode.BSP) {
             assertStopped(() -> shard.consistency.admitPull(pull));
         } else {
-            assertThat(shard.consistency.admitPull(pull)).as("nobody is behind any more").isTrue();
+            assertThat(shard.consistency.admitPull(pull)).as("no learner is behind any more").isTrue();
         }
     }
 
     @Test
-    void pullOfARoundThatCannotBePushedIsRefused() {
+    void pullOfALaterRoundIsRefusedAfterTheJobHasStopped() {
         begin(Mode.SSP);
         shard.leave(b);
         assertStopped(() -> shard.consistency.admitPull(pull(shard.connect("observer"), 1)));
     }
 
     @Test
-    void waitingPullOfARoundThatCannotBePushedFails() throws Exception {
+    void waitingPullOfALaterRoundIsRefusedWhenTheJobStops() throws Exception {
         begin(Mode.SSP);
         FakeTask pull = pull(shard.connect("observer"), 1);
         assertThat(shard.consistency.admitPull(pull)).isFalse();
@@ -121,7 +121,7 @@ class MinLearnersTest {
 
     @ParameterizedTest
     @EnumSource(value = Mode.class, names = {"SSP", "BSP"})
-    void pullThatIsRefusedAfterItWaitedIsForgotten(Mode mode) throws Exception {
+    void pullThatIsRefusedAfterAWaitIsForgotten(Mode mode) throws Exception {
         begin(mode);
         FakeTask pull = pull(shard.connect("observer"), 1);
         assertThat(shard.consistency.admitPull(pull)).isFalse();
@@ -146,7 +146,7 @@ class MinLearnersTest {
     }
 
     @Test
-    void lastRoundClosesWhenEnoughLearnersHavePushedIt() throws Exception {
+    void learnerThatPushedTheLastRoundAndLeftCountsForTheMinimum() throws Exception {
         begin(Mode.BSP);
         shard.consistency.push(push(a, 1));
         shard.leave(a);
@@ -157,20 +157,20 @@ class MinLearnersTest {
     }
 
     @Test
-    void roundThatWasHeldBackClosesWhenThereAreEnoughLearnersAgain() throws Exception {
+    void openRoundClosesWhenEnoughLearnersHaveJoinedAgain() throws Exception {
         begin(Mode.BSP);
         shard.consistency.push(push(a, 1));
         shard.leave(b);
         assertThat(shard.consistency.rounds(0)).isZero();
         assertStopped(() -> shard.consistency.admitPull(pull(a, 1)));
-        assertThat(shard.consistency.push(push(a, 1))).as("a repetition").isTrue();
+        assertThat(shard.consistency.push(push(a, 1))).as("a repeated push is accepted").isTrue();
         joined("c");
         assertThat(shard.consistency.rounds(0)).isEqualTo(1);
         assertThat(shard.consistency.admitPull(pull(a, 1))).isTrue();
     }
 
     @Test
-    void formingJobIsNotStopped() throws Exception {
+    void jobDoesNotStopBeforeItHasFormed() throws Exception {
         shard = new RoundsFixture(2, 2, new SumAggregator(), Bsp::new);
         a = joined("a");
         assertThat(shard.consistency.push(push(a, 1))).isTrue();

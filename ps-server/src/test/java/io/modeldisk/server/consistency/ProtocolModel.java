@@ -16,8 +16,9 @@ import java.util.stream.IntStream;
 import org.assertj.core.data.Offset;
 
 /**
- * A shard with learners that obey PROTOCOL.md, and a model of its laws: a gradient counts once for each membership, logical block
- * and round; a pull goes ahead if, and only if, its mode lets it; every task that waits and may go ahead has been resumed.
+ * A shard with learners that obey PROTOCOL.md, and a model of its rules. A gradient counts once for each membership, logical
+ * block and round. A pull is admitted if, and only if, its consistency mode allows it. Every waiting task that can be accepted
+ * has been resumed.
  */
 final class ProtocolModel implements AutoCloseable {
     static final int LEARNERS = 3;
@@ -27,7 +28,7 @@ final class ProtocolModel implements AutoCloseable {
     private static final int FIRST_LEARNERS = 2;
     private static final float NONSENSE = 1 << 20;
     private static final int MAX_STEPS_TO_THE_END = 5_000;
-    // The mean of three learners is rounded.
+    // The tolerance is for rounding in the mean of three gradients.
     private static final Offset<Float> TOLERANCE = Offset.offset(1e-3f);
 
     /** The actions of a learner. */
@@ -35,10 +36,10 @@ final class ProtocolModel implements AutoCloseable {
         PUSH, PULL, REPEAT, ABORT, RECONNECT, LEAVE, EXPIRE, JOIN_ANEW, POSTPONE
     }
 
-    /** One step of an interleaving; values that the action does not need are ignored. */
+    /** One step of a sequence. Values that the action does not need are ignored. */
     record Step(int learner, Action action, int size, int value) {}
 
-    /** The guarantees of a mode. */
+    /** A consistency mode and its guarantees. */
     record Mode(RoundsFixture.Mode factory, long staleness, boolean inRounds) {
         static Mode asp() {
             return new Mode(Asp::new, Integer.MAX_VALUE, false);
@@ -61,7 +62,7 @@ final class ProtocolModel implements AutoCloseable {
     private final class Trainer {
         private final Nexus nexus;
         private final List<Push> done = new ArrayList<>();
-        // By block: the last round pushed in full, and the last begun.
+        // For each block: the last round that was pushed completely, and the last started round.
         private final long[] full = new long[BLOCKS];
         private final long[] begun = new long[BLOCKS];
         private Learner member;
@@ -116,12 +117,12 @@ final class ProtocolModel implements AutoCloseable {
                 taken = shard.consistency.push(task);
             } catch (ScsiException e) {
                 assertThat(e.sense()).isEqualTo(RoundRules.NOT_IN_ROUND);
-                assertThat(push.round).as("a round that the learner is in").isLessThan(member.joinRound());
+                assertThat(push.round).as("refused round before the join round").isLessThan(member.joinRound());
                 waitingPush = null;
                 skipToJoinRound();
                 return;
             }
-            assertThat(taken).as("%s of %s is taken", push, nexus.learner()).isEqualTo(mayGo);
+            assertThat(taken).as("%s of %s is accepted", push, nexus.learner()).isEqualTo(mayGo);
             waited |= !taken;
             waitingPush = taken ? null : task;
             if (taken) {
@@ -146,7 +147,7 @@ final class ProtocolModel implements AutoCloseable {
             }
         }
 
-        /** Whether every block that the push touches takes it now. */
+        /** Returns whether every block of the push can accept the push now. */
         boolean mayPush() {
             if (!mode.inRounds) {
                 return true;
@@ -168,7 +169,7 @@ final class ProtocolModel implements AutoCloseable {
         private void pullAt(FakeTask task) throws ScsiException {
             boolean mayGo = mayPull(task);
             boolean admitted = shard.consistency.admitPull(task);
-            assertThat(admitted).as("a pull of %s at round %s", nexus.learner(), task.round()).isEqualTo(mayGo);
+            assertThat(admitted).as("%s may pull round %s", nexus.learner(), task.round()).isEqualTo(mayGo);
             waited |= !admitted;
             waitingPull = admitted ? null : task;
         }
@@ -178,11 +179,11 @@ final class ProtocolModel implements AutoCloseable {
                 Push again = done.get(which % done.size());
                 FakeTask task = new FakeTask(nexus, (long) again.page * PAGE, again.pages * PAGE).fill(NONSENSE)
                     .ofRound(again.round);
-                assertThat(shard.consistency.push(task)).as("a repetition never waits").isTrue();
+                assertThat(shard.consistency.push(task)).as("a repeated push is accepted").isTrue();
             }
         }
 
-        /** Ends the tasks that wait: by the bound on their wait, by an abort, or with their connection. */
+        /** Forgets the waiting tasks, as after a time-out, an abort or a lost connection. */
         void abort() {
             if (waitingPush != null) {
                 shard.consistency.forget(waitingPush);
@@ -197,7 +198,7 @@ final class ProtocolModel implements AutoCloseable {
         void postpone() {
             if (member.postpone(Math.max(round, shard.membership.lastOpenedRound()) + 1)) {
                 shard.consistency.learnersLeft();
-                // It has left the rounds before, and has nothing of them in doubt.
+                // The learner no longer takes part in earlier rounds, so it repeats none of their pushes.
                 done.removeIf(each -> each.round < member.joinRound());
                 if (waitingPush == null) {
                     skipToJoinRound();
@@ -212,7 +213,7 @@ final class ProtocolModel implements AutoCloseable {
             }
         }
 
-        /** Its membership ends, whichever way. */
+        /** Forgets the waiting tasks of the learner and ends its membership by {@code death}. */
         void end(Runnable death) {
             abort();
             member = null;
@@ -221,10 +222,10 @@ final class ProtocolModel implements AutoCloseable {
 
         void checkToldIfItMayGo() {
             if (waitingPush != null && push.round >= member.joinRound() && mayPush()) {
-                assertThat(waitingPush.resumes()).as("%s of %s may go ahead", push, nexus.learner()).isPositive();
+                assertThat(waitingPush.resumes()).as("resumes of %s by %s", push, nexus.learner()).isPositive();
             }
             if (waitingPull != null && mayPull(waitingPull)) {
-                assertThat(waitingPull.resumes()).as("the pull of %s may go ahead", nexus.learner()).isPositive();
+                assertThat(waitingPull.resumes()).as("resumes of the pull by %s", nexus.learner()).isPositive();
             }
         }
     }
@@ -292,7 +293,7 @@ final class ProtocolModel implements AutoCloseable {
         return shard.membership.roster().formed();
     }
 
-    /** The last round that any learner has begun to push. */
+    /** The last round that any learner has started to push. */
     private long lastBegun() {
         return counted.keySet().stream().mapToLong(Contribution::round).max().orElse(0);
     }
@@ -301,7 +302,7 @@ final class ProtocolModel implements AutoCloseable {
         return shard.consistency.rounds(block);
     }
 
-    /** The first round that any learner takes part in, once the job has formed. */
+    /** The lowest round at which a current learner joined; 1 before the job has formed. */
     private long firstRound() {
         return isFormed() ? live().stream().mapToLong(learner -> learner.member.joinRound()).min().orElse(1) : 1;
     }
@@ -318,7 +319,7 @@ final class ProtocolModel implements AutoCloseable {
         return task.round() - mode.staleness <= least;
     }
 
-    /** Checks the laws that hold after each step. */
+    /** Compares the shard with the model, after each step. */
     void compare() {
         for (int i = 0; i < PAGES; i++) {
             assertThat(shard.weight((long) i * PAGE)).as("logical block %d", i).isCloseTo(expected(i), TOLERANCE);
@@ -348,13 +349,13 @@ final class ProtocolModel implements AutoCloseable {
         return total;
     }
 
-    /** No round closes before all its learners have pushed it, and none stays open after that. */
+    /** Checks that a round closes when all its learners have pushed it, and not earlier. */
     private void checkRounds(int block) {
         long open = closed(block) + 1;
         boolean anybody = false;
         boolean all = true;
         for (Trainer learner : live()) {
-            assertThat(closed(block)).as("rounds of block %d, without %s", block, learner.nexus.learner())
+            assertThat(closed(block)).as("closed rounds of block %d with learner %s", block, learner.nexus.learner())
                 .isLessThanOrEqualTo(Math.max(learner.member.joinRound() - 1, learner.full[block]));
             if (learner.member.joinRound() <= open) {
                 anybody = true;
@@ -364,7 +365,7 @@ final class ProtocolModel implements AutoCloseable {
         assertThat(isFormed() && anybody && all).as("round %d of block %d is complete and open", open, block).isFalse();
     }
 
-    /** All learners push and pull until each has completed one more round. */
+    /** Lets all learners push and pull until each has completed one more round. */
     void finish() throws ScsiException {
         for (Trainer learner : learners) {
             learner.join(false);
@@ -387,7 +388,7 @@ final class ProtocolModel implements AutoCloseable {
         }
         for (Trainer learner : learners) {
             learner.pull(0);
-            assertThat(learner.waitingPull).as("a pull when all are through").isNull();
+            assertThat(learner.waitingPull).as("waiting pull after all learners have finished").isNull();
         }
     }
 

@@ -15,9 +15,9 @@ import net.jqwik.api.Tuple;
 import net.jqwik.api.statistics.Statistics;
 
 /**
- * The state machine of pushes, pulls, deaths and rejoins, beside its law in the plainest form ({@link ProtocolModel}): random
- * interleavings, which are shrunk to the shortest that breaks it. After every step the weights and the waiting tasks are
- * compared; at the end, every remaining learner finishes.
+ * Compares a shard with a simple model ({@link ProtocolModel}) in random sequences of pushes, pulls, deaths and rejoins. A
+ * sequence that fails is shrunk to the shortest one that fails. Weights and waiting tasks are compared after every step. At the
+ * end, every remaining learner must finish its rounds.
  */
 class ProtocolModelTest {
     private static final int TRIES = 500;
@@ -46,28 +46,28 @@ class ProtocolModelTest {
                 model.compare();
             }
             model.finish();
-            assertThat(model.waiting()).as("tasks that wait when all have come to an end").isZero();
-            Statistics.collect(model.hasWaited() ? "somebody waited" : "nobody waited");
+            assertThat(model.waiting()).as("waiting tasks after all learners have finished").isZero();
+            Statistics.collect(model.hasWaited() ? "some task waited" : "no task waited");
         }
     }
 
     @Property(tries = TRIES)
-    void asp(@ForAll("interleavings") List<Step> steps) throws Exception {
+    void aspBehavesLikeTheModel(@ForAll("interleavings") List<Step> steps) throws Exception {
         check(ProtocolModel.Mode.asp(), steps);
     }
 
     @Property(tries = TRIES)
-    void sspOfNoStaleness(@ForAll("interleavings") List<Step> steps) throws Exception {
+    void sspWithoutStalenessBehavesLikeTheModel(@ForAll("interleavings") List<Step> steps) throws Exception {
         check(ProtocolModel.Mode.ssp(0), steps);
     }
 
     @Property(tries = TRIES)
-    void sspOfTwoRounds(@ForAll("interleavings") List<Step> steps) throws Exception {
+    void sspWithStalenessTwoBehavesLikeTheModel(@ForAll("interleavings") List<Step> steps) throws Exception {
         check(ProtocolModel.Mode.ssp(2), steps);
     }
 
     @Property(tries = TRIES)
-    void bsp(@ForAll("interleavings") List<Step> steps) throws Exception {
+    void bspBehavesLikeTheModel(@ForAll("interleavings") List<Step> steps) throws Exception {
         check(ProtocolModel.Mode.bsp(), steps);
     }
 }

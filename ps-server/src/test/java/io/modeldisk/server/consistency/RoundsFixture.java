@@ -12,7 +12,8 @@ import io.modeldisk.test.ManualClock;
 import java.time.Duration;
 
 /**
- * Two blocks of two logical blocks and one of a single one, whose gradients are summed up; time stands still until a lease ends.
+ * A shard with two blocks of two logical blocks and one block of one logical block. The aggregator adds gradients. The clock
+ * stands still until {@link #expire} advances it.
  */
 final class RoundsFixture implements AutoCloseable {
     static final int PAGE = 4096;
@@ -26,7 +27,7 @@ final class RoundsFixture implements AutoCloseable {
     final Learners membership;
     final Consistency consistency;
 
-    /** Makes a shard's consistency. */
+    /** Creates the consistency of a shard. */
     @FunctionalInterface
     interface Mode {
         Consistency create(BlockStore store, Aggregator aggregator, Learners membership);
@@ -49,7 +50,7 @@ final class RoundsFixture implements AutoCloseable {
         consistency = mode.create(store, aggregator, membership);
     }
 
-    /** With weights that may lack this many rounds of others. */
+    /** Creates a shard under ssp with this staleness in rounds. */
     static RoundsFixture stale(int staleness, int learners) {
         return new RoundsFixture(learners, new SumAggregator(),
             (store, aggregator, membership) -> new Ssp(staleness, store, aggregator, membership));

@@ -19,18 +19,18 @@ import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random interleavings of pushes, repetitions, deaths and rejoins, against the law in its plainest form: a gradient counts once
- * for each membership, logical block and round.
+ * Compares the weights with a simple model in random sequences of pushes, repetitions, deaths and rejoins. In the model, a
+ * gradient counts once for each membership, logical block and round.
  */
 class RoundsModelTest {
     private static final int CASES = 100;
     private static final int STEPS = 120;
     private static final int PAGES = SIZE / PAGE;
     private static final float NONSENSE = 1 << 20;
-    // The mean of three learners, one of them dead, is rounded.
+    // The tolerance is for rounding in the mean of three gradients.
     private static final Offset<Float> TOLERANCE = Offset.offset(1e-3f);
 
-    /** A push that a learner has done. */
+    /** A push that was accepted. */
     private record Done(long round, int page, int pages) {}
 
     /** The gradients that count, for each round of each logical block. */
@@ -55,7 +55,7 @@ class RoundsModelTest {
         }
     }
 
-    /** A learner that obeys PROTOCOL.md: its rounds ascend, and it repeats earlier pushes now and then. */
+    /** A learner that obeys PROTOCOL.md: its rounds ascend, and it sometimes repeats earlier pushes. */
     private final class Trainer {
         private final Nexus nexus;
         private final List<Done> done = new ArrayList<>();
@@ -112,7 +112,7 @@ class RoundsModelTest {
 
         private void repeat() throws ScsiException {
             if (!done.isEmpty()) {
-                assertThat(send(done.get(random.nextInt(done.size())), NONSENSE)).as("a repetition never waits")
+                assertThat(send(done.get(random.nextInt(done.size())), NONSENSE)).as("a repeated push is accepted")
                     .isTrue();
             }
         }
@@ -165,7 +165,7 @@ class RoundsModelTest {
     }
 
     @Test
-    void bspTakesEachGradientIntoItsRoundOnce() throws Exception {
+    void bspAddsEachGradientToItsRoundOnce() throws Exception {
         check(true);
     }
 }

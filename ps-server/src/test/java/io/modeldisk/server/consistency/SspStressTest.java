@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Learners in threads of their own, each pushing ones: a weight is how many rounds of all learners it has had. */
+/** Runs each learner in its own thread. All learners push ones, so that a weight is the number of pushes that it has received. */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SspStressTest {
     private static final int LEARNERS = 3;
@@ -38,7 +38,7 @@ class SspStressTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 3})
-    void pullNeverLacksARequiredRoundNorSeesHalfAPush(int staleness) throws Exception {
+    void pullIncludesAllRequiredRoundsAndIsNotTorn(int staleness) throws Exception {
         shard = RoundsFixture.stale(staleness, LEARNERS);
         List<Callable<Void>> roles = new ArrayList<>();
         for (int i = 0; i < LEARNERS; i++) {
@@ -47,7 +47,7 @@ class SspStressTest {
         }
         runAll(roles);
         for (int page = 0; page < SIZE / PAGE; page++) {
-            assertThat(shard.weight((long) page * PAGE)).as("no update is lost, none counts twice")
+            assertThat(shard.weight((long) page * PAGE)).as("number of pushes that were applied")
                 .isEqualTo(LEARNERS * ROUNDS);
         }
         assertThat(shard.consistency.waiting()).isZero();
@@ -60,14 +60,14 @@ class SspStressTest {
         Pin pin = new Pin();
         shard.membership.join(nexus);
         for (int round = 1; round <= rounds; round++) {
-            // In two pieces, one of which ends in the middle of a block.
+            // The learner pushes two pieces. The first ends in the middle of a block.
             shard.consistency.push(new FakeTask(nexus, 0, 3 * PAGE).fill(1).ofRound(round));
             shard.consistency.push(new FakeTask(nexus, 3 * PAGE, 2 * PAGE).fill(1).ofRound(round));
             pull.ofRound(round);
             while (!shard.consistency.admitPull(pull)) {
                 pull.awaitResume();
             }
-            // All of its own rounds, and of each other learner all but the last.
+            // The pull includes all rounds of this learner. At most "staleness" rounds of each other learner may be missing.
             int least = round + (LEARNERS - 1) * Math.max(0, round - staleness);
             for (int done = 0; done < SIZE; done += pin.lengthBytes()) {
                 shard.store.pin(pull, done, pin);
@@ -83,7 +83,7 @@ class SspStressTest {
     }
 
     @Test
-    void learnersGoOnWhileOthersComeAndGo() throws Exception {
+    void learnerContinuesWhileOthersJoinAndLeave() throws Exception {
         shard = RoundsFixture.stale(1, 1);
         Nexus stays = shard.connect("stays");
         shard.membership.join(stays);

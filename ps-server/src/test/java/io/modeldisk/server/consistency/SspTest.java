@@ -64,14 +64,14 @@ class SspTest {
     }
 
     @Test
-    void pushIsAppliedAtOnce() throws Exception {
+    void pushIsAppliedImmediatelyUnderSsp() throws Exception {
         pushAll(a, 5);
         assertThat(shard.weight(0)).isEqualTo(5);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 3})
-    void pullWaitsForALearnerThatIsMoreThanTheStalenessBehind(int staleness) throws Exception {
+    void pullWaitsForALearnerThatIsBehindByMoreThanTheStaleness(int staleness) throws Exception {
         restart(staleness, 2);
         a = joined("a");
         b = joined("b");
@@ -87,7 +87,7 @@ class SspTest {
     }
 
     @Test
-    void pushOfHalfARoundWakesNoPull() throws Exception {
+    void pushOfHalfARoundResumesNoPull() throws Exception {
         pushAll(a, 2);
         FakeTask pull = pull(a, 2);
         assertThat(shard.consistency.admitPull(pull)).isFalse();
@@ -99,7 +99,7 @@ class SspTest {
     }
 
     @Test
-    void pullWaitsOnlyAtTheBlocksItReads() throws Exception {
+    void pullWaitsOnlyAtItsOwnBlocks() throws Exception {
         shard.consistency.push(new FakeTask(b, 0, BLOCK).fill(1).ofRound(1));
         pushAll(a, 2);
         assertThat(admits(new FakeTask(a, 0, BLOCK).ofRound(2))).isTrue();
@@ -107,33 +107,33 @@ class SspTest {
     }
 
     @Test
-    void slowestLearnerNeverWaits() throws Exception {
+    void pullOfTheSlowestLearnerNeverWaits() throws Exception {
         pushAll(a, 5);
         push(b, 1);
         assertThat(admits(pull(b, 1))).isTrue();
     }
 
     @Test
-    void pullsGoOnWhenTheLeaseOfTheSlowestLearnerEnds() throws Exception {
+    void waitingPullIsAdmittedWhenTheLeaseOfTheSlowestLearnerExpires() throws Exception {
         pushAll(a, 2);
         FakeTask pull = pull(a, 2);
         assertThat(shard.consistency.admitPull(pull)).isFalse();
         shard.membership.lost(b);
         shard.consistency.learnersLeft();
-        assertThat(pull.resumes()).as("within its lease").isZero();
+        assertThat(pull.resumes()).as("resumes before the lease of b expires").isZero();
         shard.expire(b);
         pull.awaitResume();
         assertThat(shard.consistency.admitPull(pull)).isTrue();
     }
 
     @Test
-    void newcomerDoesNotDelayLearnersThatAreAhead() throws Exception {
+    void pullWaitsForANewcomerOnlyFromItsFirstRound() throws Exception {
         pushAll(a, 3);
         pushAll(b, 3);
         Nexus newcomer = joined("newcomer");
         assertThat(shard.membership.member(newcomer).joinRound()).isEqualTo(4);
         push(a, 4);
-        assertThat(admits(pull(a, 4))).as("it is waited for from its first round on").isTrue();
+        assertThat(admits(pull(a, 4))).as("no pull waits for rounds before the join round").isTrue();
         push(b, 4);
         push(a, 5);
         FakeTask pull = pull(a, 5);
@@ -144,7 +144,7 @@ class SspTest {
     }
 
     @Test
-    void newcomerPullsBeforeItsFirstPush() throws Exception {
+    void pullOfANewcomerBeforeItsFirstPushDoesNotWait() throws Exception {
         pushAll(a, 9);
         Nexus newcomer = joined("newcomer");
         assertThat(admits(new FakeTask(newcomer, 0, SIZE))).isTrue();
@@ -152,7 +152,7 @@ class SspTest {
     }
 
     @Test
-    void missingLearnersCountAsBehindWhileTheJobForms() throws Exception {
+    void pullWaitsForMissingLearnersWhileTheJobForms() throws Exception {
         restart(1, 2);
         a = joined("a");
         push(a, 1);
@@ -168,8 +168,8 @@ class SspTest {
     }
 
     @Test
-    void beginningARoundFinishesTheEarlierOnes() throws Exception {
-        // One that leaves the second half of each block out, as a layer that is not trained.
+    void startOfARoundFinishesAllEarlierRounds() throws Exception {
+        // Learner b leaves out the second half of each block, such as a layer that is not trained.
         for (long round = 1; round <= 2; round++) {
             shard.consistency.push(new FakeTask(b, 0, PAGE).fill(1).ofRound(round));
         }
@@ -179,13 +179,13 @@ class SspTest {
     }
 
     @Test
-    void writesWithoutARoundMoveTheClock() throws Exception {
+    void pushesWithoutARoundNumberAdvanceTheClock() throws Exception {
         for (int round = 1; round <= 2; round++) {
             shard.push(a, 0, PAGE, 1);
             shard.push(a, PAGE, SIZE - PAGE, 1);
         }
         FakeTask pull = new FakeTask(a, 0, SIZE);
-        assertThat(shard.consistency.admitPull(pull)).as("at clock 2, the other at 0").isFalse();
+        assertThat(shard.consistency.admitPull(pull)).as("a is at clock 2 and b is at clock 0").isFalse();
         shard.push(b, 0, SIZE, 1);
         pull.awaitResume();
         assertThat(shard.consistency.admitPull(pull)).isTrue();
@@ -193,7 +193,7 @@ class SspTest {
     }
 
     @Test
-    void firstWriteWithoutARoundBelongsToTheRoundOfTheJoin() throws Exception {
+    void firstPushWithoutARoundNumberBelongsToTheJoinRound() throws Exception {
         pushAll(a, 5);
         pushAll(b, 5);
         Nexus newcomer = joined("newcomer");
@@ -209,29 +209,29 @@ class SspTest {
     }
 
     @Test
-    void newcomerJoinsAfterWritesWithoutARound() throws Exception {
+    void newcomerJoinsAfterTheRoundsOfPushesWithoutARoundNumber() throws Exception {
         shard.push(a, 0, SIZE, 1);
         shard.push(a, 0, PAGE, 1);
         assertThat(shard.membership.member(joined("newcomer")).joinRound()).isEqualTo(3);
     }
 
     @Test
-    void readAfterHalfPushedRoundsWaitsLikeAfterWholeOnes() throws Exception {
+    void pullAfterPartialRoundsWaitsLikeAPullAfterCompleteRounds() throws Exception {
         for (int round = 1; round <= 3; round++) {
             shard.push(a, 0, PAGE, 1);
         }
-        assertThat(admits(new FakeTask(a, 0, PAGE))).as("in round 3, the other before round 1").isFalse();
+        assertThat(admits(new FakeTask(a, 0, PAGE))).as("a is in round 3 and b has pushed nothing").isFalse();
         push(b, 1);
         assertThat(admits(new FakeTask(a, 0, PAGE))).isTrue();
     }
 
     @Test
-    void blocksAppliedByAPushThatFailedWakePulls() throws Exception {
+    void failedPushResumesPullsOfTheBlocksThatItChanged() throws Exception {
         SumAggregator sum = new SumAggregator();
         AtomicInteger callsBeforeFailure = new AtomicInteger(Integer.MAX_VALUE);
         try (RoundsFixture failing = new RoundsFixture(2, (block, offset, gradient, from, lengthBytes, scale) -> {
             if (callsBeforeFailure.getAndDecrement() == 0) {
-                throw new IllegalStateException("the aggregator fails");
+                throw new IllegalStateException("the aggregator fails on purpose");
             }
             sum.aggregate(block, offset, gradient, from, lengthBytes, scale);
         }, (store, aggregator, membership) -> new Ssp(0, store, aggregator, membership))) {
@@ -249,7 +249,7 @@ class SspTest {
     }
 
     @Test
-    void waitThatBeginsDuringAWakeUpDoesNotHideOtherWaits() throws Exception {
+    void pullThatStartsToWaitDuringAPushDoesNotDelayOtherPulls() throws Exception {
         SumAggregator sum = new SumAggregator();
         List<FakeTask> begins = new ArrayList<>();
         try (RoundsFixture busy = new RoundsFixture(2, (block, offset, gradient, from, lengthBytes, scale) -> {
@@ -262,7 +262,7 @@ class SspTest {
             busy.consistency.push(new FakeTask(a, 0, SIZE).ofRound(1));
             FakeTask early = new FakeTask(a, 0, BLOCK).ofRound(1);
             beginToWait(early);
-            // Arrives when the first block has the other's round, and the pull that waits there has not been woken yet.
+            // The late pull starts to wait when b has pushed round 1 of the first block and the early pull is not resumed yet.
             FakeTask late = new FakeTask(a, 0, BLOCK).ofRound(2);
             busy.consistency.push(new FakeTask(b, 0, BLOCK - PAGE).ofRound(1));
             begins.add(late);
@@ -281,22 +281,22 @@ class SspTest {
     }
 
     @Test
-    void pullOfSeveralBlocksWaitsAtEachOfThem() throws Exception {
+    void pullOfSeveralBlocksWaitsAtEachBlock() throws Exception {
         push(b, 1);
         pushAll(a, 3);
         shard.consistency.push(new FakeTask(b, 0, BLOCK).fill(1).ofRound(2));
         FakeTask pull = pull(a, 3);
-        assertThat(shard.consistency.admitPull(pull)).as("the first block is ready").isFalse();
+        assertThat(shard.consistency.admitPull(pull)).as("only the first block is ready").isFalse();
         shard.consistency.push(new FakeTask(b, BLOCK, BLOCK).fill(1).ofRound(2));
         pull.awaitResume();
-        assertThat(shard.consistency.admitPull(pull)).as("all but the last").isFalse();
+        assertThat(shard.consistency.admitPull(pull)).as("all blocks except the last are ready").isFalse();
         shard.consistency.push(new FakeTask(b, 2 * BLOCK, PAGE).fill(1).ofRound(2));
         pull.awaitResume();
         assertThat(shard.consistency.admitPull(pull)).isTrue();
     }
 
     @Test
-    void pullOfANonLearnerWaitsOnlyForTheRoundItNames() throws Exception {
+    void pullOfANonLearnerWaitsOnlyForItsNamedRound() throws Exception {
         pushAll(a, 2);
         pushAll(b, 1);
         Nexus observer = shard.connect("observer");
@@ -306,11 +306,11 @@ class SspTest {
     }
 
     @Test
-    void pullThatEndsIsForgotten() throws Exception {
+    void forgottenPullIsNotResumed() throws Exception {
         pushAll(a, 2);
         FakeTask pull = pull(a, 2);
         assertThat(shard.consistency.admitPull(pull)).isFalse();
-        assertThat(shard.consistency.admitPull(pull)).as("asked again without cause").isFalse();
+        assertThat(shard.consistency.admitPull(pull)).as("the pull is tried again without a reason").isFalse();
         assertThat(shard.consistency.waiting()).isEqualTo(1);
         shard.consistency.forget(pull);
         push(b, 1);
@@ -318,17 +318,17 @@ class SspTest {
     }
 
     @Test
-    void pullThatWaitsAtALaterBlockIsForgotten() throws Exception {
+    void pullThatWaitsAtALaterBlockCanBeForgotten() throws Exception {
         pushAll(a, 2);
         shard.consistency.push(new FakeTask(b, 0, 2 * BLOCK).fill(1).ofRound(1));
         FakeTask pull = pull(a, 2);
-        assertThat(shard.consistency.admitPull(pull)).as("the last block lacks the other's round").isFalse();
+        assertThat(shard.consistency.admitPull(pull)).as("the last block lacks round 1 of b").isFalse();
         shard.consistency.forget(pull);
         assertThat(shard.consistency.waiting()).isZero();
     }
 
     @Test
-    void earlierWaitIsKeptWhenALaterOneBegins() throws Exception {
+    void earlierPullIsResumedWhenALaterPullAlsoWaits() throws Exception {
         pushAll(a, 3);
         FakeTask early = pull(a, 2);
         FakeTask late = pull(a, 3);

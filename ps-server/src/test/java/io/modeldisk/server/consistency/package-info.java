@@ -1,2 +1,2 @@
-/** The laws of its counterpart. */
+/** Tests of the consistency modes. */
 package io.modeldisk.server.consistency;

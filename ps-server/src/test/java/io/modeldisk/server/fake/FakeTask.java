@@ -10,9 +10,9 @@ import java.util.Arrays;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/** A task with its own memory: the data in pieces, then the scratch memory. */
+/** A task for tests with its own memory: the pieces of the data, then the scratch memory. */
 public final class FakeTask implements IoTask {
-    // Less than a real one: no test has larger blocks, and many tasks are made.
+    // Smaller than the scratch memory of a real task, because tests use small blocks and many tasks.
     public static final int SCRATCH_BYTES = 16 << 10;
     private static final long PATIENCE_SECONDS = 30;
     private final Nexus nexus;
@@ -24,7 +24,7 @@ public final class FakeTask implements IoTask {
     private boolean declaredFinite;
     private final Semaphore resumed = new Semaphore(0);
 
-    /** A task in pieces of the given lengths. */
+    /** Creates a task whose data has pieces of these lengths. */
     public FakeTask(Nexus nexus, long offset, int... pieces) {
         this.nexus = nexus;
         this.offset = offset;
@@ -33,12 +33,12 @@ public final class FakeTask implements IoTask {
         this.memory = DataMemory.allocate(lengthBytes + SCRATCH_BYTES);
     }
 
-    /** A nexus of one initiator. */
+    /** Returns a nexus of an initiator with this name. */
     public static Nexus nexus(String name) {
         return new Nexus("iqn.2026-11.test:" + name, 1, "iqn.2026-11.io.modeldisk:test", name);
     }
 
-    /** Sets all values of the data. */
+    /** Fills the data with one value. */
     public FakeTask fill(float value) {
         for (long i = 0; i < lengthBytes; i += Float.BYTES) {
             memory.slab(i).set(ValueLayout.JAVA_FLOAT, i, value);
@@ -46,7 +46,7 @@ public final class FakeTask implements IoTask {
         return this;
     }
 
-    /** Sets all values of each of the data's logical blocks. */
+    /** Fills each logical block of the data with its own value. */
     public FakeTask fillEach(float... values) {
         for (int i = 0; i < values.length; i++) {
             MemorySegment logicalBlock = memory.segment((long) i * LogicalBlock.BYTES, LogicalBlock.BYTES);
@@ -57,35 +57,35 @@ public final class FakeTask implements IoTask {
         return this;
     }
 
-    /** Makes it a PUSH or a PULL of this round. */
+    /** Makes the task a PUSH or a PULL of this round. */
     public FakeTask ofRound(long number) {
         round = number;
         return this;
     }
 
-    /** Sets the bit FINITE of a PUSH. */
+    /** Sets the FINITE bit of the PUSH. */
     public FakeTask declareFinite() {
         declaredFinite = true;
         return this;
     }
 
-    /** The data, in order. */
+    /** The data of all pieces, in order. */
     public MemorySegment data() {
         return memory.segment(0, lengthBytes);
     }
 
-    /** Waits until it is resumed, for a bounded time. */
+    /** Waits until the task is resumed. Fails after 30 seconds. */
     public void awaitResume() {
         try {
             if (!resumed.tryAcquire(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-                throw new AssertionError("a task at " + offset + " of " + nexus.learner() + " was never resumed");
+                throw new AssertionError("the task of " + nexus.learner() + " at byte " + offset + " was not resumed");
             }
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
     }
 
-    /** How often it was resumed since the last time that was waited for. */
+    /** The number of resumes that {@link #awaitResume} has not consumed yet. */
     public int resumes() {
         return resumed.availablePermits();
     }

@@ -5,7 +5,7 @@ import io.modeldisk.aggregator.BlockMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Adds the gradient, value by value. */
+/** An aggregator for tests: adds the scaled gradient to the weights. */
 public final class SumAggregator implements Aggregator {
     private boolean closed;
 

@@ -5,13 +5,13 @@ import io.modeldisk.server.block.BlockStore;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Looks at weights. */
+/** Reads weights for assertions. */
 public final class Weights {
     private static final int PAGE = 4096;
 
     private Weights() {}
 
-    /** The float at a byte offset of the shard. */
+    /** The weight at a byte offset of the shard. */
     public static float at(BlockStore store, long offset) {
         var block = store.block(store.layout().blockOf(offset));
         block.lock();
@@ -22,25 +22,25 @@ public final class Weights {
         }
     }
 
-    /** The data of a pin. */
+    /** The memory of a pin. */
     public static MemorySegment of(Pin pin) {
         return pin.memory().segment(pin.offset(), pin.lengthBytes());
     }
 
-    /** The value that a pin shows throughout; fails if it shows several. */
+    /** Returns the value of all weights of a pin. Fails if the weights differ. */
     public static float uniform(Pin pin) {
         MemorySegment data = of(pin);
         float first = data.get(ValueLayout.JAVA_FLOAT, 0);
         for (long i = 0; i < data.byteSize(); i += Float.BYTES) {
             float value = data.get(ValueLayout.JAVA_FLOAT, i);
             if (value != first) {
-                throw new AssertionError("torn: " + first + " at 0, " + value + " at " + i);
+                throw new AssertionError("torn read: weight " + first + " at byte 0, " + value + " at byte " + i);
             }
         }
         return first;
     }
 
-    /** The least of the values that a pin shows; fails if a logical block shows several. */
+    /** Returns the lowest weight of a pin. Fails if the weights of one logical block differ. */
     public static float uniformByPage(Pin pin) {
         MemorySegment data = of(pin);
         float least = Float.MAX_VALUE;
@@ -49,7 +49,8 @@ public final class Weights {
             for (long i = page; i < page + PAGE; i += Float.BYTES) {
                 float value = data.get(ValueLayout.JAVA_FLOAT, i);
                 if (value != first) {
-                    throw new AssertionError("torn: " + first + " at " + page + ", " + value + " at " + i);
+                    throw new AssertionError(
+                        "torn read: weight " + first + " at byte " + page + ", " + value + " at byte " + i);
                 }
             }
             least = Math.min(least, first);

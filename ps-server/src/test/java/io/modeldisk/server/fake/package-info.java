@@ -1,2 +1,2 @@
-/** Stand-ins for the engine that calls a shard, and for the aggregator that it calls. */
+/** Fakes of the engine that calls a shard, and of the aggregator that a shard calls. */
 package io.modeldisk.server.fake;

@@ -36,7 +36,7 @@ class SafetensorsTest {
         return Files.write(folder.resolve("model.safetensors"), content.array());
     }
 
-    /** A file with this header, in which ' stands for ". */
+    /** Writes a file with this header, in which single quotes become double quotes. */
     private Path file(String header) throws IOException {
         String json = header.replace('\'', '"');
         return file(json.getBytes(StandardCharsets.UTF_8).length, json, DATA_BYTES);
@@ -50,7 +50,7 @@ class SafetensorsTest {
     }
 
     @Test
-    void soundFileIsReadInOrder() throws Exception {
+    void validFileIsReadInTheOrderOfItsData() throws Exception {
         Path file = file(
             "{'__metadata__':{'format':'pt'},'b':{'dtype':'F32','shape':[2,2],'data_offsets':[8,24]},"
                 + "'none':{'dtype':'F32','shape':[0,9223372036854775807,5],'data_offsets':[8,8]},"
@@ -66,7 +66,7 @@ class SafetensorsTest {
     }
 
     @Test
-    void scalarHasOneElement() throws Exception {
+    void tensorWithoutDimensionsHasOneElement() throws Exception {
         String json = "{\"s\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]}}";
         assertThat(ModelSource.fromSafetensors(file(json.length(), json, 4)).sizeBytes()).isEqualTo(4);
     }
@@ -74,27 +74,27 @@ class SafetensorsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
         {'a':{'dtype':'F99','shape':[6],'data_offsets':[0,24]}} | tensor 'a' has unknown dtype F99
-        {'a':{'dtype':'BF16','shape':[12],'data_offsets':[0,24]}} | dtype BF16, which is not supported yet: only F32
+        {'a':{'dtype':'BF16','shape':[12],'data_offsets':[0,24]}} | dtype BF16, but only F32 is supported
         {'a':{'dtype':'F32','shape':[5],'data_offsets':[0,24]}} | has 24 bytes of data, but its shape [5] of F32 needs 20
         {'a':{'dtype':'F32','shape':[6],'data_offsets':[4,28]}} | data_offsets [4, 28]
         {'a':{'dtype':'F32','shape':[6],'data_offsets':[24,0]}} | data_offsets [24, 0]
         {'a':{'dtype':'F32','shape':[6],'data_offsets':[-24,0]}} | data_offsets [-24, 0]
         {'a':{'dtype':'F32','shape':[-6],'data_offsets':[0,24]}} | shape [-6], which must not have negative lengths
-        {'a':{'dtype':'F32','shape':[4611686018427387904,4],'data_offsets':[0,0]}} | more bytes than 64 bits count
-        {'a':{'dtype':'F32','shape':[6],'data_offsets':[0]}} | has 1 data_offsets, and must have 2
-        {'a':{'dtype':'F32','shape':[5],'data_offsets':[0,20]}} | end at 20 of 24 bytes of data, leaving a hole
-        {'a':{'dtype':'F32','shape':[5],'data_offsets':[4,24]}} | tensor 'a' begins at 4, leaving a hole from 0
+        {'a':{'dtype':'F32','shape':[4611686018427387904,4],'data_offsets':[0,0]}} | does not fit in 64 bits
+        {'a':{'dtype':'F32','shape':[6],'data_offsets':[0]}} | has 1 data_offsets, but must have 2
+        {'a':{'dtype':'F32','shape':[5],'data_offsets':[0,20]}} | the tensors end at byte 20, but the file has 24 bytes
+        {'a':{'dtype':'F32','shape':[5],'data_offsets':[4,24]}} | tensor 'a' begins at byte 4, after a gap from byte 0
         {'a':{'dtype':'F32','shape':[6]}} | must have dtype, shape and data_offsets
-        {'a':{'dtype':'F32','shape':[6.5],'data_offsets':[0,24]}} | 6.5 where an integer must be
+        {'a':{'dtype':'F32','shape':[6.5],'data_offsets':[0,24]}} | 6.5, but an integer is expected
         {'a':{'dtype':'F32','shape':[99999999999999999999],'data_offsets':[0,24]}} | not valid JSON
-        {'a':{'dtype':32,'shape':[6],'data_offsets':[0,24]}} | 32 where a string must be
+        {'a':{'dtype':32,'shape':[6],'data_offsets':[0,24]}} | 32, but a string is expected
         {'a':{'dtype':'F32','shape':[6],'data_offsets':[0,24],'x':1}} | unknown field 'x'
-        {'a':7} | tensor 'a' has 7 where an object must be
-        {'__metadata__':{'format':1}} | __metadata__ entry 'format' has 1 where a string must be
-        [] | the header has [ where an object must be
-        {} {} | goes on after the closing brace
+        {'a':7} | tensor 'a' has 7, but an object is expected
+        {'__metadata__':{'format':1}} | __metadata__ entry 'format' has 1, but a string is expected
+        [] | the header has [, but an object is expected
+        {} {} | continues after the closing brace
         {'a' | not valid JSON
-        `` | the header has nothing where an object must be
+        `` | the header has nothing, but an object is expected
         """)
     void invalidHeaderIsRefused(String header, String message) throws IOException {
         assertInvalid(file(header), message);
@@ -105,11 +105,11 @@ class SafetensorsTest {
         assertInvalid(
             file(
                 "{'a':{'dtype':'F32','shape':[4],'data_offsets':[0,16]},'b':{'dtype':'F32','shape':[3],'data_offsets':[12,24]}}"),
-            "tensor 'b' begins at 12, inside another that ends at 16");
+            "tensor 'b' begins at byte 12, inside a tensor that ends at byte 16");
     }
 
     @Test
-    void repeatedNameIsRefused() throws IOException {
+    void repeatedTensorNameIsRefused() throws IOException {
         assertInvalid(
             file(
                 "{'a':{'dtype':'F32','shape':[3],'data_offsets':[0,12]},'a':{'dtype':'F32','shape':[3],'data_offsets':[12,24]}}"),
@@ -117,10 +117,10 @@ class SafetensorsTest {
     }
 
     @Test
-    void lengthPastTheEndIsRefused() throws IOException {
-        assertInvalid(file(1000, "{}", 0), "declared to have 1000 bytes, but only 2 follow");
+    void headerLengthBeyondTheFileIsRefused() throws IOException {
+        assertInvalid(file(1000, "{}", 0), "declared to have 1000 bytes, but only 2 bytes follow");
         assertInvalid(file(100_000_001, "{}", 0),
-            "declared to have 100000001 bytes, more than the 100000000 that are supported");
+            "declared to have 100000001 bytes, but the maximum is 100000000");
         assertInvalid(file(-1, "{}", 0), "declared to have 18446744073709551615 bytes");
     }
 
@@ -135,23 +135,23 @@ class SafetensorsTest {
     }
 
     @Test
-    void fileThatShrinksIsNamed() throws IOException {
+    void readErrorNamesTheFileThatHasShrunk() throws IOException {
         Path file = file("{'a':{'dtype':'F32','shape':[6],'data_offsets':[0,24]}}");
         ModelSource source = ModelSource.fromSafetensors(file);
         Files.write(file, new byte[8]);
         try (DataMemory memory = DataMemory.allocate(4096); ModelSource.WeightsReader reader = source.open()) {
             assertThatThrownBy(() -> reader.read(0, memory, 0, DATA_BYTES))
-                .hasMessageContaining(file + ": ends at byte ");
+                .hasMessageContaining(file + ": the file ends at byte ");
         }
     }
 
     @Test
-    void modelWithoutDataIsRefused() throws IOException {
+    void fileWithoutTensorDataIsRefused() throws IOException {
         assertInvalid(file(2, "{}", 0), "no data in its 0 tensors");
     }
 
     @Test
-    void sizeMustBeAPositiveMultipleOfFour() {
+    void modelSizeMustBeAPositiveMultipleOfFour() {
         assertThat(ModelSource.ofSize(8).source()).isEqualTo("zeros");
         assertThatThrownBy(() -> ModelSource.ofSize(0)).hasMessageContaining("size=0 must be a positive multiple of 4");
         assertThatThrownBy(() -> ModelSource.ofSize(6)).hasMessageContaining("size=6 must be");
@@ -179,7 +179,7 @@ class SafetensorsTest {
             long stepBytes = dataBytes / (SafetensorsFile.SAMPLES - 1);
             sparse.seek(8 + header.length + stepBytes / 2);
             sparse.write(1);
-            assertThat(ModelSource.fromSafetensors(large).source()).as("a byte between two samples").isEqualTo(zeros);
+            assertThat(ModelSource.fromSafetensors(large).source()).as("a change between two samples").isEqualTo(zeros);
         }
     }
 }

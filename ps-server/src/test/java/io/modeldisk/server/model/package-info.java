@@ -1,2 +1,2 @@
-/** The laws of its counterpart. */
+/** Tests of the sources of initial weights. */
 package io.modeldisk.server.model;
