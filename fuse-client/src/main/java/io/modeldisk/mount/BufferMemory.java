@@ -3,22 +3,22 @@ package io.modeldisk.mount;
 import io.modeldisk.platform.linux.MemoryLimit;
 import java.io.IOException;
 
-/** Checks that the buffers of an exchange fit: Linux kills processes when memory runs out. */
+/** Checks before a mount that the buffers of an exchange fit into memory. Linux kills processes when memory runs out. */
 final class BufferMemory {
     private static final double GIB = 1L << 30;
 
     private BufferMemory() {}
 
     /**
-     * Checks that this much memory can be taken.
+     * Checks that this process can allocate the memory that an exchange needs.
      *
-     * @throws IOException if not, with both figures
+     * @throws IOException if the memory is too small; the message has the needed and the available size
      */
     static void require(long neededBytes, String exchange, MemoryLimit limit) throws IOException {
         if (!limit.allows(neededBytes)) {
-            throw new IOException("exchange %s needs %.2f GiB of memory for its buffers: %s".formatted(exchange,
+            throw new IOException("exchange %s needs %.2f GiB of memory, but this process has %s".formatted(exchange,
                 neededBytes / GIB, limit.describe())
-                + "; sync needs twice the model, overlap four times, direct nothing");
+                + "; sync needs twice the model's size, overlap four times, direct no memory");
         }
     }
 }

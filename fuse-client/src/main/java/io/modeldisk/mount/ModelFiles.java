@@ -46,7 +46,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
         return trace;
     }
 
-    /** The trace as the file trace.json has it. */
+    /** Returns the contents of the file trace.json. */
     byte[] traceJson() {
         return traceEvents.toJson();
     }

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-/** A model mounted on a directory, and served by threads of this process. Thread-safe. */
+/** A model that is mounted on a directory and served by threads of this process. Thread-safe. */
 public final class ModelMount implements AutoCloseable {
     private final MountPoint mountPoint;
     private final ModelFiles files;
@@ -28,10 +28,10 @@ public final class ModelMount implements AutoCloseable {
     }
 
     /**
-     * Mounts; returns when the file system answers.
+     * Mounts a model and waits until the file system replies to requests.
      *
-     * @throws IllegalArgumentException if a value of the context is missing or wrong; the message names it
-     * @throws IOException if the directory cannot be mounted, or the memory for the buffers is missing; nothing is left behind
+     * @throws IllegalArgumentException if a value of the context is missing or invalid; the message names the value
+     * @throws IOException if the mount fails, or if the memory is too small for the buffers; then nothing stays mounted
      */
     public static ModelMount launch(MountContext context) throws IOException {
         context.conclude();
@@ -58,9 +58,9 @@ public final class ModelMount implements AutoCloseable {
     }
 
     /**
-     * Unmounts a directory that another process has mounted; returns when the mount is gone.
+     * Unmounts a directory that another process has mounted, and waits until the kernel has removed the mount.
      *
-     * @throws IOException if it is not a modeldisk mount, if it is in use, or if it is not gone in time
+     * @throws IOException if the directory is not a modeldisk mount, if a process uses the mount, or if the wait takes too long
      */
     public static void unmount(Path directory) throws IOException {
         MountPoint mountPoint = MountPoint.of(directory);
@@ -69,34 +69,34 @@ public final class ModelMount implements AutoCloseable {
         mountPoint.awaitGone(FuseOptions.DEFAULT_CLOSE_TIMEOUT, NanoClock.SYSTEM);
     }
 
-    /** The directory, without symbolic links. */
+    /** Returns the mount point, without symbolic links. */
     public Path directory() {
         return mountPoint.path();
     }
 
-    /** The phases of the last iterations as trace events in JSON: the contents of {@code trace.json}. */
+    /** Returns the contents of {@code trace.json}: the phases of the last iterations as trace events. */
     public byte[] traceJson() {
         return files.traceJson();
     }
 
-    /** The phases of the last iterations. */
+    /** Returns the phases of the last iterations. */
     public IterationTrace trace() {
         return files.trace();
     }
 
-    /** Completes when the model is unmounted, by this process or another. The mount must still be closed. */
+    /** Returns a future that completes after an unmount by any process. The caller must still close this object. */
     public CompletableFuture<Void> unmounted() {
         return session.ended();
     }
 
-    /** Waits until the model is unmounted, by this process or another; false if that takes longer. */
+    /** Waits until any process has unmounted the model. Returns false if the timeout expires first. */
     public boolean awaitUnmounted(Duration timeout) throws InterruptedException {
         return FutureWait.isDoneWithin(session.ended(), timeout, clock);
     }
 
     /**
-     * Unmounts even if files are open, leaves the rounds, and frees all memory, within the context's close timeout. The remote
-     * model stays open for its owner. A second call does nothing.
+     * Unmounts the model even if files are open, leaves the rounds of the shards, and frees all memory. Takes at most the close
+     * timeout of the context. Does not close the remote model. A second call does nothing.
      */
     @Override
     public synchronized void close() {

@@ -15,13 +15,13 @@ import java.util.Map;
 
 /** The configuration of a {@link ModelMount}. Not thread-safe. */
 public final class MountContext {
-    /** How long a new mount may take to answer its first request. */
+    /** The maximum time until a new mount replies to its first request. */
     public static final Duration DEFAULT_START_TIMEOUT = Duration.ofSeconds(10);
 
-    /** An fsync pushes the gradient and pulls the weights. */
+    /** The scheme {@code sync}: an fsync pushes the gradient and pulls the weights. */
     public static final ExchangeScheme DEFAULT_EXCHANGE = ExchangeScheme.SYNC;
 
-    /** The pull ends just when the computation does. */
+    /** The adaptive policy: the pull completes just before the computation ends. */
     public static final PullPolicy DEFAULT_PULL = PullPolicy.ADAPTIVE;
 
     private static final int DATA_REQUESTS_LIMIT = 512;
@@ -41,88 +41,92 @@ public final class MountContext {
     private NanoClock clock = NanoClock.SYSTEM;
     private FuseBinding binding = new KernelBinding();
 
-    /** The mount point: an existing directory. Required. */
+    /** Sets the mount point, which is an existing directory. Required. */
     public MountContext directory(Path value) {
         this.directory = value;
         return this;
     }
 
-    /** The model. The mount does not close it; its owner does, after the mount. Required. */
+    /** Sets the model. The mount does not close the model: the caller closes it after the mount. Required. */
     public MountContext remoteModel(RemoteModel value) {
         this.remoteModel = value;
         return this;
     }
 
-    /** The exchange scheme. Default: {@link #DEFAULT_EXCHANGE}. */
+    /** Sets the exchange scheme. Default: {@link #DEFAULT_EXCHANGE}. */
     public MountContext exchange(ExchangeScheme value) {
         this.exchange = value;
         return this;
     }
 
-    /** When the overlap exchange pulls. Default: {@link #DEFAULT_PULL}. */
+    /** Sets the policy that decides when the overlap exchange pulls. Default: {@link #DEFAULT_PULL}. */
     public MountContext pull(PullPolicy value) {
         this.pull = value;
         return this;
     }
 
-    /** The datamovers in use and the reasons for the choice, shown in status.json. Default: empty. */
+    /** Sets the text in status.json about the datamovers in use and the reasons for the choice. Default: empty. */
     public MountContext datamover(String value) {
         this.datamover = value;
         return this;
     }
 
-    /** The request sizes and queue depths in use, by datamover, shown in status.json. Default: empty. */
+    /** Sets the request sizes and queue depths that status.json shows for each datamover. Default: empty. */
     public MountContext tuning(Map<String, List<TunedSize>> value) {
         this.tuning = value;
         return this;
     }
 
-    /** The learner's name, shown in status.json. Default: empty. */
+    /** Sets the learner's name that status.json shows. Default: empty. */
     public MountContext learner(String value) {
         this.learner = value;
         return this;
     }
 
-    /** The number of threads that read requests. Default: {@value FuseOptions#DEFAULT_WORKER_THREADS}. */
+    /** Sets the number of threads that read requests. Default: {@value FuseOptions#DEFAULT_WORKER_THREADS}. */
     public MountContext workerThreads(int value) {
         this.workerThreads = value;
         return this;
     }
 
     /**
-     * The number of requests for data that are served at once, each with a thread and 1 MiB of memory; more than
-     * workerThreads, at most {@value #DATA_REQUESTS_LIMIT}. Default: {@value FuseOptions#DEFAULT_DATA_REQUESTS}.
+     * Sets the maximum number of data requests that are served at the same time. Each has a thread and 1 MiB of memory. The
+     * number must be above workerThreads and at most {@value #DATA_REQUESTS_LIMIT}. Default:
+     * {@value FuseOptions#DEFAULT_DATA_REQUESTS}.
      */
     public MountContext dataRequests(int value) {
         this.dataRequests = value;
         return this;
     }
 
-    /** How long the launch waits for the first answer of the mount. Default: {@link #DEFAULT_START_TIMEOUT}. */
+    /** Sets the maximum time until the mount replies to its first request. Default: {@link #DEFAULT_START_TIMEOUT}. */
     public MountContext startTimeout(Duration value) {
         this.startTimeout = value;
         return this;
     }
 
-    /** How long {@link ModelMount#close} waits for requests to end. Default: {@link FuseOptions#DEFAULT_CLOSE_TIMEOUT}. */
+    /**
+     * Sets the maximum time that {@link ModelMount#close} waits until requests have completed. Default:
+     * {@link FuseOptions#DEFAULT_CLOSE_TIMEOUT}.
+     */
     public MountContext closeTimeout(Duration value) {
         this.closeTimeout = value;
         return this;
     }
 
-    /** Owner and permissions of the files. Default: {@link FileAccess#ofThisUser}. */
+    /** Sets the owner and the permissions of the files. Default: {@link FileAccess#ofThisUser}. */
     public MountContext access(FileAccess value) {
         this.access = value;
         return this;
     }
 
-    /** The clock of all time-outs. Default: {@link NanoClock#SYSTEM}. */
+    /** Sets the clock that measures all timeouts. Default: {@link NanoClock#SYSTEM}. */
     public MountContext clock(NanoClock value) {
         this.clock = value;
         return this;
     }
 
-    /** The implementation of FUSE. Default: {@link KernelBinding}. */
+    /** Sets the implementation of FUSE. Default: {@link KernelBinding}. */
     public MountContext binding(FuseBinding value) {
         this.binding = value;
         return this;
@@ -136,7 +140,7 @@ public final class MountContext {
         return remoteModel;
     }
 
-    /** The exchange scheme. */
+    /** Returns the exchange scheme. */
     public ExchangeScheme exchange() {
         return exchange;
     }
@@ -145,7 +149,7 @@ public final class MountContext {
         return pull;
     }
 
-    /** The datamovers in use. */
+    /** Returns the text about the datamovers in use. */
     public String datamover() {
         return datamover;
     }
@@ -174,16 +178,16 @@ public final class MountContext {
         return binding;
     }
 
-    /** What the binding needs of this configuration. */
+    /** Returns the part of this configuration that the FUSE binding needs. */
     FuseOptions fuseOptions() {
         return new FuseOptions(workerThreads, dataRequests, closeTimeout, access,
             exchange == ExchangeScheme.DIRECT, clock, remoteModel::allocate);
     }
 
     /**
-     * Checks every value.
+     * Checks every value. Returns this context.
      *
-     * @throws IllegalArgumentException that names the value and its valid range
+     * @throws IllegalArgumentException if a value is missing or invalid; the message names the value and its valid range
      */
     public MountContext conclude() {
         require(directory != null, "directory is not set");
@@ -204,7 +208,7 @@ public final class MountContext {
         return this;
     }
 
-    /** The effective configuration. */
+    /** Returns the effective configuration as text. */
     @Override
     public String toString() {
         return "directory=" + directory + " exchange=" + exchange.schemeName() + " pull=" + pull.policyName()

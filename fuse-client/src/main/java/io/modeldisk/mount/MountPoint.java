@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 
-/** A directory that is, or will be, a mount point, by the path that the kernel shows. */
+/** A directory that is or will be a mount point. Its path is absolute and without symbolic links, as in the mount table. */
 final class MountPoint {
     private static final long POLL_MS = 2;
 
@@ -24,9 +24,10 @@ final class MountPoint {
     }
 
     /**
-     * Resolves links, but never asks the last element itself: behind it may be a file system whose process has died.
+     * Resolves the symbolic links of a path. Does not access the directory itself, because the process that serves its file
+     * system may have died, and an access would fail.
      *
-     * @throws IOException if the directory above does not exist
+     * @throws IOException if the parent directory does not exist
      */
     static MountPoint of(Path directory) throws IOException {
         Path absolute = directory.toAbsolutePath().normalize();
@@ -37,7 +38,7 @@ final class MountPoint {
             return new MountPoint(absolute);
         }
         if (!Files.isDirectory(absolute.getParent())) {
-            throw new IOException(directory + " does not exist");
+            throw new IOException(directory + " does not exist: its parent directory is missing");
         }
         return new MountPoint(absolute.getParent().toRealPath().resolve(absolute.getFileName()));
     }
@@ -46,42 +47,42 @@ final class MountPoint {
         return path;
     }
 
-    /** The type of the file system that is mounted here; empty if none is. */
+    /** Returns the type of the file system that is mounted on this directory, or empty if the directory is not a mount point. */
     Optional<String> type() throws IOException {
         return MountTable.read().at(path).map(MountTable.Entry::type);
     }
 
-    /** Throws, with the reason, if nothing can be mounted here. */
+    /** Checks that a file system can be mounted on this directory: it exists and is not yet a mount point. */
     void ensureFree() throws IOException {
         Optional<String> type = type();
         if (type.isPresent()) {
             String what = path + " is already a mount point of type " + type.get();
             throw new IOException(
-                type.get().equals(FuseOptions.TYPE) ? what + "; modeldisk unmount " + path + " ends it" : what);
+                type.get().equals(FuseOptions.TYPE) ? what + "; to unmount it: modeldisk unmount " + path : what);
         }
         if (!Files.exists(path)) {
-            throw new IOException(path + " does not exist; make the directory first: mkdir " + path);
+            throw new IOException(path + " does not exist; create the directory first: mkdir " + path);
         }
         if (!Files.isDirectory(path)) {
             throw new IOException(path + " is not a directory");
         }
     }
 
-    /** Throws if no modeldisk is mounted here. */
+    /** Checks that a modeldisk file system is mounted on this directory. */
     void ensureModeldisk() throws IOException {
         Optional<String> type = type();
         if (type.isEmpty()) {
             throw new IOException(path + (Files.exists(path) ? " is not mounted" : " does not exist"));
         }
         if (!type.get().equals(FuseOptions.TYPE)) {
-            throw new IOException(path + " is not a modeldisk mount, its type is " + type.get());
+            throw new IOException(path + " is not a modeldisk mount: its type is " + type.get());
         }
     }
 
-    /** Reads the directory through the kernel, as users will; throws if the file system does not answer in time. */
+    /** Reads the directory through the kernel. Throws an exception if the file system does not reply within the timeout. */
     void awaitAnswer(Duration timeout, NanoClock clock) throws IOException {
         CompletableFuture<Void> answer = new CompletableFuture<>();
-        // In another thread, because a file system that does not answer blocks the thread that asks.
+        // Reads in another thread, because a file system that does not reply blocks the reading thread.
         Thread.ofPlatform().name("modeldisk-mount-check").daemon().start(() -> {
             try {
                 askAll();
@@ -92,18 +93,18 @@ final class MountPoint {
         });
         try {
             if (!FutureWait.isDoneWithin(answer, timeout, clock)) {
-                throw new IOException(path + " was mounted but did not answer within " + timeout.toMillis() + " ms");
+                throw new IOException(path + " was mounted, but did not reply within " + timeout.toMillis() + " ms");
             }
             answer.join();
         } catch (CompletionException e) {
-            throw new IOException(path + " was mounted but does not answer: " + e.getCause().getMessage(), e);
+            throw new IOException(path + " was mounted, but cannot be read: " + e.getCause().getMessage(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted while mounting " + path, e);
+            throw new IOException("the thread was interrupted while it mounted " + path, e);
         }
     }
 
-    /** Leaves nothing open: an open file would keep the mount busy. */
+    /** Reads the directory and the size of each file. Opens no file, because an open file would prevent an unmount. */
     private void askAll() throws IOException {
         try (DirectoryStream<Path> files = Files.newDirectoryStream(path)) {
             for (Path file : files) {
@@ -113,19 +114,22 @@ final class MountPoint {
         ensureModeldisk();
     }
 
-    /** Throws if the mount is still there after this time. Polls the mount table, which wakes no Java thread. */
+    /**
+     * Waits until the kernel has removed the mount. Throws an exception if the timeout expires first. Polls the mount table,
+     * because Java cannot wait for a change of this file.
+     */
     void awaitGone(Duration timeout, NanoClock clock) throws IOException {
         long deadlineNs = clock.nanoTime() + timeout.toNanos();
         try {
             while (type().filter(FuseOptions.TYPE::equals).isPresent()) {
                 if (clock.nanoTime() - deadlineNs > 0) {
-                    throw new IOException(path + " is still mounted after " + timeout.toMillis() + " ms");
+                    throw new IOException(path + " is still mounted " + timeout.toMillis() + " ms after the unmount");
                 }
                 clock.sleep(POLL_MS, TimeUnit.MILLISECONDS);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted while unmounting " + path, e);
+            throw new IOException("the thread was interrupted while it unmounted " + path, e);
         }
     }
 }

@@ -10,16 +10,16 @@ import java.util.Optional;
 /**
  * The mounts that this process sees (proc_pid_mountinfo(5)).
  *
- * @param entries in the order of mounting: of two at one place, the later hides the earlier
+ * @param entries the mounts in the order of mounting; a later mount hides an earlier mount on the same directory
  */
 record MountTable(List<Entry> entries) {
     private static final Path SOURCE = Path.of("/proc/self/mountinfo");
     private static final int MOUNT_POINT_FIELD = 4;
 
     /**
-     * A mount.
+     * One mount.
      *
-     * @param mountPoint the directory
+     * @param mountPoint the directory on which the file system is mounted
      * @param type the file system type, such as {@code fuse.modeldisk}
      */
     record Entry(String mountPoint, String type) {}
@@ -32,7 +32,7 @@ record MountTable(List<Entry> entries) {
         return new MountTable(lines.stream().map(MountTable::entry).flatMap(Optional::stream).toList());
     }
 
-    /** The topmost mount at exactly this directory. */
+    /** Returns the topmost mount on this directory, or empty if the directory is not a mount point. */
     Optional<Entry> at(Path directory) {
         String place = directory.toString();
         return entries.stream().filter(entry -> entry.mountPoint().equals(place)).reduce((lower, upper) -> upper);
@@ -47,7 +47,7 @@ record MountTable(List<Entry> entries) {
         return Optional.of(new Entry(unescape(fields[MOUNT_POINT_FIELD]), sides[1].split(" ", 2)[0]));
     }
 
-    /** The kernel writes a blank, a tab, a line feed and a backslash as a backslash and three octal digits. */
+    /** Decodes a path: the kernel writes a blank, a tab, a line feed and a backslash as a backslash and three octal digits. */
     private static String unescape(String text) {
         byte[] bytes = new byte[text.length()];
         int length = 0;

@@ -18,7 +18,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
-/** Makes the text of status.json. Thread-safe. */
+/** Generates the text of status.json. Thread-safe. */
 final class StatusReport {
     private static final ObjectMapper MAPPER = new ObjectMapper();
     private static final ObjectWriter JSON = MAPPER.writerWithDefaultPrettyPrinter();
@@ -34,7 +34,7 @@ final class StatusReport {
         this.modelFile = modelFile;
     }
 
-    /** The report now, JSON in UTF-8. If a shard does not answer, the report has its error instead of the shards. */
+    /** Returns the current status as JSON in UTF-8. If a shard does not respond, its error replaces the status of all shards. */
     byte[] text() {
         RemoteModel model = context.remoteModel();
         ObjectNode report = MAPPER.createObjectNode();
@@ -48,7 +48,7 @@ final class StatusReport {
         try {
             return (JSON.writeValueAsString(report) + "\n").getBytes(StandardCharsets.UTF_8);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("cannot write the status as JSON: " + report, e);
+            throw new IllegalStateException("the status cannot be written as JSON: " + report, e);
         }
     }
 
@@ -86,7 +86,7 @@ final class StatusReport {
         }
     }
 
-    /** The last iteration, and means of all of them. */
+    /** Returns the measurements of the last iteration, and the means over all iterations. */
     private ObjectNode iteration(ExchangeCounters counters) {
         WeightsInUse weights = exchange.weightsInUse();
         ObjectNode node = MAPPER.createObjectNode()

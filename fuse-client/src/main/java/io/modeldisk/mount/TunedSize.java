@@ -1,10 +1,10 @@
 package io.modeldisk.mount;
 
 /**
- * A request size or a queue depth, as status.json shows it.
+ * A request size or a queue depth that status.json shows.
  *
- * @param name its name, such as {@code queueDepth}
+ * @param name the name, such as {@code queueDepth}
  * @param value the value in use
- * @param origin where the value comes from, as text
+ * @param origin the source of the value, such as {@code --queue-depth}
  */
 public record TunedSize(String name, long value, String origin) {}

@@ -1,2 +1,2 @@
-/** A mounted model as one closeable object, for embedders and the command line. Contains neither FUSE nor iSCSI details. */
+/** Mounts a model as one closeable object, for embedding programs and the command line. Contains no details of FUSE or iSCSI. */
 package io.modeldisk.mount;

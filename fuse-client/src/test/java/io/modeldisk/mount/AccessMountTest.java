@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which users a mount made by root admits. Needs root, to become other users. */
+/** Tests which users have access to a mount of root. Needs root, because commands run as other users. */
 @Tag("mount")
 @Timeout(120)
 final class AccessMountTest {
@@ -46,7 +46,7 @@ final class AccessMountTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"model", "weights"})
-    void outsiderNeitherReadsNorWritesByDefault(String file) throws Exception {
+    void otherUserCannotReadOrWriteFilesByDefault(String file) throws Exception {
         fixture.launch("direct");
         assertRefused(AS_OUTSIDER + READ.formatted(file));
         assertRefused(AS_OUTSIDER + WRITE.formatted(file));
@@ -54,34 +54,34 @@ final class AccessMountTest {
     }
 
     @Test
-    void outsiderDoesNotReadTheStatusByDefault() throws Exception {
+    void otherUserCannotReadTheStatusByDefault() throws Exception {
         fixture.launch("direct");
         assertRefused(AS_OUTSIDER + "cat \"$DIR/status.json\"");
         assertRefused(AS_OUTSIDER + "ls \"$DIR\"");
     }
 
     @Test
-    void modeWithoutAllowOtherAdmitsNoOutsider() throws Exception {
+    void otherUserHasNoAccessWithoutAllowOther() throws Exception {
         launch(FileAccess.ofThisUser().withMode(0666));
         assertRefused(AS_OUTSIDER + READ.formatted("model"));
     }
 
     @Test
-    void allowOtherWithoutModeAdmitsNoOutsider() throws Exception {
+    void otherUserHasNoAccessWithoutModeBitsForOthers() throws Exception {
         launch(FileAccess.ofThisUser().withOthers(true));
         assertRefused(AS_OUTSIDER + READ.formatted("model"));
         assertRefused(AS_OUTSIDER + WRITE.formatted("weights"));
     }
 
     @Test
-    void allowOtherAdmitsOutsidersAsTheModeSays() throws Exception {
+    void modeLimitsTheAccessOfOtherUsersWithAllowOther() throws Exception {
         launch(FileAccess.ofThisUser().withMode(0664).withOthers(true));
         fixture.shell.succeed(AS_OUTSIDER + READ.formatted("model"));
         assertRefused(AS_OUTSIDER + WRITE.formatted("model"));
     }
 
     @Test
-    void allowOtherWithWriteBitsAdmitsOutsidersToWrite() throws Exception {
+    void otherUserCanWriteWithAllowOtherAndWriteBits() throws Exception {
         launch(FileAccess.ofThisUser().withMode(0666).withOthers(true));
         fixture.shell.succeed(AS_OUTSIDER + WRITE.formatted("model"));
         assertThat(fixture.shell.succeed(AS_OUTSIDER + "cat \"$DIR/status.json\""))
@@ -89,7 +89,7 @@ final class AccessMountTest {
     }
 
     @Test
-    void ownerSetByUidReadsAndWritesAndOthersDoNot() throws Exception {
+    void onlyTheConfiguredOwnerReadsAndWritesTheModel() throws Exception {
         launch(FileAccess.ofThisUser().withUser(OUTSIDER));
         fixture.shell.succeed(AS_OUTSIDER + READ.formatted("model") + " && " + AS_OUTSIDER + WRITE.formatted("model"));
         assertRefused(AS_GROUP_MEMBER + READ.formatted("model"));
@@ -98,14 +98,14 @@ final class AccessMountTest {
     }
 
     @Test
-    void groupSetByGidIsAdmittedAsTheModeSays() throws Exception {
+    void modeLimitsTheAccessOfTheConfiguredGroup() throws Exception {
         launch(FileAccess.ofThisUser().withGroup(OUTSIDER).withMode(0640));
         fixture.shell.succeed(AS_GROUP_MEMBER + READ.formatted("model"));
         assertRefused(AS_GROUP_MEMBER + WRITE.formatted("model"));
     }
 
     @Test
-    void ownerAndModeOfAFileAreFixed() throws Exception {
+    void ownerAndModeOfAFileCannotBeChanged() throws Exception {
         fixture.launch("direct");
         assertThat(fixture.shell.run("chmod 666 \"$DIR/model\"").output()).contains("Operation not permitted");
         assertThat(fixture.shell.run("chown 65534 \"$DIR/model\"").output()).contains("Operation not permitted");

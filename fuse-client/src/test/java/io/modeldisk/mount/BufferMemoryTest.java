@@ -11,14 +11,14 @@ final class BufferMemoryTest {
     private static final MemoryLimit LIMIT = new MemoryLimit(1 << 30, "control group /learners");
 
     @Test
-    void buffersThatFitAreAccepted() {
+    void buffersWithinTheMemoryLimitAreAccepted() {
         assertThatCode(() -> BufferMemory.require(1 << 30, "sync", LIMIT)).doesNotThrowAnyException();
     }
 
     @Test
-    void buffersThatDoNotFitAreRefusedWithBothFigures() {
+    void messageAboutTooLargeBuffersHasTheNeededAndTheAvailableSize() {
         assertThatThrownBy(() -> BufferMemory.require(5L << 29, "overlap", LIMIT)).isInstanceOf(IOException.class)
-            .hasMessageStartingWith("exchange overlap needs 2.50 GiB of memory for its buffers: 1.00 GiB available"
+            .hasMessageStartingWith("exchange overlap needs 2.50 GiB of memory, but this process has 1.00 GiB available"
                 + " (control group /learners)");
     }
 }

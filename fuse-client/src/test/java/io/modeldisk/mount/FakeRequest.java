@@ -6,33 +6,33 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.lang.foreign.ValueLayout;
 
-/** A request without a kernel. */
+/** A request without a kernel, for tests. */
 public final class FakeRequest implements DataRequest, AutoCloseable {
-    /** The bytes of the reply. */
+    /** The bytes of the last reply. */
     public byte[] answer = {};
 
     private final DataMemory memory = DataMemory.allocate(MEMORY_BYTES);
     private final Cancellation cancellation;
 
-    /** A request that the test may cancel. */
+    /** Creates a request that the test can cancel. */
     public FakeRequest() {
         this(new Cancellation());
     }
 
-    /** A request with this cancellation. */
+    /** Creates a request with this cancellation. */
     public FakeRequest(Cancellation cancellation) {
         this.cancellation = cancellation;
     }
 
-    /** Fills the start of the memory. */
+    /** Fills the start of the memory with a value. */
     public FakeRequest with(int value, int lengthBytes) {
         memory.segment(0, lengthBytes).fill((byte) value);
-        // A real slot holds bytes of the previous request behind the data.
+        // The memory of a real request has bytes of the previous request after the data.
         memory.segment(lengthBytes, MEMORY_BYTES - lengthBytes).fill((byte) 99);
         return this;
     }
 
-    /** The data of a write. */
+    /** Copies the data of a write to the start of the memory. */
     public FakeRequest with(byte[] data) {
         Memories.copy(data, 0, memory, 0, data.length);
         return this;

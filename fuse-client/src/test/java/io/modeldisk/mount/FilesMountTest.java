@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The files of a mount as programs use them, through the kernel. */
+/** Tests how programs use the files of a mount through the kernel. */
 @Tag("mount")
 @Timeout(120)
 final class FilesMountTest {
@@ -32,7 +32,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void directoryListsItsFiles() throws Exception {
+    void directoryListsFilesWithTheirModesAndSizes() throws Exception {
         assertThat(fixture.shell.succeed("cd \"$DIR\" && stat -c '%n %A %s' * && df . | wc -l").lines())
             .containsExactly(
                 "model -rw------- " + SIZE, "status.json -r-------- 0", "trace.json -r-------- 0",
@@ -40,13 +40,13 @@ final class FilesMountTest {
     }
 
     @Test
-    void mountTableNamesModeldisk() throws Exception {
+    void mountTableShowsTheTypeFuseModeldisk() throws Exception {
         assertThat(fixture.shell.succeed("mount | grep -F \"$DIR\"")).startsWith("modeldisk on ")
             .contains("type fuse.modeldisk (rw,nosuid,nodev");
     }
 
     @Test
-    void creationRemovalRenameAndChownAreRefused() throws Exception {
+    void filesCannotBeCreatedRemovedRenamedOrChowned() throws Exception {
         for (String command : new String[]{
             "touch x", "rm -f model", "mv model x", "mkdir x", "chmod 600 model", "chown 5 model", "ln model x",
             "ln -s a b"
@@ -61,7 +61,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void ddWithTruncationKeepsTheSize() throws Exception {
+    void ddWithTruncationKeepsTheSizeOfTheModel() throws Exception {
         fixture.model.fill(5);
         fixture.shell.succeed("head -c 8192 /dev/zero | tr '\\0' '\\1' | dd of=\"$DIR/model\" bs=4096 status=none");
         assertThat(fixture.model.weight(0)).isEqualTo((byte) 6);
@@ -70,14 +70,14 @@ final class FilesMountTest {
     }
 
     @Test
-    void wholeModelIsCopiedOutAndIn() throws Exception {
+    void weightsCopiedIntoTheMountAreReadBackUnchanged() throws Exception {
         fixture.shell.succeed("head -c " + SIZE + " /dev/urandom > /tmp/modeldisk-in.$$ && "
             + "cp /tmp/modeldisk-in.$$ \"$DIR/weights\" && cat \"$DIR/weights\" | cmp - /tmp/modeldisk-in.$$ && "
             + "cat \"$DIR/model\" | cmp - /tmp/modeldisk-in.$$; s=$?; rm /tmp/modeldisk-in.$$; exit $s");
     }
 
     @Test
-    void weightsAcceptWritesOfAnyAlignment() throws Exception {
+    void weightsFileAcceptsWritesOfAnyAlignment() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n"
             + "import os, random\n"
             + "random.seed(3); size=" + SIZE + "\n"
@@ -92,14 +92,14 @@ final class FilesMountTest {
     }
 
     @Test
-    void fioReadsBackWhatItWroteToWeights() throws Exception {
+    void fioVerifiesItsWritesToTheWeightsFile() throws Exception {
         fixture.shell.succeed("command -v fio >/dev/null || exit 0; cd / && for rw in write randwrite; do "
             + "fio --name=v --filename=\"$DIR/weights\" --direct=1 --ioengine=libaio --iodepth=8 --bs=64k --rw=$rw --size=8m"
             + " --verify=crc32c --verify_fatal=1 --allow_file_create=0 >&2 || exit 1; done");
     }
 
     @Test
-    void writeAcrossTheEndStopsAtTheEnd() throws Exception {
+    void writeAcrossTheEndOfAFileIsShort() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n"
             + "import os, errno\n"
             + "size=" + SIZE + "\n"
@@ -109,21 +109,21 @@ final class FilesMountTest {
             + "  for at in [size, size+5000]:\n"
             + "    assert os.pread(f, 10, at)==b''\n"
             + "    try:\n"
-            + "      os.pwrite(f, b'x'*4096, at); raise SystemExit('written')\n"
+            + "      os.pwrite(f, b'x'*4096, at); raise SystemExit('pwrite succeeded')\n"
             + "    except OSError as e: assert e.errno==errno.ENOSPC, e\n"
             + "  assert len(os.pread(f, 4096, size-7))==7 and os.fstat(f).st_size==size\n"
             + "P");
     }
 
     @Test
-    void unalignedWriteInDirectFailsWithEinval() throws Exception {
+    void unalignedWriteFailsWithEinvalInTheDirectExchange() throws Exception {
         Shell.Result result = fixture.shell.run("printf x | dd of=\"$DIR/model\" bs=1 conv=notrunc");
         assertThat(result.output()).contains("Invalid argument");
         assertThat(fixture.model.pushes).isEmpty();
     }
 
     @Test
-    void directWriteFromUnalignedMemoryIsComplete() throws Exception {
+    void directWriteFromUnalignedMemoryWritesAllBytes() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n"
             + "import os\n"
             + "f=os.open(os.environ['DIR']+'/model', os.O_RDWR)\n"
@@ -137,7 +137,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void directWriteFromScatteredMemoryEndsAtABlockAndContinues() throws Exception {
+    void directWriteFromScatteredMemoryIsSplitAtLogicalBlocks() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n"
             + "import os\n"
             + "f=os.open(os.environ['DIR']+'/model', os.O_RDWR); size=1024*1000; at=0\n"
@@ -150,7 +150,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void truncationToAnotherSizeIsRefused() throws Exception {
+    void truncationToAnotherSizeFailsWithEperm() throws Exception {
         for (String file : new String[]{"model", "weights"}) {
             for (String size : new String[]{"10", "0", "1G", "+1"}) {
                 assertThat(fixture.shell.run("truncate -s " + size + " \"$DIR/" + file + "\"").output()).as(file + size)
@@ -162,7 +162,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void copiesThatTruncateAtOpenSucceed() throws Exception {
+    void copySucceedsWhenItsOpenTruncatesTheFile() throws Exception {
         fixture.shell.succeed("head -c " + SIZE + " /dev/urandom > \"$DIR/../data\"");
         fixture.shell.succeed("cp \"$DIR/../data\" \"$DIR/weights\" && cmp \"$DIR/../data\" \"$DIR/weights\"");
         fixture.shell.succeed(
@@ -173,7 +173,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void statusIsJsonForCatAndPython() throws Exception {
+    void statusFileContainsValidJson() throws Exception {
         JsonNode status = new ObjectMapper().readTree(fixture.shell.succeed("cat \"$DIR/status.json\""));
         assertThat(status.at("/mount/exchange").asText()).isEqualTo("direct");
         assertThat(status.at("/mount/learner").asText()).isEqualTo("l1");
@@ -195,14 +195,14 @@ final class FilesMountTest {
     }
 
     @Test
-    void statusStaysJsonWhenAShardDoesNotAnswer() throws Exception {
+    void statusReportsTheErrorOfAShardThatDoesNotRespond() throws Exception {
         fixture.model.statusFails(true);
         JsonNode status = new ObjectMapper().readTree(fixture.shell.succeed("cat \"$DIR/status.json\""));
-        assertThat(status.at("/shards/error").asText()).isEqualTo("shard 0 does not answer");
+        assertThat(status.at("/shards/error").asText()).isEqualTo("shard 0 does not respond");
     }
 
     @Test
-    void unexpectedExceptionAnswersEioAndTheMountGoesOn() throws Exception {
+    void mountContinuesAfterAnUnexpectedExceptionInARead() throws Exception {
         fixture.model.pullBreaks(true);
         for (int i = 0; i < 10; i++) {
             assertThat(fixture.shell.run("head -c 10 \"$DIR/model\"").output()).contains("Input/output error");

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Learners in other processes: training, interrupts, death. */
+/** Tests learners in other processes, which train, are interrupted, or are killed. */
 @Tag("mount")
 @Timeout(120)
 final class LearnerMountTest {
@@ -34,7 +34,7 @@ final class LearnerMountTest {
     }
 
     @Test
-    void pythonLearnerTrainsInSync() throws Exception {
+    void pythonLearnerTrainsWithTheSyncExchange() throws Exception {
         fixture.launch("sync");
         fixture.shell.succeed("python3 - <<'P'\n" + OPEN
             + "for i in range(5):\n"
@@ -48,24 +48,24 @@ final class LearnerMountTest {
     }
 
     @Test
-    void shellLearnerTrainsInDirect() throws Exception {
+    void shellLearnerTrainsWithTheDirectExchange() throws Exception {
         fixture.launch("direct");
         fixture.shell.succeed("for i in 1 2 3; do head -c 8M /dev/zero | tr '\\0' '\\1' | "
             + "dd of=\"$DIR/model\" bs=1M iflag=fullblock conv=fsync,notrunc status=none || exit 1; done");
-        await("three leaves", () -> fixture.model.calls.size() == 9);
+        await("the third learner has left", () -> fixture.model.calls.size() == 9);
         assertThat(fixture.model.calls).startsWith("join", "synchronize", "leave", "join").hasSize(9);
         assertThat(fixture.model.weight(SIZE - 1)).isEqualTo((byte) 3);
     }
 
     @Test
-    void readerDoesNotJoin() throws Exception {
+    void readerOfTheModelDoesNotBecomeALearner() throws Exception {
         fixture.launch("sync");
         fixture.shell.succeed("cat \"$DIR/model\" > /dev/null; cat \"$DIR/weights\" >/dev/null; : > \"$DIR/weights\"");
         assertThat(fixture.model.calls).isEmpty();
     }
 
     @Test
-    void nextOpenReadsFreshWeights() throws Exception {
+    void eachOpenPullsFreshWeights() throws Exception {
         fixture.launch("sync");
         for (int i = 1; i < 20; i++) {
             fixture.model.fill(i);
@@ -74,31 +74,31 @@ final class LearnerMountTest {
     }
 
     @Test
-    void gradientWithoutFsyncIsDroppedAtClose() throws Exception {
+    void closeDiscardsAGradientWithoutFsync() throws Exception {
         fixture.launch("sync");
         String learner = "python3 -c \"" + OPEN.replace("\n", ";") + "os.pwrite(f, b'\\1'*10, %d); %s\" && ";
         fixture.shell.succeed(learner.formatted(0, "") + learner.formatted(100, "os.fsync(f)") + "true");
         assertThat(fixture.model.weight(0)).isZero();
         assertThat(fixture.model.weight(100)).isEqualTo((byte) 1);
-        await("the second leave", () -> fixture.model.calls.size() == 5);
+        await("the second learner has left", () -> fixture.model.calls.size() == 5);
         assertThat(fixture.model.calls).containsExactly("join", "leave", "join", "synchronize", "leave");
     }
 
     @Test
-    void killedLearnerLeavesAndAnotherJoins() throws Exception {
+    void newLearnerJoinsAfterAnotherLearnerWasKilled() throws Exception {
         fixture.launch("sync");
         Process learner = fixture.shell.start("exec python3 -c \"" + OPEN.replace("\n", ";")
             + "os.pwrite(f, b'\\1'*10, 0); print('x', flush=True); signal.pause()\"");
         assertThat(learner.getInputStream().read()).isEqualTo('x');
         learner.destroyForcibly();
-        await("the killed learner leaves", () -> fixture.model.calls.contains("leave"));
+        await("the killed learner has left", () -> fixture.model.calls.contains("leave"));
         fixture.shell.succeed("python3 -c \"" + OPEN.replace("\n", ";") + "os.fsync(f)\"");
         assertThat(fixture.model.weight(0)).isZero();
         assertThat(fixture.model.calls).startsWith("join", "leave", "join");
     }
 
     @Test
-    void failedJoinFailsTheOpen() throws Exception {
+    void openForWritingFailsWhenTheJoinFails() throws Exception {
         fixture.launch("sync");
         fixture.model.joinFails(true);
         assertThat(fixture.shell.run(": >> \"$DIR/model\"").output()).contains("Input/output error");
@@ -107,7 +107,7 @@ final class LearnerMountTest {
     }
 
     @Test
-    void interruptEndsAWaitingRead() throws Exception {
+    void signalEndsAReadThatWaitsForTheShards() throws Exception {
         fixture.launch("direct");
         fixture.model.pullsWait(true);
         Process reader = fixture.shell.start("exec dd if=\"$DIR/model\" of=/dev/null bs=4096 count=1");
@@ -117,7 +117,7 @@ final class LearnerMountTest {
     }
 
     @Test
-    void interruptEndsAWaitingFsyncAndItsRepetitionPushesNothingTwice() throws Exception {
+    void fsyncRepeatedAfterASignalPushesTheGradientOnce() throws Exception {
         fixture.launch("sync");
         fixture.model.synchronizeWaits(true);
         Process learner = fixture.shell.start("exec python3 -u -c \"" + OPEN.replace("\n", ";")
@@ -135,7 +135,7 @@ final class LearnerMountTest {
     }
 
     @Test
-    void learnerWithPeriodicSignalsTrains() throws Exception {
+    void learnerTrainsDespiteASignalEvery20Ms() throws Exception {
         fixture.launch("sync");
         fixture.model.pullsTake(Duration.ofMillis(100), NanoClock.SYSTEM);
         fixture.shell.succeed("timeout 30 python3 - <<'P'\n"
@@ -153,14 +153,14 @@ final class LearnerMountTest {
     }
 
     @Test
-    void interruptsAreDeliveredWhileManyReadsWait() throws Exception {
+    void eachOfTwelveWaitingReadersCanBeKilled() throws Exception {
         fixture.launch("direct");
         fixture.model.pullsWait(true);
         List<Process> readers = new ArrayList<>();
         for (int i = 0; i < 12; i++) {
             readers.add(fixture.shell.start("exec dd if=\"$DIR/model\" of=/dev/null bs=4096 count=1"));
         }
-        await("twelve reads wait at once", () -> fixture.model.pulls.get() == 12);
+        await("twelve reads wait at the same time", () -> fixture.model.pulls.get() == 12);
         fixture.shell.succeed("cat \"$DIR/status.json\"");
         for (Process reader : readers) {
             reader.toHandle().destroyForcibly();

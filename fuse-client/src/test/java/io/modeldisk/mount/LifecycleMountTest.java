@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Mounting and unmounting. */
+/** Tests mounts and unmounts. */
 @Tag("mount")
 @Timeout(120)
 final class LifecycleMountTest {
@@ -33,7 +33,7 @@ final class LifecycleMountTest {
     }
 
     @Test
-    void mountCanBeRepeatedAfterClose() throws Exception {
+    void directoryCanBeMountedAgainAfterClose() throws Exception {
         for (int i = 0; i < 5; i++) {
             fixture.launch(i % 2 == 0 ? "sync" : "direct");
             fixture.shell.succeed("cat \"$DIR/model\" >/dev/null");
@@ -58,7 +58,7 @@ final class LifecycleMountTest {
     }
 
     @Test
-    void unmountByAnotherProcessEndsTheSession() throws Exception {
+    void unmountByAnotherProcessClosesTheSession() throws Exception {
         for (String command : new String[]{"umount", "fusermount3 -u"}) {
             fixture.launch("sync");
             fixture.shell.succeed(": >> \"$DIR/model\"");
@@ -70,7 +70,7 @@ final class LifecycleMountTest {
     }
 
     @Test
-    void unmountByDirectoryWaitsUntilTheMountIsGone() throws Exception {
+    void unmountReturnsAfterTheMountIsRemoved() throws Exception {
         fixture.launch("sync");
         assertThat(fixture.mount.awaitUnmounted(Duration.ZERO)).isFalse();
         ModelMount.unmount(fixture.dir);
@@ -79,7 +79,7 @@ final class LifecycleMountTest {
     }
 
     @Test
-    void failedUnmountNamesTheReason() throws Exception {
+    void messageOfAFailedUnmountContainsTheReason() throws Exception {
         assertThatThrownBy(() -> ModelMount.unmount(fixture.dir)).hasMessage(fixture.dir + " is not mounted");
         assertThatThrownBy(() -> ModelMount.unmount(Path.of("/proc"))).hasMessageContaining("its type is proc");
         fixture.launch("sync");
@@ -90,7 +90,7 @@ final class LifecycleMountTest {
     }
 
     @Test
-    void failedLaunchNamesTheReason() throws Exception {
+    void messageOfAFailedLaunchContainsTheReason() throws Exception {
         Path file = Files.createFile(fixture.base.resolve("file"));
         assertThatThrownBy(() -> ModelMount.launch(fixture.context("sync").directory(fixture.base.resolve("none"))))
             .isInstanceOf(IOException.class).hasMessageContaining("does not exist");
@@ -105,7 +105,7 @@ final class LifecycleMountTest {
     }
 
     @Test
-    void secondMountIsRefusedAndTheFirstGoesOn() throws Exception {
+    void firstMountContinuesAfterASecondMountWasRefused() throws Exception {
         fixture.launch("sync");
         assertThatThrownBy(() -> ModelMount.launch(fixture.context("sync"))).isInstanceOf(IOException.class)
             .hasMessageContaining("already a mount point of type fuse.modeldisk");

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Mounts where more requests wait for the shards than are served at once. */
+/** Tests mounts on which more requests wait for the shards than are served at the same time. */
 @Tag("mount")
 @Timeout(120)
 final class ManyRequestsMountTest {
@@ -49,7 +49,7 @@ final class ManyRequestsMountTest {
         fixture.model.pullsWait(true);
         Process learner = fixture.shell.start(THREADS.formatted(request, REQUESTS));
         assertThat(learner.getInputStream().read()).isEqualTo('x');
-        await("all places are taken", () -> fixture.model.waiting.get() == SERVED);
+        await("the limit of served requests is reached", () -> fixture.model.waiting.get() == SERVED);
         return learner;
     }
 
@@ -61,7 +61,7 @@ final class ManyRequestsMountTest {
     }
 
     @Test
-    void statusAndAttributesAreAnsweredWhileWritesWait() throws Exception {
+    void statusAndAttributesCanBeReadWhileManyWritesWait() throws Exception {
         Process learner = startRequests(WRITE);
         fixture.shell.succeed("timeout 20 cat \"$DIR/status.json\"");
         fixture.shell.succeed("timeout 20 stat \"$DIR/model\" && timeout 20 ls -l \"$DIR\" && timeout 20 df \"$DIR\"");
@@ -74,7 +74,7 @@ final class ManyRequestsMountTest {
     }
 
     @Test
-    void waitingReadsAreServedInTheEnd() throws Exception {
+    void allWaitingReadsAreServedAfterTheShardsRespond() throws Exception {
         Process learner = startRequests(READ);
         fixture.shell.succeed("timeout 20 cat \"$DIR/status.json\"");
         end(learner);
@@ -82,7 +82,7 @@ final class ManyRequestsMountTest {
     }
 
     @Test
-    void killedProcessEndsWhileItsRequestsWait() throws Exception {
+    void killedProcessExitsWhileItsWritesWait() throws Exception {
         Process learner = startRequests(WRITE);
         learner.toHandle().destroyForcibly();
         assertThat(Shell.end(learner).status()).isEqualTo(128 + 9);
@@ -92,7 +92,7 @@ final class ManyRequestsMountTest {
     }
 
     @Test
-    void mountEndsWhileRequestsWait() throws Exception {
+    void closeUnmountsWhileManyReadsWait() throws Exception {
         Process learner = startRequests(READ);
         fixture.mount.close();
         assertThat(fixture.isMounted()).isFalse();

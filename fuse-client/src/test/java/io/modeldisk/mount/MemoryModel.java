@@ -23,19 +23,19 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
-/** A model in memory; a push adds to its bytes. Fails and waits on demand, and records the calls. */
+/** A model in memory, for tests. A push adds bytes to the weights. Calls can be made to fail or wait, and are recorded. */
 public final class MemoryModel implements RemoteModel {
-    /** The pushes, in order, as {@code offset+length}. */
+    /** The pushes in their order, each as {@code offset+length}. */
     public final List<String> pushes = new CopyOnWriteArrayList<>();
-    /** The joins, leaves and synchronizes, in order. */
+    /** The calls of join, leave and synchronize, in their order. */
     public final List<String> calls = new CopyOnWriteArrayList<>();
-    /** How many calls wait now. */
+    /** The number of calls that wait now. */
     public final AtomicInteger waiting = new AtomicInteger();
-    /** How many pulls have begun. */
+    /** The number of pulls that have begun. */
     public final AtomicInteger pulls = new AtomicInteger();
-    /** How many times the status was read. */
+    /** The number of reads of the status. */
     public final AtomicInteger statusReads = new AtomicInteger();
-    /** How many times the counters were read. */
+    /** The number of reads of the counters. */
     public final AtomicInteger counterReads = new AtomicInteger();
 
     private final ModelFacts facts;
@@ -55,73 +55,73 @@ public final class MemoryModel implements RemoteModel {
     private NanoClock clock = NanoClock.SYSTEM;
     private volatile long pullNs;
 
-    /** A model of zeros. */
+    /** Creates a model whose weights are zero. */
     public MemoryModel(long sizeBytes) {
         this.facts = new ModelFacts("m", sizeBytes, 1 << 18, 0, 1, "assign", "asp", 1, "zeros");
         this.bytes = DataMemory.allocate(LogicalBlocks.up(sizeBytes));
     }
 
-    /** After this many pushes, the next one fails, once. */
+    /** Makes one push fail, after this number of pushes that succeed. */
     public void failPushAfter(int pushesThatSucceed) {
         pushesBeforeFailure = pushesThatSucceed;
     }
 
-    /** After this many pulls, the next one fails, once, when half of it has arrived. */
+    /** Makes one pull fail halfway, after this number of pulls that succeed. */
     public void failPullAfter(int pullsThatSucceed) {
         pullsBeforeFailure = pullsThatSucceed;
     }
 
-    /** Pushes wait until they are cancelled, or this is called again. */
+    /** Sets whether pushes wait until they are cancelled or the value changes. */
     public void pushesWait(boolean value) {
         pushesWait = value;
         wake.wake();
     }
 
-    /** Pulls wait until they are cancelled, or this is called again. */
+    /** Sets whether pulls wait until they are cancelled or the value changes. */
     public void pullsWait(boolean value) {
         pullsWait = value;
         wake.wake();
     }
 
-    /** Synchronize waits until it is cancelled, or this is called again. */
+    /** Sets whether calls of synchronize wait until they are cancelled or the value changes. */
     public void synchronizeWaits(boolean value) {
         synchronizeWaits = value;
         wake.wake();
     }
 
-    /** Each pull takes this long. */
+    /** Sets the duration of each pull on this clock. */
     public void pullsTake(Duration duration, NanoClock ofThisClock) {
         clock = ofThisClock;
         pullNs = duration.toNanos();
     }
 
-    /** No call waits any more: for the end of a test, also of one that has failed. */
+    /** Stops the wait of all calls, at the end of a test. */
     public void release() {
         released = true;
         wake.wake();
     }
 
-    /** Reading status and counters fails. */
+    /** Sets whether reads of the status and of the counters fail. */
     public void statusFails(boolean value) {
         statusFails = value;
     }
 
-    /** Joining fails. */
+    /** Sets whether a join fails. */
     public void joinFails(boolean value) {
         joinFails = value;
     }
 
-    /** Pulls throw an unexpected exception. */
+    /** Sets whether pulls throw an unexpected exception. */
     public void pullBreaks(boolean value) {
         pullBreaks = value;
     }
 
-    /** A byte of the weights. */
+    /** Returns a byte of the weights. */
     public byte weight(long offset) {
         return bytes.slab(offset).get(ValueLayout.JAVA_BYTE, DataMemory.offsetInSlab(offset));
     }
 
-    /** Sets all weights. */
+    /** Sets all bytes of the weights to this value. */
     public void fill(int value) {
         bytes.segment(0, bytes.bytes()).fill((byte) value);
     }
@@ -136,7 +136,7 @@ public final class MemoryModel implements RemoteModel {
         throws IOException {
         pulls.incrementAndGet();
         if (pullBreaks) {
-            throw new IllegalStateException("a defect");
+            throw new IllegalStateException("a simulated defect");
         }
         awaitWhile(() -> pullsWait, cancellation);
         if (pullNs > 0) {
@@ -146,7 +146,7 @@ public final class MemoryModel implements RemoteModel {
         if (pullsBeforeFailure-- == 0) {
             pullsBeforeFailure = Integer.MAX_VALUE;
             read(offset, memory, memoryOffset, LogicalBlocks.up(lengthBytes / 2), cancellation);
-            throw new IOException("shard 0 does not answer");
+            throw new IOException("shard 0 does not respond");
         }
         read(offset, memory, memoryOffset, lengthBytes, cancellation);
     }
@@ -163,7 +163,7 @@ public final class MemoryModel implements RemoteModel {
         check(offset, lengthBytes);
         if (pushesBeforeFailure-- == 0) {
             pushesBeforeFailure = Integer.MAX_VALUE;
-            throw new IOException("shard 0 does not answer");
+            throw new IOException("shard 0 does not respond");
         }
         pushes.add(offset + "+" + lengthBytes);
         for (long i = 0; i < lengthBytes; i++) {
@@ -197,7 +197,7 @@ public final class MemoryModel implements RemoteModel {
     @Override
     public void join() throws IOException {
         if (joinFails) {
-            throw new IOException("shard 0 has all its learners");
+            throw new IOException("shard 0 has reached its limit of learners");
         }
         calls.add("join");
     }
@@ -211,7 +211,7 @@ public final class MemoryModel implements RemoteModel {
     public JsonNode status() throws IOException {
         statusReads.incrementAndGet();
         if (statusFails) {
-            throw new IOException("shard 0 does not answer");
+            throw new IOException("shard 0 does not respond");
         }
         ObjectNode shard = JsonNodeFactory.instance.objectNode();
         shard.putObject("version").put("min", 7).put("max", 7);
@@ -222,7 +222,7 @@ public final class MemoryModel implements RemoteModel {
     public ShardCounters counters() throws IOException {
         counterReads.incrementAndGet();
         if (statusFails) {
-            throw new IOException("shard 0 does not answer");
+            throw new IOException("shard 0 does not respond");
         }
         return new ShardCounters(7, 7, 0, 1, true, false);
     }
@@ -256,7 +256,7 @@ public final class MemoryModel implements RemoteModel {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted");
+            throw new InterruptedIOException("the thread was interrupted while it waited");
         } finally {
             lock.unlock();
             waiting.decrementAndGet();
@@ -266,7 +266,8 @@ public final class MemoryModel implements RemoteModel {
 
     private void check(long offset, long lengthBytes) {
         if (offset % 4096 != 0 || lengthBytes % 4096 != 0 || lengthBytes <= 0 || offset + lengthBytes > bytes.bytes()) {
-            throw new IllegalArgumentException("offset=" + offset + " lengthBytes=" + lengthBytes);
+            throw new IllegalArgumentException(
+                "offset=" + offset + " lengthBytes=" + lengthBytes + " must be multiples of 4096 within the model");
         }
     }
 }

@@ -14,15 +14,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A program, not a test: what fio reaches on the mount alone, over a model whose every call just returns. Arguments: the exchange
- * and, to measure another file system beside it, a file of 512 MiB to use instead.
+ * Measures with fio the throughput of a mount over a model whose calls return immediately. This class is a program, not a test.
+ * The first argument is the exchange scheme. The optional second argument is a file of 512 MiB to measure instead of a mount.
  */
 public final class MountBenchmark {
     private static final long SIZE = 512L << 20;
 
     private MountBenchmark() {}
 
-    /** Mounts, runs fio, prints a line for each job. */
+    /** Mounts the model, runs fio and prints one line for each job. */
     public static void main(String[] args) throws Exception {
         if (args.length > 1) {
             measure(Path.of(args[1]));
@@ -59,7 +59,7 @@ public final class MountBenchmark {
             result.at("/jobs/0/" + way + "/bw_bytes").asDouble() / (1 << 30));
     }
 
-    /** A model whose every call returns at once and moves nothing. */
+    /** A model whose calls return immediately and move no data. */
     private static final class NullModel implements RemoteModel {
         @Override
         public ModelFacts facts() {
@@ -69,40 +69,40 @@ public final class MountBenchmark {
         @Override
         public void pull(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
             Cancellation cancellation) {
-            // Moves nothing.
+            // Moves no data.
         }
 
         @Override
         public void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
             Cancellation cancellation) {
-            // Moves nothing.
+            // Moves no data.
         }
 
         @Override
         public void read(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
             Cancellation cancellation) {
-            // Moves nothing.
+            // Moves no data.
         }
 
         @Override
         public void write(long offset, DataMemory memory, long memoryOffset, long lengthBytes,
             Cancellation cancellation) {
-            // Moves nothing.
+            // Moves no data.
         }
 
         @Override
         public void synchronize(Cancellation cancellation) {
-            // There is nothing to wait for.
+            // Nothing to wait for: no data is moved.
         }
 
         @Override
         public void join() {
-            // There is no round.
+            // Nothing to do: the model has no rounds.
         }
 
         @Override
         public void leave() {
-            // There is no round.
+            // Nothing to do: the model has no rounds.
         }
 
         @Override
@@ -117,7 +117,7 @@ public final class MountBenchmark {
 
         @Override
         public void close() {
-            // There is nothing to free.
+            // Nothing to free: the model has no memory.
         }
     }
 }

@@ -9,7 +9,7 @@ import java.util.Comparator;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** A mount in a temporary directory, which is deleted after the test even if the test fails. */
+/** A mount in a temporary directory. The directory is deleted after the test, even if the test fails. */
 final class MountFixture {
     final MemoryModel model;
     final Path base;
@@ -20,7 +20,7 @@ final class MountFixture {
     MountFixture(long sizeBytes) throws IOException {
         model = new MemoryModel(sizeBytes);
         base = Files.createTempDirectory("modeldisk mount").toRealPath();
-        // Other users may enter: only the mount itself refuses them.
+        // Other users may enter this directory, so that only the mount can refuse them.
         Files.setPosixFilePermissions(base, PosixFilePermissions.fromString("rwxr-xr-x"));
         dir = Files.createDirectory(base.resolve("m"));
         shell = new Shell(dir);

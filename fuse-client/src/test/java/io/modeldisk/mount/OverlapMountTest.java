@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Learners in other processes with the overlap exchange. */
+/** Tests learners in other processes with the overlap exchange. */
 @Tag("mount")
 @Timeout(120)
 final class OverlapMountTest {
@@ -45,14 +45,14 @@ final class OverlapMountTest {
     }
 
     @Test
-    void pythonLearnerTrains() throws Exception {
+    void pythonLearnerTrainsWithTheOverlapExchange() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n" + OPEN
             + "for k in range(1, 7):\n"
             + "  assert os.pread(f, 8<<20, 0)==bytes([max(0, k-2)])*(8<<20), k\n"
             + "  " + WRITE
             + "  os.fsync(f)\n"
             + "P");
-        // close(2) has waited for the last push.
+        // The close(2) of the learner has waited for the last push.
         assertWholeGradients(6);
         JsonNode status = new ObjectMapper().readTree(fixture.shell.succeed("cat \"$DIR/status.json\""));
         assertThat(status.at("/mount/iterations").asInt()).isEqualTo(6);
@@ -75,9 +75,9 @@ final class OverlapMountTest {
             + "assert os.getxattr(f, 'user.modeldisk.staleness')==b'0.000'\n"
             + "assert float(os.getxattr(f, 'user.modeldisk.stall_ms'))>=0\n"
             + "for name in ['user.modeldisk.none', 'security.capability']:\n"
-            + "  try: os.getxattr(f, name); sys.exit('there')\n"
+            + "  try: os.getxattr(f, name); sys.exit('getxattr succeeded')\n"
             + "  except OSError as e: assert e.errno==errno.ENODATA, e\n"
-            + "try: os.setxattr(f, 'user.modeldisk.version', b'8'); sys.exit('set')\n"
+            + "try: os.setxattr(f, 'user.modeldisk.version', b'8'); sys.exit('setxattr succeeded')\n"
             + "except OSError as e: assert e.errno==errno.EOPNOTSUPP, e\n"
             + "assert os.listxattr(os.environ['DIR']+'/weights')==[]\n"
             + "assert os.listxattr(os.environ['DIR'])==[]\n"
@@ -85,7 +85,7 @@ final class OverlapMountTest {
     }
 
     @Test
-    void attributeLargerThanTheBufferFailsWithErange() throws Exception {
+    void getxattrFailsWithErangeWhenTheBufferIsTooSmall() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n" + OPEN
             + "import ctypes, errno\n"
             + "c=ctypes.CDLL(None, use_errno=True); b=ctypes.create_string_buffer(2)\n"
@@ -95,7 +95,7 @@ final class OverlapMountTest {
     }
 
     @Test
-    void traceHasThePhasesOfEachIteration() throws Exception {
+    void traceContainsThePhasesOfAnIteration() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n" + OPEN
             + "for k in range(5):\n  " + WRITE + "  os.fsync(f)\n"
             + "P");
@@ -111,19 +111,19 @@ final class OverlapMountTest {
     }
 
     @Test
-    void fsyncedGradientOfAKilledLearnerArrivesWholeAndTheRestIsDropped() throws Exception {
+    void killedLearnerLosesOnlyTheGradientAfterItsLastFsync() throws Exception {
         fixture.model.pushesWait(true);
         Process learner = learner(WRITE + "os.fsync(f)\nos.pwrite(f, b'\\1'*4096, 0)\nprint('x')\nsignal.pause()\n");
         assertThat(learner.getInputStream().read()).isEqualTo('x');
         learner.destroyForcibly();
         fixture.model.pushesWait(false);
-        await("the killed learner leaves", () -> fixture.model.calls.contains("leave"));
+        await("the killed learner has left", () -> fixture.model.calls.contains("leave"));
         assertWholeGradients(1);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"compute", "push", "pull", "stall"})
-    void learnerKilledInAnyPhaseIsReplacedByAnother(String phase) throws Exception {
+    void newLearnerTrainsAfterAnotherWasKilledInAnyPhase(String phase) throws Exception {
         fixture.model.pushesWait(phase.equals("push") || phase.equals("stall"));
         Process learner = learner(
             (phase.equals("compute") ? "" : WRITE + "os.fsync(f)\n") + (phase.equals("stall") ? WRITE : "")
@@ -136,7 +136,7 @@ final class OverlapMountTest {
         learner.destroyForcibly();
         fixture.model.pushesWait(false);
         fixture.model.pullsWait(false);
-        await("the killed learner leaves", () -> fixture.model.calls.contains("leave"));
+        await("the killed learner has left", () -> fixture.model.calls.contains("leave"));
         int pushed = phase.equals("compute") ? 0 : 1;
         fixture.shell.succeed("python3 - <<'P'\n" + OPEN
             + "assert os.pread(f, 8<<20, 0) in [bytes([v])*(8<<20) for v in (%d, 2)]\n".formatted(pushed)
@@ -146,22 +146,22 @@ final class OverlapMountTest {
     }
 
     @Test
-    void failedPushFailsTheNextFsyncAndCloseAndShowsInTheStatus() throws Exception {
+    void nextFsyncAndCloseAndStatusReportAFailedPush() throws Exception {
         fixture.model.failPushAfter(0);
         fixture.shell.succeed("python3 - <<'P'\n" + OPEN + WRITE + "os.fsync(f)\n" + WRITE
             + "import errno\n"
-            + "try: os.fsync(f); sys.exit('no error')\n"
+            + "try: os.fsync(f); sys.exit('fsync succeeded')\n"
             + "except OSError as e: assert e.errno==errno.EIO, e\n"
-            + "try: os.close(f); sys.exit('no error')\n"
+            + "try: os.close(f); sys.exit('close succeeded')\n"
             + "except OSError as e: assert e.errno==errno.EIO, e\n"
             + "P");
-        assertThat(fixture.shell.succeed("cat \"$DIR/status.json\"")).contains("shard 0 does not answer");
-        // Several pieces are in flight at a time: those beside the failed one have arrived and are not pushed again.
+        assertThat(fixture.shell.succeed("cat \"$DIR/status.json\"")).contains("shard 0 does not respond");
+        // Several pieces were in flight when one failed. The pieces that have arrived are not pushed again.
         assertThat(fixture.model.pushes).hasSizeLessThan(8).doesNotHaveDuplicates();
     }
 
     @Test
-    void closeOfTheMountPushesTheFsyncedGradient() throws Exception {
+    void closeOfTheMountPushesTheGradientOfTheLastFsync() throws Exception {
         Process learner = learner(WRITE + "os.fsync(f)\nprint('x')\nsignal.pause()\n");
         assertThat(learner.getInputStream().read()).isEqualTo('x');
         fixture.mount.close();

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/** Runs shell commands on a mount, each in bounded time. */
+/** Runs shell commands on a mount. Each command has a time limit. */
 final class Shell {
     private static final int BOUND_S = 60;
 
@@ -17,15 +17,15 @@ final class Shell {
         this.directory = directory;
     }
 
-    /** How a command ended. */
+    /** The exit status and the output of a command. */
     record Result(int status, String output) {}
 
-    /** Runs a command in bash; $DIR is the directory. */
+    /** Runs a command in bash. The variable DIR contains the directory of the mount. */
     Result run(String command) throws IOException, InterruptedException {
         return end(start(command));
     }
 
-    /** Runs a command that must succeed. */
+    /** Runs a command that must succeed. Returns its output. */
     String succeed(String command) throws IOException, InterruptedException {
         Result result = run(command);
         assertThat(result.status()).as(command + "\n" + result.output()).isZero();
@@ -35,14 +35,14 @@ final class Shell {
     Process start(String command) throws IOException {
         ProcessBuilder builder = new ProcessBuilder("bash", "-c", command).redirectErrorStream(true);
         builder.environment().put("DIR", directory.toString());
-        // Outside of the mount, which cannot be unmounted while a process works in it.
+        // The process runs outside of the mount, because a mount cannot be unmounted while it is a working directory.
         return builder.directory(Path.of("/").toFile()).start();
     }
 
     static Result end(Process process) throws IOException, InterruptedException {
         if (!process.waitFor(BOUND_S, TimeUnit.SECONDS)) {
             process.destroyForcibly();
-            throw new AssertionError("a command did not end within " + BOUND_S + " s");
+            throw new AssertionError("a command did not exit within " + BOUND_S + " s");
         }
         return new Result(process.exitValue(),
             new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8));

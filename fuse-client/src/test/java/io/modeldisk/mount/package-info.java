@@ -1,2 +1,2 @@
-/** Mounts over a model in memory. */
+/** Tests of mounts, over a model in memory. */
 package io.modeldisk.mount;

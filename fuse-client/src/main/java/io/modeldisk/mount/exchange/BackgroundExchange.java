@@ -20,15 +20,15 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Exchanges one buffer set at a time with the shards, on threads of its own: pushes its gradient, then pulls its weights when the
- * {@link Pacing} says so. The threads are alike: each takes the next step from {@link ExchangeProgress} and does it outside the
- * lock.
+ * Exchanges one buffer set at a time with the shards, in worker threads. Pushes the gradient, and pulls the weights when the
+ * {@link Pacing} allows a pull. Each worker gets the next step from {@link ExchangeProgress} and executes the step without
+ * holding the lock.
  *
- * <p>The sets of an {@link ExchangeJob} are lent: they belong to the exchange until it has ended. Thread-safe.
+ * <p>An exchange owns the buffer sets of its {@link ExchangeJob} until the exchange has ended. Thread-safe.
  */
 final class BackgroundExchange implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(BackgroundExchange.class);
-    // Two for the push, two for the pull.
+    // Two of the four workers can push while the other two pull.
     private static final int WORKERS = 4;
     private static final long CANCEL_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(3);
 
@@ -40,12 +40,12 @@ final class BackgroundExchange implements AutoCloseable {
     private final Cancellation pushCancellation = new Cancellation();
     private final Cancellation pullCancellation = new Cancellation();
     private final ReentrantLock lock = new ReentrantLock();
-    // Workers wait for the next step, callers for the end of a push or of the exchange.
+    // Workers wait on the condition work until a step can start. Callers wait on the condition ended.
     private final Condition work = lock.newCondition();
     private final Condition ended = lock.newCondition();
     private final Cancellation.Waiter wakeCallers = Cancellation.signalling(lock, ended);
 
-    // Guarded by the lock.
+    // Guarded by lock.
     private final ExchangeProgress progress;
     private final ExchangeTimes times;
     private ExchangeJob job;
@@ -67,15 +67,15 @@ final class BackgroundExchange implements AutoCloseable {
     }
 
     /**
-     * Begins an exchange.
+     * Starts an exchange.
      *
-     * @throws IllegalStateException if another has not ended, or this is closed
+     * @throws IllegalStateException if the previous exchange has not ended, or this object is closed
      */
     void start(ExchangeJob next) {
         lock.lock();
         try {
             if (!progress.hasEnded() || closed) {
-                throw new IllegalStateException(closed ? "the exchange is closed" : "another exchange has not ended");
+                throw new IllegalStateException(closed ? "the exchange is closed" : "the last exchange has not ended");
             }
             startWorkers();
             job = next;
@@ -104,18 +104,19 @@ final class BackgroundExchange implements AutoCloseable {
     }
 
     /**
-     * Waits until the exchange, if there is one, has ended. A pull that the scheduler has delayed starts at once.
+     * Waits until the current exchange has ended. Returns immediately if no exchange is in progress. A pull that the scheduler
+     * has delayed starts immediately.
      *
-     * @throws CancelledException if it was cancelled; the exchange goes on
+     * @throws CancelledException if the wait was cancelled; the exchange continues
      */
     void awaitEnd(Cancellation cancellation) throws InterruptedIOException {
         await(cancellation, progress::hasEnded, true);
     }
 
     /**
-     * Waits until the shards have the gradient, or the push has failed.
+     * Waits until the shards have received the gradient, or the push has failed.
      *
-     * @throws CancelledException if it was cancelled; the exchange goes on
+     * @throws CancelledException if the wait was cancelled; the exchange continues
      */
     void awaitPushed(Cancellation cancellation) throws InterruptedIOException {
         await(cancellation, () -> progress.push() == Push.ENDED, false);
@@ -128,7 +129,7 @@ final class BackgroundExchange implements AutoCloseable {
         try {
             while (!condition.getAsBoolean()) {
                 if (cancellation.isCancelled()) {
-                    throw new CancelledException("interrupted while waiting for an exchange with the shards");
+                    throw new CancelledException("the call was interrupted while it waited for the shards");
                 }
                 if (hurry && !learnerWaits) {
                     learnerWaits = true;
@@ -147,7 +148,7 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Takes the failure of the last exchange; null if it succeeded, or if its failure was taken before. */
+    /** Returns the failure of the last exchange once. Returns null if it succeeded or an earlier call returned the failure. */
     IOException takeFailure() {
         lock.lock();
         try {
@@ -159,7 +160,7 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** The failure of the last exchange; null if it succeeded. */
+    /** Returns the failure of the last exchange, or null if the exchange succeeded. */
     IOException failure() {
         lock.lock();
         try {
@@ -169,7 +170,7 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Cancels the pull; the push goes on. */
+    /** Cancels the pull. The push continues. */
     void cancelPull() {
         lock.lock();
         try {
@@ -193,7 +194,7 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Gives the sets back if no step is under way, and wakes all threads. Caller holds the lock. */
+    /** Gives the buffer sets back if no step is in progress, and wakes all threads. The caller holds lock. */
     private void exchangeStopped() {
         if (job != null && progress.hasEnded()) {
             job.giveBack();
@@ -203,9 +204,9 @@ final class BackgroundExchange implements AutoCloseable {
     }
 
     /**
-     * Cancels the pull and waits for the push; cancels the push after the timeout.
+     * Cancels the pull and waits until the push has completed. Cancels the push after the timeout.
      *
-     * @return false if the exchange does not end: the memory of its sets may still be in use
+     * @return whether the exchange has ended; if not, it may still use the memory of its buffer sets
      */
     boolean end(long pushTimeoutNs) {
         cancelPull();
@@ -231,7 +232,7 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Cancels the exchange and ends the threads. Bounded; the sets of an exchange that does not end stay lent. */
+    /** Cancels the exchange and stops the workers. An exchange that does not end in time keeps its buffer sets. */
     @Override
     public void close() {
         lock.lock();
@@ -244,7 +245,7 @@ final class BackgroundExchange implements AutoCloseable {
         end(0);
     }
 
-    /** Waits for the next step of a worker. Returns its job, or null after {@link #close}. */
+    /** Waits for the next step of a worker and stores it in {@code step}. Returns its job, or null after {@link #close}. */
     ExchangeJob awaitStep(Step step) throws InterruptedException {
         lock.lock();
         try {
@@ -288,7 +289,7 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** A worker has ended a step; {@code failed} is null if it succeeded. */
+    /** Records that a worker has ended a step. {@code failed} is null if the step succeeded. */
     void stepEnded(Step step, long pushedBytes, IOException failed) {
         lock.lock();
         try {
@@ -328,7 +329,7 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Keeps the first failure and cancels the pull, which is of no use any more. Caller holds the lock. */
+    /** Keeps the first failure and cancels the pull, because its weights would not be used. The caller holds lock. */
     private void stepFailed(Step step, IOException failed) {
         boolean isPush = step.kind == StepKind.PUSH || step.kind == StepKind.SYNCHRONIZE;
         if (step.kind != StepKind.OBSERVE && failure == null && (isPush || !pullCancelled)) {

@@ -6,9 +6,9 @@ import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 
 /**
- * Weights, a gradient, and which logical blocks of the gradient have been written.
+ * Buffers for weights and for a gradient, with marks for the logical blocks of the gradient that were written.
  *
- * <p>The set belongs to the learner, or is lent to an exchange. What its weights are:
+ * <p>The set belongs to the learner, or is lent to an exchange. The states of its weights:
  *
  * <pre>
  *         pullBegins             pullEnds
@@ -18,8 +18,9 @@ import java.io.IOException;
  *    └────────────────────────── lend ──────────┘
  * </pre>
  *
- * <p>NONE is a mixture of two pulls, or nothing. An exchange whose push fails leaves them OLD: whole, but of the pull before.
- * {@link #write} and {@link #written} are thread-safe, the rest is for the owner.
+ * <p>FRESH weights are from the last pull. OLD weights are complete, but from an earlier pull, for example after a failed push.
+ * In the state NONE, the weights are empty or a mixture of two pulls. {@link #write} and {@link #written} are thread-safe. Only
+ * the owner of the set may call the other methods.
  */
 final class BufferSet implements AutoCloseable {
     private enum Weights {
@@ -41,7 +42,7 @@ final class BufferSet implements AutoCloseable {
         this.dirty = new DirtyBlocks(bytes);
     }
 
-    /** Allocates the memory that is missing, of the kind that the datamover needs. */
+    /** Allocates the missing buffers, in memory that the datamover can use. */
     void allocate(RemoteModel model, boolean withGradient) throws IOException {
         if (weights == null) {
             weights = model.allocate(bytes);
@@ -59,31 +60,31 @@ final class BufferSet implements AutoCloseable {
         return gradient;
     }
 
-    /** Lends the set to an exchange. No read or write may be under way. */
+    /** Lends the set to an exchange. May be called only when no read or write is in progress. */
     void lend() {
         if (lent) {
-            throw new IllegalStateException("the buffer set belongs to an exchange already");
+            throw new IllegalStateException("the buffer set already belongs to an exchange");
         }
         become(state == Weights.FRESH ? Weights.OLD : state);
         lent = true;
     }
 
-    /** The exchange has ended; does nothing if the set is not lent. */
+    /** Returns the set from an exchange to the learner. Does nothing if the set is not lent. */
     void giveBack() {
         lent = false;
     }
 
-    /** Whether the set belongs to an exchange. */
+    /** Returns whether the set is lent to an exchange. */
     boolean isLent() {
         return lent;
     }
 
-    /** Whether the weights may be read: they are of one pull, and no exchange changes them. */
+    /** Returns whether the weights may be read: they are from one pull, and no exchange changes them. */
     boolean isReadable() {
         return !lent && state != Weights.NONE;
     }
 
-    /** Whether the weights were pulled since the set was lent last. */
+    /** Returns whether the weights were pulled after the set was last lent. */
     boolean isFresh() {
         return state == Weights.FRESH;
     }
@@ -95,32 +96,32 @@ final class BufferSet implements AutoCloseable {
             case FRESH -> state == Weights.NONE;
         };
         if (!allowed) {
-            throw new IllegalStateException("weights that are " + state + " cannot become " + next);
+            throw new IllegalStateException("weights in state " + state + " cannot change to " + next);
         }
         state = next;
     }
 
-    /** Takes a part of the gradient. */
+    /** Copies a range of the gradient into the buffer and marks its blocks as written. */
     void write(long offset, int lengthBytes, DataMemory from, long fromOffset) {
         Memories.copy(from, fromOffset, gradient, offset, lengthBytes);
         dirty.mark(offset, lengthBytes);
     }
 
-    /** A part of the gradient was written in place. */
+    /** Marks the blocks of a range that the learner has written directly into the gradient buffer. */
     void written(long offset, long lengthBytes) {
         dirty.mark(offset, lengthBytes);
     }
 
-    /** Whether any of the gradient was written and not pushed. */
+    /** Returns whether a block of the gradient was written and not yet pushed. */
     boolean isDirty() {
         return dirty.nextDirty(0) >= 0;
     }
 
     /**
-     * Pushes the dirty blocks of a range and clears each piece that the shards have, so that nothing is pushed twice. Several
-     * threads may push ranges of multiples of 256 KiB: {@link DirtyBlocks} keeps that many in one word.
+     * Pushes the dirty blocks of a range. Clears each piece after its push, so that no piece is pushed twice. Several threads may
+     * push different ranges that start at multiples of 256 KiB, because {@link DirtyBlocks} has one word for each 256 KiB.
      *
-     * @return how many bytes were pushed
+     * @return the number of bytes that were pushed
      */
     long push(RemoteModel model, long offset, long end, Cancellation cancellation) throws IOException {
         long pushed = 0;
@@ -136,7 +137,7 @@ final class BufferSet implements AutoCloseable {
         return pushed;
     }
 
-    /** Waits until everything that was pushed has been aggregated. */
+    /** Waits until the shards have aggregated all pushed blocks. */
     void synchronize(RemoteModel model, Cancellation cancellation) throws IOException {
         if (unsynchronized) {
             model.synchronize(cancellation);
@@ -144,7 +145,7 @@ final class BufferSet implements AutoCloseable {
         }
     }
 
-    /** Drops the gradient; answers how many bytes of it had not been pushed. */
+    /** Discards the gradient. Returns the number of bytes that were written and not pushed. */
     long drop() {
         long dropped = 0;
         for (long from = dirty.nextDirty(0); from >= 0; from = dirty.nextDirty(from)) {
@@ -156,42 +157,42 @@ final class BufferSet implements AutoCloseable {
         return dropped;
     }
 
-    /** The gradient outside dirty blocks is always zero, so that a partly written block can be pushed as a whole. */
+    /** Sets a range of the gradient to zero and clears its marks, so that a partly written block can be pushed as a whole. */
     private void clear(long from, long length) {
         Memories.zero(gradient, from, length);
         dirty.clear(from, length);
     }
 
-    /** A pull into the weights begins. */
+    /** Records that a pull into the weights begins. */
     void pullBegins(long nowNs, long versionNow) {
         become(Weights.NONE);
         pulledAtNs = nowNs;
         version = versionNow;
     }
 
-    /** The pull has filled the weights. */
+    /** Records that the pull has completed. */
     void pullEnds() {
         become(Weights.FRESH);
     }
 
-    /** Copies the weights of another set, which were pulled just before. */
+    /** Copies the weights of another set, with their time and version. */
     void copyWeights(BufferSet from) {
         pullBegins(from.pulledAtNs, from.version);
         Memories.copy(from.weights, 0, weights, 0, bytes);
         pullEnds();
     }
 
-    /** The weights must be pulled again before they are used. */
+    /** Marks the weights as unusable until the next pull. */
     void discard() {
         become(Weights.NONE);
     }
 
-    /** When the pull of the weights began: no weight is older. 0 before the first pull. */
+    /** Returns the time when the pull of the weights began, or 0 before the first pull. No weight is older. */
     long pulledAtNs() {
         return pulledAtNs;
     }
 
-    /** The version that every block had at least when it was pulled, or {@link VersionProbe#UNKNOWN}. */
+    /** Returns the minimum version of all blocks when they were pulled, or {@link VersionProbe#UNKNOWN}. */
     long version() {
         return version;
     }

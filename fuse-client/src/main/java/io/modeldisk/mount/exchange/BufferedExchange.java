@@ -12,14 +12,14 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Weights and gradient in local buffer sets, which a {@link BackgroundExchange} exchanges with the shards. Reads and writes use
- * the active set, and wait while it is lent to an exchange.
+ * An exchange with local buffer sets for weights and gradients. A {@link BackgroundExchange} exchanges the sets with the shards.
+ * Reads and writes use the active set. They wait while the active set is lent to an exchange.
  *
- * <p><b>Interrupts.</b> A request that is interrupted stops waiting, and its exchange goes on; the same request, repeated,
- * waits for the same exchange. An open only starts the pull of the weights; the first read waits for it.
+ * <p><b>Interrupts.</b> An interrupted request stops waiting, but its exchange continues. If the process repeats the request,
+ * the new request waits for the same exchange. An open only starts the pull of the weights. The first read waits for this pull.
  */
 abstract class BufferedExchange implements LocalExchange {
-    /** How long the last push of a learner may continue after the learner has closed the model. */
+    /** The maximum time that the last push of a learner continues after the learner has closed the model. */
     static final long DRAIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
 
     private static final Logger LOG = LogManager.getLogger(BufferedExchange.class);
@@ -29,20 +29,20 @@ abstract class BufferedExchange implements LocalExchange {
     protected final IterationTrace trace;
     protected final ExchangeCounters counters;
     protected final BackgroundExchange background;
-    // Only one open, fsync or close at a time.
+    // One open, fsync or close at a time holds this lock.
     protected final CancellableLock turn = new CancellableLock();
 
-    /** Changes under the turn and under {@link #sets}, held alone. */
+    /** The set that reads and writes use. Changes only while the locks turn and {@link #sets} are held exclusively. */
     protected volatile BufferSet active;
 
-    // Guarded by the turn.
+    // Guarded by the lock turn.
     protected boolean learning;
     protected long iteration = 1;
     protected long computingSinceNs;
 
-    // Reads and writes share it; it is held alone to lend or replace the active set.
+    // Held shared by reads and writes. Held exclusively by a thread that lends or replaces the active set.
     private final CancellableLock sets = new CancellableLock();
-    // Whether an interrupted request has left an exchange of the active set; guarded by the turn.
+    // Whether an interrupted request has left an exchange of the active set in progress. Guarded by the lock turn.
     private boolean left;
     // Whether the active set was read or written after its last exchange.
     private volatile boolean touched;
@@ -60,7 +60,7 @@ abstract class BufferedExchange implements LocalExchange {
     public void prepare(boolean learner, Cancellation cancellation) throws IOException {
         long mine = turn.lockExclusive(cancellation);
         try {
-            // The last open may have started a pull that nobody needs any more.
+            // The last open may have started a pull that is no longer needed.
             background.cancelPull();
             background.awaitEnd(cancellation);
             left = false;
@@ -79,12 +79,12 @@ abstract class BufferedExchange implements LocalExchange {
         }
     }
 
-    /** Allocates the set that receives the same weights as the active one when a learner opens; null if there is none. */
+    /** Allocates the second set, which receives a copy of the weights at an open. Returns null if the scheme has only one set. */
     protected BufferSet allocateSecond() throws IOException {
         return null;
     }
 
-    /** The learner begins to compute. Caller has the turn. */
+    /** Records that the learner begins to compute. The caller holds the lock turn. */
     protected void computationBegins() {
         computingSinceNs = trace.clock().nanoTime();
     }
@@ -99,7 +99,7 @@ abstract class BufferedExchange implements LocalExchange {
         }
     }
 
-    /** Makes another set the active one; answers the one before. Caller has the turn. */
+    /** Makes another set the active set. Returns the previous active set. The caller holds the lock turn. */
     protected final BufferSet replaceActive(BufferSet next, Cancellation cancellation) throws IOException {
         long stamp = sets.lockExclusive(cancellation);
         try {
@@ -187,8 +187,8 @@ abstract class BufferedExchange implements LocalExchange {
     }
 
     /**
-     * Exchanges the active set and waits for the end. After an interrupt it waits for the exchange that the interrupted request
-     * has left, unless the learner has gone on since. Caller has the turn.
+     * Exchanges the active set and waits until the exchange has ended. If an interrupted request has left an exchange in progress
+     * and the learner has not used the set since, waits for that exchange instead. The caller holds the lock turn.
      *
      * @param pushes whether the gradient is pushed before the weights are pulled
      */
@@ -208,7 +208,7 @@ abstract class BufferedExchange implements LocalExchange {
         }
     }
 
-    /** Whether an exchange of the active set repeats one whose request was interrupted. Caller has the turn. */
+    /** Returns whether this request repeats an interrupted request and can use its exchange. The caller holds the lock turn. */
     protected final boolean repeatsInterrupted() {
         return left && !touched;
     }
@@ -217,7 +217,7 @@ abstract class BufferedExchange implements LocalExchange {
     public final void refresh(Cancellation cancellation) throws IOException {
         long mine = turn.lockExclusive(cancellation);
         try {
-            // The weights of a learner change at its own fsync only.
+            // The weights of a learner change only at its own fsync.
             if (!learning) {
                 exchangeActive(false, cancellation);
             }
@@ -226,13 +226,13 @@ abstract class BufferedExchange implements LocalExchange {
         }
     }
 
-    /** The learner has called fsync at this time. Caller has the turn. */
+    /** Records that the learner called fsync at this time. The caller holds the lock turn. */
     protected final void computationEnded(long nowNs) {
         trace.add(Phase.COMPUTE, iteration, computingSinceNs, nowNs);
         computingSinceNs = nowNs;
     }
 
-    /** An fsync that has waited since this time succeeds. Caller has the turn. */
+    /** Records that an fsync succeeds after it has waited since this time. The caller holds the lock turn. */
     protected final void iterationEnded(long stalledSinceNs, boolean pushed) {
         long nowNs = trace.clock().nanoTime();
         trace.add(Phase.STALL, iteration, stalledSinceNs, nowNs);
@@ -249,7 +249,7 @@ abstract class BufferedExchange implements LocalExchange {
             learning = false;
             left = false;
             if (!background.end(DRAIN_TIMEOUT_NS)) {
-                LOG.error("the last exchange of a closed learner does not end: its buffers are allocated again");
+                LOG.error("the last exchange of a learner does not end after close; the mount allocates new buffers");
             }
             long stamp = sets.lockExclusive();
             try {
@@ -263,8 +263,8 @@ abstract class BufferedExchange implements LocalExchange {
     }
 
     /**
-     * The learner has closed the model. A set that is still lent must not be used again. Caller has the turn, and the active
-     * set alone.
+     * Discards the gradient of a learner that has closed the model. Replaces a set that is still lent, because it must not be
+     * used again. The caller holds the locks turn and sets.
      */
     protected void learnerGone() {
         if (active.isLent()) {
@@ -272,7 +272,7 @@ abstract class BufferedExchange implements LocalExchange {
         }
         long droppedBytes = active.drop();
         if (droppedBytes > 0) {
-            LOG.warn("a learner closed the model without fsync: {} bytes of gradient are dropped", droppedBytes);
+            LOG.warn("a learner closed the model without fsync: {} bytes of its gradient are lost", droppedBytes);
         }
     }
 
@@ -304,15 +304,15 @@ abstract class BufferedExchange implements LocalExchange {
         }
     }
 
-    /** Frees the memory of the sets. Caller has the turn, and the active set alone. */
+    /** Frees the memory of the sets. The caller holds the locks turn and sets. */
     protected void closeSets() {
         close(active);
     }
 
-    /** Frees the memory of a set, unless an exchange still uses it. */
+    /** Frees the memory of a set unless an exchange still uses the set. */
     protected static void close(BufferSet set) {
         if (set.isLent()) {
-            LOG.error("the last exchange does not end: the memory of its buffers is not freed");
+            LOG.error("the last exchange does not end; the memory of its buffers is not freed");
         } else {
             set.close();
         }

@@ -8,8 +8,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.StampedLock;
 
 /**
- * A shared and exclusive lock whose wait ends when the request that waits is cancelled. A thread that waits for it alone goes
- * before threads that want to share it. Not reentrant. Allocates nothing. Thread-safe.
+ * A lock that threads hold shared or exclusively. A thread stops waiting when its request is cancelled. A thread that waits for
+ * exclusive access goes before later threads that want shared access. Not reentrant. Allocates no memory. Thread-safe.
  */
 public final class CancellableLock {
     private final StampedLock lock = new StampedLock();
@@ -17,29 +17,29 @@ public final class CancellableLock {
     private final Condition unlocked = queue.newCondition();
     private final Cancellation.Waiter wakeWaiting = Cancellation.signalling(queue, unlocked);
 
-    // Changed under the queue's lock. A thread announces itself here before it tries the lock for the last time, and unlock looks
-    // here after it has unlocked: so one of them sees the other, and no wake-up is lost.
+    // Writes of both counters are guarded by queue. A thread counts itself before its last attempt to lock. unlock reads the
+    // counter after it has unlocked. So either the attempt succeeds or unlock wakes the thread.
     private volatile int waiting;
     private volatile int waitingExclusive;
 
-    /** Locks it together with other sharers; the result is for {@link #unlock}. */
+    /** Acquires the lock for shared access. Returns the stamp for {@link #unlock}. */
     public long lockShared(Cancellation cancellation) throws InterruptedIOException {
         long stamp = waitingExclusive == 0 ? lock.tryReadLock() : 0;
         return stamp != 0 ? stamp : await(false, cancellation);
     }
 
-    /** Locks it alone; the result is for {@link #unlock}. */
+    /** Acquires the lock for exclusive access. Returns the stamp for {@link #unlock}. */
     public long lockExclusive(Cancellation cancellation) throws InterruptedIOException {
         long stamp = lock.tryWriteLock();
         return stamp != 0 ? stamp : await(true, cancellation);
     }
 
-    /** Locks it alone; nothing ends the wait early. */
+    /** Acquires the lock for exclusive access. The wait cannot be cancelled. Returns the stamp for {@link #unlock}. */
     public long lockExclusive() {
         return lock.writeLock();
     }
 
-    /** Unlocks it. */
+    /** Releases the lock. */
     public void unlock(long stamp) {
         lock.unlock(stamp);
         if (waiting > 0) {
@@ -55,7 +55,7 @@ public final class CancellableLock {
             long stamp = tryLock(exclusive);
             while (stamp == 0) {
                 if (cancellation.isCancelled()) {
-                    throw new CancelledException("interrupted while waiting for another request on the same file");
+                    throw new CancelledException("the call was interrupted while it waited for another request");
                 }
                 unlocked.await();
                 stamp = tryLock(exclusive);
@@ -68,7 +68,7 @@ public final class CancellableLock {
         } finally {
             count(exclusive, -1);
             if (exclusive) {
-                // Sharers have waited behind this thread; if it was cancelled, nobody else wakes them.
+                // Threads that want shared access wait behind this thread. If this thread was cancelled, it must wake them.
                 unlocked.signalAll();
             }
             queue.unlock();

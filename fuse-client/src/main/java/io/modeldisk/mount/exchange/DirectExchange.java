@@ -8,7 +8,7 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 
-/** Each read pulls and each write pushes, in the memory of the request: there is no local copy. */
+/** An exchange without local buffers: each read pulls and each write pushes, in the memory of the request. */
 final class DirectExchange implements Exchange {
     private final RemoteModel model;
     private final long sizeBytes;
@@ -24,7 +24,7 @@ final class DirectExchange implements Exchange {
 
     @Override
     public void prepare(boolean learner, Cancellation cancellation) {
-        // There is no local copy.
+        // Nothing to prepare: there are no local buffers.
     }
 
     @Override
@@ -42,7 +42,7 @@ final class DirectExchange implements Exchange {
         request.reply(request.memory(), request.memoryOffset() + offset - start, lengthBytes);
     }
 
-    /** A push takes whole logical blocks: the kernel may have split a write of scattered memory within one. */
+    /** Rounds a write down to whole logical blocks, because the kernel may split a write from scattered memory within a block. */
     @Override
     public int writable(long offset, int lengthBytes) {
         long end = offset + lengthBytes;
@@ -54,9 +54,9 @@ final class DirectExchange implements Exchange {
     public void write(long offset, int lengthBytes, DataRequest request) throws IOException {
         boolean toTheEnd = offset + lengthBytes == sizeBytes;
         if (!LogicalBlocks.isAligned(offset) || !LogicalBlocks.isAligned(lengthBytes) && !toTheEnd) {
-            throw new ErrnoException(Errno.EINVAL, "a push of " + lengthBytes + " bytes at " + offset
-                + " in the direct exchange must start at a multiple of 4096, and have at least 4096 bytes or reach the end of the"
-                + " model; use the sync exchange for other writes");
+            throw new ErrnoException(Errno.EINVAL, "a write of " + lengthBytes + " bytes at " + offset
+                + " is not possible with the direct exchange: it must start at a multiple of 4096, and have at least"
+                + " 4096 bytes or reach the end of the model; use the sync exchange for other writes");
         }
         long bytes = LogicalBlocks.up(lengthBytes);
         if (bytes > lengthBytes) {
@@ -90,12 +90,12 @@ final class DirectExchange implements Exchange {
 
     @Override
     public void refresh(Cancellation cancellation) {
-        // Every read pulls.
+        // Nothing to do: every read pulls.
     }
 
     @Override
     public void flush(Cancellation cancellation) {
-        // A write has returned only when the shards had its gradient.
+        // Nothing to do: a write returns only after the shards have received its gradient.
     }
 
     @Override
@@ -115,6 +115,6 @@ final class DirectExchange implements Exchange {
 
     @Override
     public void close() {
-        // It holds no memory.
+        // Nothing to free: there are no local buffers.
     }
 }

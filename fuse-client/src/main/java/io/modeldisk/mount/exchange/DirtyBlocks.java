@@ -4,8 +4,8 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Which logical blocks of the gradient have been written: one bit each, 64 in a word. Marking is thread-safe. Threads that clear
- * must work on different words, while nobody marks.
+ * A bit map of the logical blocks of the gradient that were written, with 64 blocks in a word. Several threads may mark blocks at
+ * the same time. Threads that clear blocks must use different words, and no thread may mark blocks meanwhile.
  */
 final class DirtyBlocks {
     private static final int BLOCK_BYTES = LogicalBlock.BYTES;
@@ -30,7 +30,7 @@ final class DirtyBlocks {
         }
     }
 
-    /** Unmarks the logical blocks of an aligned range. */
+    /** Clears the marks of the logical blocks of an aligned range. */
     void clear(long offset, long lengthBytes) {
         long last = (offset + lengthBytes) / BLOCK_BYTES - 1;
         for (long block = offset / BLOCK_BYTES; block <= last; block = (block | 63) + 1) {
@@ -39,13 +39,13 @@ final class DirtyBlocks {
         }
     }
 
-    /** The offset of the first dirty logical block at or after this offset, or -1. */
+    /** Returns the offset of the first dirty logical block at or after this offset, or -1 if there is none. */
     long nextDirty(long offset) {
         long block = next(offset / BLOCK_BYTES, 0);
         return block < blocks ? block * BLOCK_BYTES : -1;
     }
 
-    /** The offset of the first clean logical block at or after this offset, or the end of the last. */
+    /** Returns the offset of the first clean logical block at or after this offset, or the end of the last block. */
     long nextClean(long offset) {
         return Math.min(blocks, next(offset / BLOCK_BYTES, -1)) * BLOCK_BYTES;
     }
@@ -62,7 +62,7 @@ final class DirtyBlocks {
         return blocks;
     }
 
-    /** The bits from one block to another of the same word. */
+    /** Returns a mask with the bits of a range of blocks within one word. */
     private static long bits(long first, long last) {
         return -1L << first & -1L >>> 63 - last;
     }

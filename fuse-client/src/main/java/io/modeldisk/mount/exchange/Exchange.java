@@ -7,67 +7,67 @@ import java.io.IOException;
 import java.util.Optional;
 
 /**
- * Moves weights and gradients between a learner and the shards. Offsets are in bytes of the model; ranges lie
+ * Moves weights and gradients between a learner and the shards. Offsets are in bytes from the start of the model. Ranges lie
  * within its size. Thread-safe: requests run concurrently.
  */
 public interface Exchange extends AutoCloseable {
     /**
-     * Starts to pull the weights, for which the first read waits, and allocates the buffers. Called before the first open file
-     * of any kind, and before the first that is writable.
+     * Allocates the buffers and starts to pull the weights. The first read waits for this pull. Is called at the first open of
+     * the model, and at its first open for writing.
      *
-     * @param learner whether writes will follow
-     * @throws IOException if there is not enough memory, or it was cancelled
+     * @param learner whether the model is opened for writing
+     * @throws IOException if the memory is too small, or the call was cancelled
      */
     void prepare(boolean learner, Cancellation cancellation) throws IOException;
 
-    /** Answers a read with weights; returns when they are no longer used. */
+    /** Replies to a read with weights. Returns when the reply no longer uses the weights. */
     void read(long offset, int lengthBytes, DataRequest request) throws IOException;
 
     /**
-     * How many bytes of a write can be taken at once; if fewer than all, write(2) is short and the process writes the rest.
-     * Default: all.
+     * Returns the number of bytes of a write that the exchange can accept in one call. If the number is smaller than the length,
+     * write(2) is short and the process writes the rest. Default: the length.
      */
     default int writable(long offset, int lengthBytes) {
         return lengthBytes;
     }
 
-    /** Takes the gradient at the start of the request's memory, all of it or none; a range of {@link #writable}. */
+    /** Accepts the gradient at the start of the request's memory. The range must be one that {@link #writable} has returned. */
     void write(long offset, int lengthBytes, DataRequest request) throws IOException;
 
     /**
-     * Ends the learner's iteration: fsync. After an interrupt the exchange with the shards goes on, and the same call,
-     * repeated, waits for it.
+     * Ends the iteration of the learner, for an fsync(2). After an interrupt, the exchange with the shards continues. A repeated
+     * call waits for this exchange.
      */
     void synchronize(Cancellation cancellation) throws IOException;
 
     /**
-     * fsync of a file that is open for reading: pulls the weights again. Does nothing while there is a learner: its own fsync
-     * does.
+     * Pulls the weights again, for an fsync(2) of a file that is open for reading. Does nothing while there is a learner, because
+     * the fsync of the learner pulls the weights.
      */
     void refresh(Cancellation cancellation) throws IOException;
 
     /**
-     * A learner has closed a descriptor: waits until the shards have the gradient of its last fsync.
+     * Waits until the shards have received the gradient of the last fsync, for a close(2) by the learner.
      *
-     * @throws IOException if they do not get it: the answer to close(2)
+     * @throws IOException if the push has failed; close(2) then fails
      */
     void flush(Cancellation cancellation) throws IOException;
 
-    /** The learner has closed the model or died: gradient that it wrote and did not fsync is dropped, never pushed. */
+    /** Discards the gradient after the last fsync, because the learner has closed the model or died. */
     void abandon();
 
-    /** Version and age of the weights that a read returns now. */
+    /** Returns the version and the age of the weights that a read returns now. */
     WeightsInUse weightsInUse();
 
-    /** The forecast of the next iteration; empty if the scheme makes none. */
+    /** Returns the forecast of the next iteration, or empty if the exchange scheme has no forecast. */
     default Optional<PullScheduler.Forecast> forecast() {
         return Optional.empty();
     }
 
-    /** How much has moved, and how long that took. */
+    /** Returns the counters of the moved bytes and of the time for these moves. */
     ExchangeCounters counters();
 
-    /** Frees its memory. No other call may be under way or follow. */
+    /** Frees the memory. May be called only when no other call is in progress. No call may follow. */
     @Override
     void close();
 }

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.DoubleAdder;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What an exchange has moved, and how long that took. {@link io.modeldisk.platform.metrics.Metric} declares each value for the
- * status. Thread-safe.
+ * The counters of the bytes that an exchange has moved, and of the time for these moves.
+ * {@link io.modeldisk.platform.metrics.Metric} declares the name of each value in the status. Thread-safe.
  */
 public final class ExchangeCounters {
     private final LongAdder pushedBytes = new LongAdder();
@@ -48,26 +48,26 @@ public final class ExchangeCounters {
         }
     }
 
-    /** The learner has waited in fsync for this long. */
+    /** Records the time that the learner waited in an fsync. */
     void stalled(long durationNs) {
         stallNs.add(durationNs);
         lastStallNs = durationNs;
     }
 
-    /** A pull was delayed for this long, or 0. */
+    /** Records the delay of a pull, which may be 0. */
     void bubble(long durationNs) {
         bubbleNs.add(durationNs);
         bubbles.increment();
         lastBubbleNs = durationNs;
     }
 
-    /** The learner has begun to compute on weights of this age. */
+    /** Records the age of the weights when the learner begins to compute on them. */
     void age(long durationNs) {
         ageNs.add(durationNs);
         ages.increment();
     }
 
-    /** The learner has begun to compute on weights that lag behind by this many rounds. */
+    /** Records the number of rounds by which weights are outdated when the learner begins to compute on them. */
     void staleness(double rounds) {
         staleness.add(rounds);
         stalenesses.increment();
@@ -78,82 +78,82 @@ public final class ExchangeCounters {
         lastError = String.valueOf(e.getMessage());
     }
 
-    /** The bytes of gradient that the shards have taken. */
+    /** Returns the number of gradient bytes that the shards have accepted. */
     public long pushedBytes() {
         return pushedBytes.sum();
     }
 
-    /** The bytes of weights that the shards have returned. */
+    /** Returns the number of weight bytes that the shards have sent. */
     public long pulledBytes() {
         return pulledBytes.sum();
     }
 
-    /** How many iterations have ended: fsyncs that had something to push and succeeded. */
+    /** Returns the number of iterations: successful fsyncs that had a gradient to push. */
     public long iterations() {
         return iterations.sum();
     }
 
-    /** How long the last push took. */
+    /** Returns the duration of the last push in milliseconds. */
     public double lastPushMs() {
         return ms(lastPushNs);
     }
 
-    /** How long the last pull took. */
+    /** Returns the duration of the last pull in milliseconds. */
     public double lastPullMs() {
         return ms(lastPullNs);
     }
 
-    /** How long the last successful fsync took. */
+    /** Returns the duration of the last successful fsync in milliseconds. */
     public double lastSynchronizeMs() {
         return ms(lastSynchronizeNs);
     }
 
-    /** How long the learner has waited in fsync since the start. */
+    /** Returns the total time in milliseconds that the learner has waited in fsync. */
     public double stallMs() {
         return ms(stallNs.sum());
     }
 
-    /** How long the learner waited in the last fsync. */
+    /** Returns the time in milliseconds that the learner waited in the last fsync. */
     public double lastStallMs() {
         return ms(lastStallNs);
     }
 
-    /** How long the last pull was delayed. */
+    /** Returns the delay of the last pull in milliseconds. */
     public double lastBubbleMs() {
         return ms(lastBubbleNs);
     }
 
-    /** The mean delay of all pulls. */
+    /** Returns the mean delay of all pulls in milliseconds. */
     public double meanBubbleMs() {
         return ms(bubbleNs.sum()) / Math.max(1, bubbles.sum());
     }
 
-    /** The age of the weights when the learner began to compute on them, mean of all iterations. */
+    /** Returns the mean age in milliseconds of the weights when the learner began to compute on them. */
     public double meanAgeMs() {
         return ms(ageNs.sum()) / Math.max(1, ages.sum());
     }
 
-    /** The rounds by which the last weights lagged behind when the learner began to compute on them; NaN if unknown. */
+    /** Returns the rounds by which the last weights were outdated when the learner began to use them; NaN if unknown. */
     public double lastStaleness() {
         return lastStaleness;
     }
 
-    /** The mean of all stalenesses that are known; NaN if none is known. */
+    /** Returns the mean number of rounds by which weights were outdated; NaN if no number is known. */
     public double meanStaleness() {
         return stalenesses.sum() == 0 ? Double.NaN : staleness.sum() / stalenesses.sum();
     }
 
-    /** The mean rate of all pushes, in 10<sup>9</sup> bytes per second of pushing; 0 before the first push. */
+    /** Returns the mean rate of all pushes, in 10<sup>9</sup> bytes per second of pushing; 0 before the first push. */
     public double pushGbPerSecond() {
         return (double) pushedBytes.sum() / Math.max(1, pushNs.sum());
     }
 
-    /** The mean rate of all pulls, in 10<sup>9</sup> bytes per second of pulling; 0 before the first pull. */
+    /** Returns the mean rate of all pulls, in 10<sup>9</sup> bytes per second of pulling; 0 before the first pull. */
     public double pullGbPerSecond() {
         return (double) pulledBytes.sum() / Math.max(1, pullNs.sum());
     }
 
-    /** The message of the last failure; empty if there was none. */
+    /** Returns the message of the last failure, or an empty text if no call has failed. */
     public String lastError() {
         return lastError;
     }

@@ -1,20 +1,20 @@
 package io.modeldisk.mount.exchange;
 
 /**
- * One exchange: what to push and to pull.
+ * One exchange of buffer sets with the shards.
  *
  * @param set the set to exchange, which the caller has lent
- * @param iteration the number of the iteration whose gradient is pushed; 0 if the weights are only pulled
+ * @param iteration the number of the iteration whose gradient is pushed; 0 if no gradient is pushed
  * @param versionInUse the version of the weights that the learner uses during the exchange
- * @param copy a second set that was lent, which receives the same weights; or null
+ * @param copy a second lent set that receives the same weights, or null
  */
 record ExchangeJob(BufferSet set, long iteration, long versionInUse, BufferSet copy) {
-    /** Pushes the gradient of an iteration, then pulls. */
+    /** Returns a job that pushes the gradient of an iteration and then pulls weights. */
     static ExchangeJob exchange(BufferSet set, long iteration, long versionInUse) {
         return new ExchangeJob(set, iteration, versionInUse, null);
     }
 
-    /** Pulls into one set, and into a second one if it is not null. */
+    /** Returns a job that pulls weights into one set, and copies them into a second set if it is not null. */
     static ExchangeJob pull(BufferSet set, BufferSet copy) {
         return new ExchangeJob(set, 0, VersionProbe.UNKNOWN, copy);
     }
@@ -23,7 +23,7 @@ record ExchangeJob(BufferSet set, long iteration, long versionInUse, BufferSet c
         return iteration > 0;
     }
 
-    /** The exchange has ended. */
+    /** Returns the sets to the learner after the exchange has ended. */
     void giveBack() {
         set.giveBack();
         if (copy != null) {

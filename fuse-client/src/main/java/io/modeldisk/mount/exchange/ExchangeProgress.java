@@ -3,20 +3,21 @@ package io.modeldisk.mount.exchange;
 import java.util.Arrays;
 
 /**
- * How far one exchange is, and which step comes next. The push and the pull are cut into pieces; a piece is pulled after its own
- * gradient was pushed, also while the push goes on, so that the weights are the same as if the push had ended before the pull.
+ * The progress of one exchange, which determines the next step. The push and the pull are divided into pieces. A piece is pulled
+ * only after its own gradient was pushed, but the push of later pieces may continue meanwhile. So the weights are the same as if
+ * the whole push had completed before the pull.
  *
  * <pre>
  * push:  MOVING ── all pieces pushed ──> SYNCHRONIZING ── aggregated, or failed ──> ENDED
- *           └───── a piece failed ──> STOPPING ── no piece under way ─────────────────^
+ *           └───── a piece failed ──> STOPPING ── no piece in flight ─────────────────^
  *
- * pull:  WAITING ── its time has come ──> BEGINNING ──> MOVING ── all pieces pulled ──> COPYING ──> ENDED
- *           │                                 └───────────┴── stopped ──> STOPPING ── none under way ──^
+ * pull:  WAITING ─── the pull is due ───> BEGINNING ──> MOVING ── all pieces pulled ──> COPYING ──> ENDED
+ *           │                                 └───────────┴── stopped ──> STOPPING ── none in flight ──^
  *           └── stopped ───────────────────────────────────────────────────────────────────────────────^
  * </pre>
  *
- * <p>The pull is stopped when a step of the push or of the pull fails, and when the exchange is cancelled. COPYING lasts no time
- * for a job without a copy. Not thread-safe: {@link BackgroundExchange} guards it with its lock.
+ * <p>The pull is stopped when a step of the push or of the pull fails, and when the exchange is cancelled. A job without a
+ * copy skips COPYING. Not thread-safe: {@link BackgroundExchange} calls this class under its lock.
  */
 final class ExchangeProgress {
     /** The states of the push. */
@@ -29,18 +30,18 @@ final class ExchangeProgress {
         WAITING, BEGINNING, MOVING, COPYING, STOPPING, ENDED
     }
 
-    /** The kinds of steps. A worker does a step outside the lock. */
+    /** The kinds of steps. A worker executes a step without holding the lock of the exchange. */
     enum StepKind {
         PUSH, SYNCHRONIZE, BEGIN_PULL, PULL, COPY, OBSERVE
     }
 
-    /** One step; each worker has one and uses it again. */
+    /** One step of an exchange. Each worker has one object and reuses it. */
     static final class Step {
         StepKind kind;
         /** The range of a piece, in bytes. */
         long from;
         long end;
-        /** For BEGIN_PULL: when it began, and whether the shards had the whole gradient then. */
+        /** For BEGIN_PULL: the time when it began, and whether the shards had received the whole gradient then. */
         long startedNs;
         boolean pushed;
 
@@ -51,11 +52,11 @@ final class ExchangeProgress {
         }
     }
 
-    /** How a push is cut. */
+    /** The sizes of the pieces of a push. */
     enum Cut {
-        /** For a pull beside the push, which follows one piece behind. */
+        /** Small pieces, for a pull that runs during the push and follows one piece behind. */
         FINE(64, 256 << 10),
-        /** For a push alone: each piece keeps many requests in flight. */
+        /** Large pieces, for a push without a pull meanwhile. Each piece keeps many requests in flight. */
         COARSE(32, 1 << 20);
 
         private static final long MAX_PIECE_BYTES = 64 << 20;
@@ -74,7 +75,7 @@ final class ExchangeProgress {
         }
     }
 
-    // While one piece waits for its last answers, the requests of the next are already in flight.
+    // While one piece waits for its last responses, the requests of the next piece are already in flight.
     private static final int MAX_CONCURRENT = 2;
     private static final long PULL_PIECE_BYTES = 8 << 20;
 
@@ -96,7 +97,7 @@ final class ExchangeProgress {
     private boolean observes;
     private boolean observing;
 
-    /** An exchange of a model of this size, which has ended. */
+    /** Creates the progress for a model of this size. The state is that of an exchange that has ended. */
     ExchangeProgress(long bytes) {
         this.bytes = bytes;
         long smallest = Cut.FINE.pieceBytes(bytes);
@@ -104,7 +105,7 @@ final class ExchangeProgress {
     }
 
     /**
-     * Begins an exchange.
+     * Resets the progress to the start of an exchange.
      *
      * @param pushes whether a gradient is pushed before the weights are pulled
      * @param copying whether the weights are copied after the pull
@@ -119,7 +120,7 @@ final class ExchangeProgress {
         pull = Pull.WAITING;
         nextPull = 0;
         copies = copying;
-        // Only one observation at a time: a shard may not have answered the last one yet.
+        // Only one observation is in progress at a time, because a shard may not have responded to the last one yet.
         observes = pushes && !observing;
     }
 
@@ -135,24 +136,24 @@ final class ExchangeProgress {
         return push == Push.ENDED && pull == Pull.ENDED;
     }
 
-    /** Whether the shards have every byte of the gradient. */
+    /** Returns whether the shards have received the whole gradient. */
     boolean isPushed() {
         return pushedTo == bytes;
     }
 
-    /** How many bytes of gradient the shards have taken. */
+    /** Returns the number of gradient bytes that the shards have accepted. */
     long pushedBytes() {
         return pushedBytes;
     }
 
-    /** The pull may begin now. */
+    /** Records that the pull may begin. */
     void pullIsDue() {
         if (pull == Pull.WAITING) {
             pull = Pull.BEGINNING;
         }
     }
 
-    /** Takes the next step; false if there is none now. */
+    /** Stores the next step in {@code step}. Returns false if no step can start now. */
     boolean next(Step step) {
         if (push == Push.MOVING && pushesUnderWay < MAX_CONCURRENT && nextPush < bytes) {
             step.set(StepKind.PUSH, nextPush, Math.min(bytes, nextPush + pushPieceBytes));
@@ -193,7 +194,7 @@ final class ExchangeProgress {
         return true;
     }
 
-    /** A step has ended, and has pushed this many bytes of its range. */
+    /** Records that a step has ended, and the number of bytes that the step has pushed. */
     void ended(Step step, long stepBytes, boolean failed) {
         switch (step.kind) {
             case PUSH -> pushPieceEnded(step, stepBytes, failed);
@@ -235,7 +236,7 @@ final class ExchangeProgress {
         } else if (pull == Pull.STOPPING) {
             pull = pullsUnderWay == 0 ? Pull.ENDED : Pull.STOPPING;
         } else if (step.kind == StepKind.BEGIN_PULL) {
-            // After the push one call pulls everything.
+            // After the push, one call pulls the whole model.
             pullPieceBytes = isPushed() ? bytes : PULL_PIECE_BYTES;
             pull = Pull.MOVING;
         } else if (step.kind == StepKind.COPY) {
@@ -245,14 +246,14 @@ final class ExchangeProgress {
         }
     }
 
-    /** No further piece is pulled. */
+    /** Stops the pull: no further piece is pulled. */
     void stopPull() {
         if (pull != Pull.ENDED) {
             pull = pullsUnderWay == 0 ? Pull.ENDED : Pull.STOPPING;
         }
     }
 
-    /** No further piece is pushed or pulled. */
+    /** Stops the push and the pull: no further piece is pushed or pulled. */
     void stop() {
         stopPull();
         if (push == Push.MOVING) {

@@ -6,14 +6,15 @@ import java.util.Locale;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 
-/** The exchange schemes by name. */
+/** The exchange schemes. */
 public enum ExchangeScheme {
-    /** Each read pulls and each write pushes. */
+    /** The scheme without local buffers: each read pulls and each write pushes. */
     DIRECT(0, DirectExchange::new),
-    /** One set of local buffers; fsync pushes, pulls and returns. */
+    /** The scheme with one set of local buffers: an fsync pushes the gradient, pulls the weights and returns. */
     SYNC(2, SyncExchange::new),
     /**
-     * Two sets of local buffers; fsync switches them and returns, and one is exchanged while the learner computes on the other.
+     * The scheme with two sets of local buffers. An fsync swaps the sets and returns. One set is exchanged while the learner
+     * computes on the other set.
      */
     OVERLAP(4, OverlapExchange::new);
 
@@ -26,9 +27,9 @@ public enum ExchangeScheme {
     }
 
     /**
-     * The scheme with this name, such as {@code sync}.
+     * Returns the scheme with this name, such as {@code sync}.
      *
-     * @throws IllegalArgumentException if no scheme has it; the message lists the names
+     * @throws IllegalArgumentException if no scheme has this name; the message lists the valid names
      */
     public static ExchangeScheme named(String name) {
         for (ExchangeScheme scheme : values()) {
@@ -40,22 +41,22 @@ public enum ExchangeScheme {
             + Arrays.stream(values()).map(ExchangeScheme::schemeName).collect(Collectors.joining(", ")));
     }
 
-    /** The name in options. */
+    /** Returns the name in command-line options, such as {@code sync}. */
     public String schemeName() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** The memory that the buffers take for a model of this size while it has a learner. */
+    /** Returns the memory that the buffers of a learner need for a model of this size. */
     public long bufferBytes(long modelBytes) {
         return localCopies * LogicalBlocks.up(modelBytes);
     }
 
-    /** A new exchange with this model. */
+    /** Creates an exchange with this model. */
     public Exchange create(RemoteModel model, ExchangeSettings settings) {
         return factory.apply(model, settings);
     }
 
-    /** A new exchange with this model, with the default settings. */
+    /** Creates an exchange with this model and the default settings. */
     public Exchange create(RemoteModel model) {
         return create(model, ExchangeSettings.defaults());
     }

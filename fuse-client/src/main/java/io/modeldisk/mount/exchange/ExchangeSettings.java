@@ -8,16 +8,16 @@ import java.time.Instant;
 /**
  * The settings of an exchange.
  *
- * @param pull when the overlap exchange pulls; the other schemes ignore it
- * @param trace where the phases are recorded; its clock is the clock of the exchange
+ * @param pull the policy that decides when the overlap exchange pulls; the other schemes ignore this value
+ * @param trace the trace that records the phases; its clock is the clock of the exchange
  */
 public record ExchangeSettings(PullPolicy pull, IterationTrace trace) {
-    /** Adaptive pulls, on the system's clock. */
+    /** Returns settings with adaptive pulls and the clock of the system. */
     public static ExchangeSettings defaults() {
         return new ExchangeSettings(PullPolicy.ADAPTIVE, systemTrace());
     }
 
-    /** An empty trace on the system's clock. */
+    /** Returns an empty trace with the clock of the system. */
     public static IterationTrace systemTrace() {
         return new IterationTrace(NanoClock.SYSTEM, Instant.now());
     }

@@ -5,8 +5,8 @@ import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.platform.time.NanoClock;
 
 /**
- * Measures one exchange after the other, and reports to counters, {@link Pacing} and trace. Not thread-safe:
- * {@link BackgroundExchange} guards it with its lock.
+ * Measures the times of exchanges and reports them to counters, {@link Pacing} and trace. Not thread-safe:
+ * {@link BackgroundExchange} calls this class under its lock.
  */
 final class ExchangeTimes {
     private final ExchangeCounters counters;
@@ -27,7 +27,7 @@ final class ExchangeTimes {
         this.clock = trace.clock();
     }
 
-    /** An exchange begins. */
+    /** Records that an exchange begins. */
     void begin() {
         startedNs = clock.nanoTime();
         pushedNs = startedNs;
@@ -35,15 +35,15 @@ final class ExchangeTimes {
         pullingNs = 0;
     }
 
-    /** The shards have the last byte of the gradient. */
+    /** Records that the shards have received the last byte of the gradient. */
     void allPushed() {
         pushedNs = clock.nanoTime();
     }
 
-    /** The push has ended, also if it has failed. */
+    /** Records that the push has ended, successfully or not. */
     void pushEnded(ExchangeJob job, ExchangeProgress progress) {
         if (progress.pushedBytes() > 0) {
-            // After the last byte the push waits for other learners, not for the network.
+            // The measured time excludes the wait after the last byte, which depends on other learners and not on the network.
             long endNs = progress.isPushed() ? pushedNs : clock.nanoTime();
             counters.pushed(progress.pushedBytes(), endNs - startedNs);
             pacing.pushed(endNs - startedNs);
@@ -51,7 +51,7 @@ final class ExchangeTimes {
         }
     }
 
-    /** The pull begins, after the push or beside it. */
+    /** Records that the pull begins, after the push or during the push. */
     void pullBegins(ExchangeJob job, boolean pushed) {
         pullStartedNs = clock.nanoTime();
         if (job.pushes()) {
@@ -59,7 +59,7 @@ final class ExchangeTimes {
         }
     }
 
-    /** When the pull has begun. */
+    /** Returns the time when the pull began. */
     long pullStartedNs() {
         return pullStartedNs;
     }
@@ -76,7 +76,7 @@ final class ExchangeTimes {
         }
     }
 
-    /** The pull has ended, and all weights are there. */
+    /** Records that the pull has completed and all weights have arrived. */
     void pulled(ExchangeJob job, long bytes) {
         long nowNs = clock.nanoTime();
         counters.pulled(bytes, nowNs - pullStartedNs);

@@ -7,7 +7,7 @@ import java.io.IOException;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** A thread of a {@link BackgroundExchange}: takes the next step and does it, outside the lock. */
+/** A worker thread of a {@link BackgroundExchange}. Executes steps without holding the lock of the exchange. */
 final class ExchangeWorker implements Runnable {
     private static final Logger LOG = LogManager.getLogger(ExchangeWorker.class);
 
@@ -39,16 +39,16 @@ final class ExchangeWorker implements Runnable {
                     failure = e;
                 } catch (RuntimeException | Error e) {
                     LOG.error("a step of an exchange failed because of an error in modeldisk: {}", e.toString(), e);
-                    failure = new IOException("an error in modeldisk: " + e, e);
+                    failure = new IOException("the exchange failed because of an error in modeldisk: " + e, e);
                 }
                 exchange.stepEnded(step, pushedBytes, failure);
             }
         } catch (InterruptedException | RuntimeException | Error e) {
-            LOG.error("thread {} ends because of an error in modeldisk", Thread.currentThread().getName(), e);
+            LOG.error("thread {} stops because of an error in modeldisk", Thread.currentThread().getName(), e);
         }
     }
 
-    /** Does the step; answers how many bytes it has pushed. */
+    /** Executes the step. Returns the number of bytes that the step has pushed. */
     private long perform(ExchangeJob job) throws IOException {
         BufferSet set = job.set();
         switch (step.kind) {

@@ -5,20 +5,20 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 
 /**
- * An exchange with local buffers, which a learner in this process uses in place: nothing is copied between computation and
- * communication. The learner calls {@link #weights}, {@link #gradient} and {@link #written} between two {@link #synchronize};
- * after each it may have another set of buffers.
+ * An exchange with local buffers that a learner in this process uses without a copy. The learner calls {@link #weights},
+ * {@link #gradient} and {@link #written} between two calls of {@link #synchronize}. After {@link #synchronize}, the learner may
+ * have other buffers.
  */
 public interface LocalExchange extends Exchange {
-    /** Waits until the weights may be read: once after {@link #prepare}. */
+    /** Waits until the weights may be read. The learner calls this method once after {@link #prepare}. */
     void awaitWeights(Cancellation cancellation) throws IOException;
 
-    /** The weights to read, until the next {@link #synchronize}. */
+    /** Returns the buffer of the weights, valid until the next {@link #synchronize}. */
     DataMemory weights();
 
-    /** Where to write the gradient, until the next {@link #synchronize}. */
+    /** Returns the buffer for the gradient, valid until the next {@link #synchronize}. */
     DataMemory gradient();
 
-    /** A range of the gradient was written. Other ranges are not pushed. */
+    /** Records that the learner has written a range of the gradient. Only recorded ranges are pushed. */
     void written(long offset, long lengthBytes);
 }

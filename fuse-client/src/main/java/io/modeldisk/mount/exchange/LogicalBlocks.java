@@ -2,23 +2,23 @@ package io.modeldisk.mount.exchange;
 
 import io.modeldisk.protocol.scsi.LogicalBlock;
 
-/** Rounds offsets to logical blocks: {@link io.modeldisk.protocol.striping.RemoteModel} moves whole ones. */
+/** Rounds offsets to logical blocks, because {@link io.modeldisk.protocol.striping.RemoteModel} moves only whole blocks. */
 public final class LogicalBlocks {
     private static final long MASK = LogicalBlock.BYTES - 1;
 
     private LogicalBlocks() {}
 
-    /** The start of the logical block that holds this offset. */
+    /** Returns the start of the logical block that contains this offset. */
     public static long down(long offset) {
         return offset & ~MASK;
     }
 
-    /** The next start of a logical block at or after this offset. */
+    /** Returns the first start of a logical block at or after this offset. */
     public static long up(long offset) {
         return (offset + MASK) & ~MASK;
     }
 
-    /** Whether a logical block starts at this offset. */
+    /** Returns whether a logical block starts at this offset. */
     public static boolean isAligned(long offset) {
         return (offset & MASK) == 0;
     }

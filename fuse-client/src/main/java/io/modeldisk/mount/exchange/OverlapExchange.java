@@ -9,24 +9,25 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Two buffer sets: the learner computes on one while the other is exchanged with the shards (iRDMA, section IV.B). fsync
- * switches them by reference and returns; it waits only if the exchange that the last fsync has started has not ended.
+ * An exchange with two buffer sets. The learner computes on one set while the other set is exchanged with the shards (iRDMA,
+ * section IV.B). An fsync swaps the references to the sets and returns. It waits only for the exchange of the previous fsync.
  *
- * <p><b>Which weights a learner sees.</b> Iteration <i>k</i> computes on weights whose pull began after the gradient of
- * iteration <i>k</i> − 2 was pushed, block by block; the gradient of <i>k</i> − 1 is pushed while it computes. The first two
- * compute on the weights that were pulled at the open. So in bsp iteration <i>k</i> sees the weights after exactly <i>k</i> − 2
- * rounds, one less than with {@link SyncExchange}.
+ * <p><b>Weights of an iteration.</b> Each block of weights of iteration <i>k</i> is pulled after the same block of the gradient
+ * of iteration <i>k</i> − 2 was pushed. While iteration <i>k</i> computes, the gradient of iteration <i>k</i> − 1 is pushed. The
+ * first two iterations use the weights that were pulled at the open. So in bsp, iteration <i>k</i> uses the weights after exactly
+ * <i>k</i> − 2 rounds, one round less than with {@link SyncExchange}.
  *
- * <p><b>Failures.</b> The next fsync reports a push or pull that has failed, and switches nothing; the gradient that the shards
- * do not have is kept. The fsync after that starts the exchange again and waits for it. close(2) waits for the push, and
- * reports its failure too. Only a learner that has gone can lose a gradient after fsync; the log names it.
+ * <p><b>Failures.</b> If a push or a pull fails, the next fsync reports the failure and does not swap the sets. The gradient that
+ * the shards have not received is kept. The fsync after that repeats the exchange and waits for it. close(2) waits for the push
+ * and reports its failure too. A gradient is lost after an fsync only if its learner has closed the model. Then the log has an
+ * error with the number of lost bytes.
  */
 final class OverlapExchange extends BufferedExchange {
     private static final Logger LOG = LogManager.getLogger(OverlapExchange.class);
 
     private final PullScheduler scheduler;
 
-    // Guarded by the turn.
+    // Guarded by the lock turn.
     private BufferSet other;
 
     OverlapExchange(RemoteModel model, ExchangeSettings settings) {
@@ -67,7 +68,7 @@ final class OverlapExchange extends BufferedExchange {
             other.lend();
             ExchangeJob job = ExchangeJob.exchange(other, iteration, active.version());
             iterationEnded(startedNs, pushes);
-            // Before the exchange starts: the scheduler predicts the end of this computation from its start.
+            // The computation begins before the exchange starts, because the scheduler predicts its end from its start.
             computationBegins();
             background.start(job);
         } catch (IOException e) {
@@ -78,7 +79,7 @@ final class OverlapExchange extends BufferedExchange {
         }
     }
 
-    /** Waits until the other set has been exchanged; throws its failure once, and starts it again the next time. */
+    /** Waits for the exchange of the other set. Throws its failure once. The next call repeats the exchange. */
     private void awaitOther(Cancellation cancellation) throws IOException {
         background.awaitEnd(cancellation);
         throwFailure();
@@ -93,7 +94,7 @@ final class OverlapExchange extends BufferedExchange {
     private void throwFailure() throws IOException {
         IOException failure = background.takeFailure();
         if (failure != null) {
-            throw new IOException("the exchange of the last iteration failed; the next fsync repeats it: "
+            throw new IOException("the exchange of the last iteration failed, and the next fsync repeats it: "
                 + failure.getMessage(), failure);
         }
     }
@@ -105,7 +106,7 @@ final class OverlapExchange extends BufferedExchange {
         try {
             IOException failure = background.failure();
             if (learning && failure != null && other.isDirty()) {
-                throw new IOException("the shards do not have the gradient of the last fsync: " + failure.getMessage(),
+                throw new IOException("the shards lack the gradient of the last fsync: " + failure.getMessage(),
                     failure);
             }
         } finally {
@@ -122,7 +123,7 @@ final class OverlapExchange extends BufferedExchange {
         long lostBytes = other.drop();
         if (lostBytes > 0) {
             IOException failure = background.failure();
-            String reason = "%d bytes of the gradient of iteration %d are lost, its learner has closed the model: %s"
+            String reason = "%d bytes of the gradient of iteration %d are lost because its learner left: %s"
                 .formatted(
                     lostBytes, iteration - 1, failure == null ? "the push was cancelled" : failure.getMessage());
             LOG.error(reason);

@@ -6,7 +6,7 @@ import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.protocol.striping.RemoteModel;
 
-/** Pulls when the {@link PullPolicy} says so, and measures bubble and staleness. Thread-safe. */
+/** Starts pulls as the {@link PullPolicy} says. Measures the delay of pulls and the staleness of weights. Thread-safe. */
 final class OverlapPacing implements Pacing {
     private final PullPolicy policy;
     private final PullScheduler scheduler;
@@ -21,7 +21,7 @@ final class OverlapPacing implements Pacing {
         this.counters = counters;
         this.trace = settings.trace();
         this.probe = new VersionProbe(model, trace.clock());
-        // In bsp the weights after a round are the same whenever they are pulled.
+        // In bsp the weights stay the same until the next round, so a later pull does not bring fresher weights.
         this.laterIsFresher = !model.facts().consistencyMode().appliesWholeRounds();
     }
 
@@ -57,7 +57,7 @@ final class OverlapPacing implements Pacing {
 
     @Override
     public long versionBeforePull(boolean pushed) {
-        // A round trip would delay a pull beside the push.
+        // A request for the latest version would delay a pull that runs during the push.
         return (pushed ? probe.recent() : probe.latest()).version();
     }
 

@@ -1,48 +1,48 @@
 package io.modeldisk.mount.exchange;
 
-/** Decides when the pull of an exchange begins, and takes the measurements of an exchange scheme. Thread-safe. */
+/** Decides when the pull of an exchange begins, and records the measurements of an exchange scheme. Thread-safe. */
 interface Pacing {
-    /** A delay that only the end of the push, a waiting learner or a failure ends. */
+    /** A delay without a limit: the pull begins only after the push has ended or when the learner waits. */
     long NEVER = Long.MAX_VALUE;
 
-    /** The pull begins when everything that was pushed has been aggregated. Takes no measurements. */
+    /** Starts the pull when the shards have aggregated the whole push. Records no measurements. */
     Pacing AFTER_AGGREGATION = (push, _) -> push == ExchangeProgress.Push.ENDED ? 0 : NEVER;
 
     /**
-     * How long the pull should wait from now on, in nanoseconds; 0 or less: it begins now.
+     * Returns the time in nanoseconds until the pull should begin. If the time is 0 or negative, the pull begins now.
      *
      * @param push the state of the push
-     * @param learnerWaits whether the learner waits in fsync for the end of the exchange
+     * @param learnerWaits whether the learner waits in fsync until the exchange has ended
      */
     long pullDelayNs(ExchangeProgress.Push push, boolean learnerWaits);
 
-    /** Whether a pull may begin before the push has ended; the push is then cut into smaller pieces. */
+    /** Returns whether a pull may begin before the push has ended. If so, the push is divided into smaller pieces. */
     default boolean mayPullBesidePush() {
         return false;
     }
 
-    /** The learner has begun to use weights of this version. May ask the shards. */
+    /** Records that the learner has begun to use weights of this version. May send a request to the shards. */
     default void weightsInUse(long version) {}
 
     /**
-     * The version that the weights of the next pull have at least. May ask the shards.
+     * Returns the minimum version of the weights of the next pull. May send a request to the shards.
      *
-     * @param pushed whether the shards have the whole gradient
+     * @param pushed whether the shards have received the whole gradient
      */
     default long versionBeforePull(boolean pushed) {
         return VersionProbe.UNKNOWN;
     }
 
     /**
-     * The pull of an iteration begins.
+     * Records that the pull of an iteration begins.
      *
-     * @param pushEndedNs when the shards had the whole gradient; {@code nowNs} if they do not have it yet
+     * @param pushEndedNs the time when the shards had received the whole gradient; {@code nowNs} if they have not yet
      */
     default void pullBegins(long iteration, long pushEndedNs, long nowNs) {}
 
-    /** A push took this long. */
+    /** Records the duration of a push. */
     default void pushed(long durationNs) {}
 
-    /** A pull took this long, without the time that it waited for the push. */
+    /** Records the duration of a pull, without the time that the pull waited for the push. */
     default void pulled(long durationNs) {}
 }

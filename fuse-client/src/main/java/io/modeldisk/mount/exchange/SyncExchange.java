@@ -5,14 +5,15 @@ import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 
 /**
- * One buffer set. fsync pushes the gradient that was written, waits until it is aggregated, pulls the whole model and returns.
+ * An exchange with one buffer set. An fsync pushes the gradient, waits until the shards have aggregated it, and pulls the whole
+ * model.
  *
- * <p><b>Failures.</b> An fsync that fails has pushed some pieces of the gradient; the next fsync pushes the rest, and nothing
- * twice. The piece that failed is pushed again as a whole and is the same push (see {@link RemoteModel#push}): its blocks that
- * had arrived count once. After a pull that failed, the next read pulls again first.
+ * <p><b>Failures.</b> A failed fsync may have pushed some pieces of the gradient. The next fsync pushes only the other pieces. It
+ * repeats the push of the failed piece (see {@link RemoteModel#push}), whose blocks count only once even if they had arrived.
+ * After a failed pull, the next read pulls again.
  */
 final class SyncExchange extends BufferedExchange {
-    // Guarded by the turn.
+    // Guarded by the lock turn.
     private long stalledSinceNs;
     private boolean pushing;
 
@@ -43,6 +44,6 @@ final class SyncExchange extends BufferedExchange {
 
     @Override
     public void flush(Cancellation cancellation) {
-        // An fsync has returned only when the shards had its gradient.
+        // Nothing to do: an fsync returns only after the shards have received its gradient.
     }
 }

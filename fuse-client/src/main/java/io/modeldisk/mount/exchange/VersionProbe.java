@@ -8,9 +8,9 @@ import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** Asks the shards for the model's version: one round trip for a page of fixed size. Thread-safe. */
+/** Requests the version of the model from the shards, in one round trip for a page of fixed size. Thread-safe. */
 public final class VersionProbe {
-    /** The version when a shard has not answered. */
+    /** The value of a version that is unknown because a shard has not responded. */
     public static final long UNKNOWN = -1;
 
     private static final Logger LOG = LogManager.getLogger(VersionProbe.class);
@@ -21,21 +21,21 @@ public final class VersionProbe {
     private final NanoClock clock;
     private volatile Sample latest = NOTHING;
 
-    /** A probe of this model. */
+    /** Creates a probe of this model. */
     public VersionProbe(RemoteModel model, NanoClock clock) {
         this.model = model;
         this.clock = clock;
     }
 
     /**
-     * The shards' answer.
+     * The version of a model at a time.
      *
-     * @param version the updates that every block has had at least, or {@link #UNKNOWN}
-     * @param updatesPerRound how many updates make a round: 1 in bsp, otherwise one for each learner
-     * @param askedNs when it was asked
+     * @param version the minimum number of updates of all blocks, or {@link #UNKNOWN}
+     * @param updatesPerRound the number of updates in a round: 1 in bsp, otherwise one for each learner
+     * @param askedNs the time when the version was requested
      */
     public record Sample(long version, int updatesPerRound, long askedNs) {
-        /** How many rounds weights of an older version lag behind; NaN if either version is unknown. */
+        /** Returns the number of rounds between an older version and this version; NaN if a version is unknown. */
         public double roundsSince(long olderVersion) {
             return version == UNKNOWN || olderVersion == UNKNOWN
                 ? Double.NaN
@@ -44,19 +44,20 @@ public final class VersionProbe {
     }
 
     /**
-     * An answer of the last {@value #RECENT_NS} ns, so that a learner with quicker iterations does not wait for one each time.
+     * Returns a version that was requested less than 20 ms ago. Requests a new version if there is none, so that a learner with
+     * short iterations does not wait in each iteration.
      */
     Sample recent() {
         Sample last = latest;
         return last.version() == UNKNOWN || clock.nanoTime() - last.askedNs() >= RECENT_NS ? ask() : last;
     }
 
-    /** The last answer: the model has this version at least. Does not wait. */
+    /** Returns the last version that was requested, without a new request. The model has at least this version. */
     Sample latest() {
         return latest;
     }
 
-    /** The version now. It is {@link #UNKNOWN} if a shard does not answer. */
+    /** Requests the current version and returns it. The version is {@link #UNKNOWN} if a shard does not respond. */
     public Sample ask() {
         long askedNs = clock.nanoTime();
         try {
@@ -67,7 +68,7 @@ public final class VersionProbe {
             latest = answer;
             return answer;
         } catch (IOException e) {
-            LOG.debug("the model's version is unknown: {}", e.getMessage());
+            LOG.debug("the version of the model is unknown: {}", e.getMessage());
             latest = NOTHING;
             return NOTHING;
         }

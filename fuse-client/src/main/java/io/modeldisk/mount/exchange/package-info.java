@@ -1,22 +1,21 @@
 /**
- * The exchange schemes: how weights and gradients move between a learner and the shards. Nothing about files here.
+ * The exchange schemes, which move weights and gradients between a learner and the shards. Contains nothing about files.
  *
- * <p><b>Threads of an fsync.</b> The thread of the request, and four workers of {@link
- * io.modeldisk.mount.exchange.BackgroundExchange} (sync and overlap), which push, pull and ask for versions. Direct has no
- * thread.
+ * <p><b>Threads of an fsync.</b> An fsync runs in the thread of its request. In the schemes sync and overlap, four workers of
+ * {@link io.modeldisk.mount.exchange.BackgroundExchange} push, pull and request versions. The scheme direct has no workers.
  *
- * <p><b>Locks, in the order in which they are taken.</b>
+ * <p><b>Order of the locks.</b> A thread acquires several locks only in this order:
  * <ol>
- * <li>The turn of {@link io.modeldisk.mount.exchange.BufferedExchange}: one open, fsync or close at a time. It is held while an
- * fsync waits for the shards.
- * <li>The sets of the same class: reads and writes share it, lending or replacing the active set takes it alone. Nobody waits
- * for the shards with it.
- * <li>The lock of {@link io.modeldisk.mount.exchange.BackgroundExchange}, held between two steps of an exchange. Workers take
- * only this one.
- * <li>The monitors of the scheduler, of the trace and of a cancellation of pushes or pulls: nothing is locked within the first
- * two.
+ * <li>The lock {@code turn} of {@link io.modeldisk.mount.exchange.BufferedExchange}. One open, fsync or close at a time holds it,
+ * also while an fsync waits for the shards.
+ * <li>The lock {@code sets} of the same class. Reads and writes hold it shared. A thread that lends or replaces the active set
+ * holds it exclusively. No thread waits for the shards while it holds this lock.
+ * <li>The lock of {@link io.modeldisk.mount.exchange.BackgroundExchange}. It is held between two steps of an exchange. Workers
+ * acquire only this lock.
+ * <li>The monitors of the scheduler, of the trace, and of the cancellation of a push or pull. A thread that holds the monitor of
+ * the scheduler or of the trace acquires no other lock.
  * </ol>
- * A request's own cancellation takes the queue of a lock or the lock of the exchange to wake a waiting thread; therefore nobody
- * registers with it while holding one of them.
+ * The cancellation of a request acquires the queue of a {@code CancellableLock} or the lock of the exchange, to wake a waiting
+ * thread. Therefore no thread registers with the cancellation while it holds one of these two.
  */
 package io.modeldisk.mount.exchange;

@@ -2,19 +2,19 @@ package io.modeldisk.mount.file;
 
 import java.util.Optional;
 
-/** The extended attributes of the file {@code model}, declared once. The reference in docs/ is generated from these. */
+/** The extended attributes of the file {@code model}. The page docs/reference.md is generated from these declarations. */
 public enum Attribute {
     /** The version of the weights. */
     VERSION("version", "updates",
-        "Updates that each block of the weights that are read now has at least. Absent with `sync`."),
-    /** The rounds that the weights lag behind. */
+        "Minimum number of updates in each block of the weights that a read returns now. Absent with `sync`."),
+    /** The number of rounds by which the weights are older than those of the shards. */
     STALENESS("staleness", "rounds",
-        "Rounds by which the weights that are read now lag behind the shards. Absent with `sync`."),
+        "Number of rounds by which the weights that a read returns now are outdated. Absent with `sync`."),
     /** The age of the weights. */
-    AGE("age_ms", "ms", "Time since the pull of the weights that are read now began."),
+    AGE("age_ms", "ms", "Time since the start of the pull of the weights that a read returns now."),
     /** The delay of the last pull. */
-    BUBBLE("bubble_ms", "ms", "Delay of the last pull by the pull scheduler; 0 but with `overlap`."),
-    /** The wait in the last fsync. */
+    BUBBLE("bubble_ms", "ms", "Time by which the pull scheduler delayed the last pull. Always 0 without `overlap`."),
+    /** The time that the learner waited in the last fsync. */
     STALL("stall_ms", "ms", "Time that the learner waited in the last fsync.");
 
     private static final String PREFIX = "user.modeldisk.";
@@ -29,7 +29,7 @@ public enum Attribute {
         this.description = description;
     }
 
-    /** The attribute of this name, if there is one. */
+    /** Returns the attribute with this name, or empty if the name is unknown. */
     static Optional<Attribute> named(String name) {
         for (Attribute attribute : values()) {
             if (attribute.attributeName.equals(name)) {
@@ -39,17 +39,17 @@ public enum Attribute {
         return Optional.empty();
     }
 
-    /** Its name, as getxattr(2) takes it. */
+    /** Returns the name for getxattr(2), such as {@code user.modeldisk.version}. */
     public String attributeName() {
         return attributeName;
     }
 
-    /** The unit of its value. */
+    /** Returns the unit of the value. */
     public String unit() {
         return unit;
     }
 
-    /** What its value is. */
+    /** Returns the description of the value. */
     public String description() {
         return description;
     }

@@ -4,11 +4,11 @@ import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.protocol.initiator.ShardException;
 import java.io.IOException;
 
-/** The error numbers that processes see when a call to the shards has failed. */
+/** Maps a failed call to the shards to the error number that the system call of a process returns. */
 public final class FailureErrno {
     private FailureErrno() {}
 
-    /** The error number of a failure: that of the {@link ShardException} in it, else EIO. */
+    /** Returns the error number for the {@link ShardException} among the causes of a failure, or EIO if there is none. */
     public static Errno of(IOException failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof ShardException shard) {

@@ -6,7 +6,7 @@ import io.modeldisk.platform.time.NanoClock;
 import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 
-/** The size of a file that neither grows nor shrinks, and the time of its last change. Thread-safe. */
+/** The constant size of a file, and the time of its last change. Thread-safe. */
 final class FixedSize {
     private final String name;
     private final long bytes;
@@ -35,20 +35,21 @@ final class FixedSize {
         modifiedNs = clock.nanoTime();
     }
 
-    /** The bytes of a read that lie within the file. */
+    /** Returns the number of bytes of a read that lie within the file. */
     int readable(long offset, int lengthBytes) {
         return offset < 0 ? 0 : (int) Math.clamp(bytes - offset, 0L, lengthBytes);
     }
 
     /**
-     * The bytes of a write that lie within the file; a write across the end is short, as POSIX says for a full disk.
+     * Returns the number of bytes of a write that lie within the file. A write across the end of the file is short, as POSIX
+     * specifies for a full disk.
      *
-     * @throws ErrnoException ENOSPC if there are none, as a block device answers
+     * @throws ErrnoException ENOSPC if the write starts after the end of the file, as for a block device
      */
     int writable(long offset, int lengthBytes) throws ErrnoException {
         int within = readable(offset, lengthBytes);
         if (within == 0 && lengthBytes > 0) {
-            throw new ErrnoException(Errno.ENOSPC, name + " ends at " + bytes + ", its size is fixed");
+            throw new ErrnoException(Errno.ENOSPC, "a write must start within the " + bytes + " bytes of file " + name);
         }
         return within;
     }

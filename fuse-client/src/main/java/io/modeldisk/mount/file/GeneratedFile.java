@@ -11,12 +11,12 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.function.Supplier;
 
-/** A text that is made when the file is opened. The size is shown as 0, as for files in /proc. */
+/** A read-only file whose text is generated when it is opened. Its size is shown as 0, as for files in /proc. */
 public final class GeneratedFile implements MountedFile {
     private final String name;
     private final Supplier<byte[]> text;
 
-    /** A file whose text the supplier makes at each open. */
+    /** Creates a file whose text the supplier generates at each open. */
     public GeneratedFile(String name, Supplier<byte[]> text) {
         this.name = name;
         this.text = text;
@@ -72,17 +72,17 @@ public final class GeneratedFile implements MountedFile {
 
         @Override
         public void synchronize(Cancellation cancellation) {
-            // The file is read-only.
+            // Nothing to do: the file is read-only.
         }
 
         @Override
         public void flush(Cancellation cancellation) {
-            // The file is read-only.
+            // Nothing to do: the file is read-only.
         }
 
         @Override
         public void release() {
-            // A handle holds nothing.
+            // Nothing to do: the handle owns no resources.
         }
     }
 }

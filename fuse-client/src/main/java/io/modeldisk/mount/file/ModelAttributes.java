@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The extended attributes of the file {@code model}: version and age of the weights, and times of the exchange. Thread-safe. */
+/** Reads the extended attributes of the file {@code model} from the exchange and the shards. Thread-safe. */
 final class ModelAttributes {
     private static final List<String> NAMES = Stream.of(Attribute.values()).map(Attribute::attributeName).toList();
     private static final List<String> NAMES_WITHOUT_VERSION = Stream
@@ -23,14 +23,14 @@ final class ModelAttributes {
         this.probe = probe;
     }
 
-    /** The attributes that have a value: without a known version there is no staleness either. */
+    /** Returns the names of the attributes that have a value. The staleness has a value only if the version is known. */
     List<String> names() {
         WeightsInUse weights = exchange.weightsInUse();
         boolean known = weights.isLatest() || weights.version() != VersionProbe.UNKNOWN;
         return known ? NAMES : NAMES_WITHOUT_VERSION;
     }
 
-    /** The value of an attribute. Version and staleness are asked of the shards; the mount knows the others. */
+    /** Returns the value of an attribute, or empty if it has none. Version and staleness need a request to the shards. */
     Optional<String> value(String name) {
         return Attribute.named(name).flatMap(this::value);
     }

@@ -16,9 +16,9 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The file {@code model}: a read pulls, a write pushes, an fsync ends the iteration. The mount is a learner while a process has
- * the file open for writing: it joins at the first such open, and leaves when the last such handle is released, also by the
- * process's death.
+ * The file {@code model}. A read returns weights, a write accepts a gradient, and an fsync ends the iteration. The mount is a
+ * learner while a process has the file open for writing. The mount joins the rounds at the first open for writing. It leaves when
+ * the kernel releases the last writable handle, which also happens when the process dies.
  */
 public final class ModelFile implements MountedFile {
     private static final Logger LOG = LogManager.getLogger(ModelFile.class);
@@ -28,14 +28,14 @@ public final class ModelFile implements MountedFile {
     private final FixedSize size;
     private final ModelAttributes attributes;
     private final PendingReleases releases;
-    // Held while joining and leaving, so that an open during a leave waits and then joins.
+    // Held while the mount joins or leaves. So an open waits until a leave has completed, and then joins.
     private final CancellableLock lock = new CancellableLock();
-    // All open handles; guarded by the lock.
+    // The number of open handles. Guarded by lock.
     private int handles;
-    // Handles that can write; changes under the lock, and the status reads it without.
+    // The number of writable handles. Writes of this field are guarded by lock; the status reads it without the lock.
     private volatile int learners;
 
-    /** The file of this model; the exchange moves its data. */
+    /** Creates the file of this model. The exchange moves the data of the file. */
     public ModelFile(RemoteModel model, Exchange exchange, NanoClock clock) {
         this.model = model;
         this.releases = new PendingReleases(clock);
@@ -79,7 +79,7 @@ public final class ModelFile implements MountedFile {
         return attributes.value(name);
     }
 
-    /** Whether a process has the file open for writing. */
+    /** Returns whether a process has the file open for writing. */
     public boolean hasLearner() {
         return learners > 0;
     }
@@ -87,7 +87,7 @@ public final class ModelFile implements MountedFile {
     @Override
     public FileHandle open(boolean writable, Cancellation cancellation) throws IOException {
         if (writable) {
-            // A learner that opens the file after another has closed it must be a new one.
+            // The previous learner must have left before the next learner joins.
             releases.await(cancellation);
         }
         long stamp = lock.lockExclusive(cancellation);
@@ -119,7 +119,7 @@ public final class ModelFile implements MountedFile {
         try {
             model.leave();
         } catch (IOException e) {
-            LOG.warn("cannot leave the rounds, the shards end the learner's lease: {}", e.getMessage());
+            LOG.warn("the learner could not leave; the shards remove it when its lease expires: {}", e.getMessage());
         }
     }
 
@@ -139,7 +139,7 @@ public final class ModelFile implements MountedFile {
 
     private final class Handle implements FileHandle {
         private final boolean writable;
-        // Whether a release is pending; changes under this handle's monitor.
+        // Whether the release of this handle is pending. Writes of this field are guarded by the handle.
         private volatile boolean flushed;
 
         Handle(boolean writable) {
@@ -190,7 +190,7 @@ public final class ModelFile implements MountedFile {
             setFlushed(false);
         }
 
-        /** A handle that is used after a flush has a second descriptor, so no release is pending. */
+        /** Records that no release is pending: a handle that is used after a flush has another open descriptor. */
         private void inUse() {
             if (flushed) {
                 setFlushed(false);

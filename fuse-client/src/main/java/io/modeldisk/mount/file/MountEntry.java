@@ -1,14 +1,14 @@
 package io.modeldisk.mount.file;
 
-/** The files of a mount, declared once. The reference in docs/ is generated from these. */
+/** The files of a mount. The page docs/reference.md is generated from these declarations. */
 public enum MountEntry {
-    /** The model as its learner uses it. */
-    MODEL("model", "Read: the weights. Write: the gradient. fsync: the end of the iteration."),
+    /** The model for a learner, which reads weights and writes gradients. */
+    MODEL("model", "A read returns weights, a write accepts a gradient, and an fsync ends the iteration."),
     /** The weights as a plain file. */
-    WEIGHTS("weights", "The raw weights, read and write: to initialise, save and restore them."),
+    WEIGHTS("weights", "The raw weights. They can be read and written, to initialise, save and restore the model."),
     /** The status of the mount and its shards. */
     STATUS("status.json",
-        "The state of the mount and of its shards as JSON: the metrics below, the last error, the sizes in use."),
+        "The state of the mount and of its shards as JSON: the metrics below, the last error, the request sizes."),
     /** The phases of the last iterations. */
     TRACE("trace.json",
         "The phases of the last iterations as trace events, for `modeldisk trace timeline` and Perfetto.");
@@ -21,12 +21,12 @@ public enum MountEntry {
         this.description = description;
     }
 
-    /** Its name in the mounted directory. */
+    /** Returns the name in the mounted directory. */
     public String fileName() {
         return fileName;
     }
 
-    /** What reading and writing it does. */
+    /** Returns the description of the file. */
     public String description() {
         return description;
     }

@@ -9,25 +9,25 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The handles that a process has closed and the kernel has not released yet. The kernel sends the release just after close(2) has
- * returned, so that the next open may come before it. Thread-safe.
+ * Counts the handles that a process has closed and the kernel has not released yet. The kernel sends the release only after
+ * close(2) has returned. So the next open may arrive before the release. Thread-safe.
  */
 final class PendingReleases {
-    // No release comes if the closed descriptor was a duplicate.
+    // The wait is limited, because the kernel sends no release if the closed descriptor was a duplicate.
     private static final long TIMEOUT_NS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final NanoClock clock;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Cancellation.Waiter wake = Cancellation.signalling(lock, changed);
-    // Changes under the lock.
+    // Writes of this field are guarded by lock.
     private volatile int count;
 
     PendingReleases(NanoClock clock) {
         this.clock = clock;
     }
 
-    /** Adds a handle, or removes one with -1. */
+    /** Changes the number of pending releases by 1 or -1. */
     void add(int change) {
         lock.lock();
         try {
@@ -38,7 +38,7 @@ final class PendingReleases {
         }
     }
 
-    /** Waits until no release is pending, for 200 ms at most, or until the call is cancelled. */
+    /** Waits until no release is pending, 200 ms have passed, or the call is cancelled. */
     void await(Cancellation cancellation) throws IOException {
         if (count == 0) {
             return;

@@ -12,19 +12,19 @@ import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 
-/** The file {@code weights}: the raw weights as a plain disk (LUN 1), read and written at any alignment without a learner. */
+/** The file {@code weights}: the raw weights (LUN 1). Processes read and write it at any offset without being a learner. */
 public final class WeightsFile implements MountedFile, AutoCloseable {
     private final RemoteModel model;
     private final FixedSize size;
-    // Shared by writes of whole logical blocks; held alone by a write of parts, which reads the blocks first.
+    // Held shared by writes of whole logical blocks. Held exclusively by a write of partial blocks, which reads them first.
     private final CancellableLock lock = new CancellableLock();
-    // The logical blocks that a write of parts changes; guarded by the lock, held alone.
+    // Memory for the logical blocks that a write of partial blocks changes. Guarded by lock, held exclusively.
     private final DataMemory patch;
 
     /**
-     * The file of this model.
+     * Creates the file of this model.
      *
-     * @throws IOException if its memory cannot be allocated
+     * @throws IOException if the memory for writes of partial blocks cannot be allocated
      */
     public WeightsFile(RemoteModel model, NanoClock clock) throws IOException {
         this.model = model;
@@ -62,7 +62,7 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
         return new Handle();
     }
 
-    /** Frees the memory. No call may use the file any more. */
+    /** Frees the memory. May be called only when no other call uses the file. */
     @Override
     public void close() {
         patch.close();
@@ -125,17 +125,17 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
 
         @Override
         public void synchronize(Cancellation cancellation) {
-            // A write returns only when the shards have it.
+            // Nothing to do: a write returns only after the shards have received its data.
         }
 
         @Override
         public void flush(Cancellation cancellation) {
-            // A write returns only when the shards have it.
+            // Nothing to do: a write returns only after the shards have received its data.
         }
 
         @Override
         public void release() {
-            // A handle holds nothing.
+            // Nothing to do: the handle owns no resources.
         }
     }
 }

@@ -1,2 +1,2 @@
-/** The files of a mount: how their opens, reads and writes use the model. Contains no FUSE opcodes. */
+/** The files of a mount, which translate opens, reads and writes into calls of the model. Contains no FUSE opcodes. */
 package io.modeldisk.mount.file;

@@ -5,27 +5,27 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 
 /**
- * A read or a write that is served now: its memory, its cancellation, and the reply of a read. For the thread that serves the
- * request only, until it returns.
+ * A read or a write in progress, with its memory, its cancellation, and the reply of a read. Only the thread that serves the
+ * request may use this object, and only until the request has completed.
  */
 public interface DataRequest {
-    /** The largest read or write. */
+    /** The maximum length of a read or a write. */
     int MAX_REQUEST_BYTES = 1 << 20;
 
-    /** The bytes of memory: the largest request, and a logical block at each end to widen it to whole ones. */
+    /** The memory of one request: its maximum length, plus two logical blocks to widen an unaligned range to whole blocks. */
     int MEMORY_BYTES = MAX_REQUEST_BYTES + 2 * 4096;
 
-    /** The memory with the data of a write, and for the data of a read. */
+    /** Returns the memory that holds the data of a write or receives the data of a read. */
     DataMemory memory();
 
-    /** The start of this request's {@link #MEMORY_BYTES} in {@link #memory}: on a page, and all in one slab. */
+    /** Returns the offset of this request's {@link #MEMORY_BYTES} in {@link #memory}: aligned to a page, and within one slab. */
     long memoryOffset();
 
-    /** Cancelled when the process is interrupted. */
+    /** Returns the cancellation of this request. It is cancelled when a signal interrupts the process. */
     Cancellation cancellation();
 
     /**
-     * Replies to a read with bytes of any memory, without a copy. The bytes may change after this returns.
+     * Replies to a read with bytes of any memory, without a copy. The bytes may change after this method returns.
      *
      * @param lengthBytes from 0 to the length of the read
      */

@@ -9,12 +9,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Turns a request into a call of a file or a handle, and its result or exception into one reply. Thread-safe. */
+/** Translates each request into a call of a file or a handle, and its result or exception into a reply. Thread-safe. */
 final class Dispatcher {
     private static final int ACCESS_MODE = 3;
-    private static final String DIRECTORY_IS_FIXED = "the files of a modeldisk mount cannot be made, removed or renamed";
+    private static final String DIRECTORY_IS_FIXED = "files of a modeldisk mount cannot be created, removed or renamed";
 
-    // These answers are part of normal use: programs probe names, the kernel probes requests, users lack permissions.
+    // These errors are not logged, because they are part of normal use: programs look up missing names, the kernel probes
+    // optional requests, and users lack permissions.
     private static final Set<Errno> NOT_LOGGED = EnumSet.of(Errno.ENOENT, Errno.ENOTDIR, Errno.ENOSYS, Errno.EPERM,
         Errno.EACCES, Errno.EINTR);
 
@@ -39,8 +40,8 @@ final class Dispatcher {
     }
 
     /**
-     * Serves the request that the slot has received, or parks it if too many of its kind are served. After a request, serves
-     * parked ones of the same kind. Throws nothing.
+     * Serves the request in this slot, or parks it if the limit for its kind is reached. Then serves parked requests of the same
+     * kind. Throws no exception.
      */
     void serve(RequestSlot slot) {
         Lane lane = lanes.of(kind(slot.request()));
@@ -68,7 +69,7 @@ final class Dispatcher {
         try {
             interrupts.parked(unique, slot);
         } catch (IOException e) {
-            failures.failed("the answer to an interrupted request", Errno.EINTR, e);
+            failures.failed("the reply to an interrupted request", Errno.EINTR, e);
         }
     }
 
@@ -119,7 +120,7 @@ final class Dispatcher {
         try {
             slot.replyError(errno);
         } catch (IOException e) {
-            failures.failed("an answer", errno, e);
+            failures.failed("an error reply", errno, e);
         }
     }
 
@@ -134,7 +135,7 @@ final class Dispatcher {
             }
             case Opcode.INTERRUPT -> interrupts.interrupt(request.interruptedUnique(), slot);
             case Opcode.FORGET, Opcode.BATCH_FORGET -> {
-                // No reply, and nothing to forget: a file's node is for ever.
+                // The kernel expects no reply, and there is nothing to do: nodes are never removed.
             }
             case Opcode.LOOKUP -> lookup(slot, request);
             case Opcode.GETATTR -> attributes(slot, request.node());
@@ -161,7 +162,7 @@ final class Dispatcher {
             case Opcode.CREATE, Opcode.MKNOD, Opcode.MKDIR, Opcode.SYMLINK, Opcode.LINK, Opcode.UNLINK, Opcode.RMDIR,
                 Opcode.RENAME, Opcode.RENAME2, Opcode.TMPFILE ->
                 throw new ErrnoException(Errno.EPERM, DIRECTORY_IS_FIXED);
-            case Opcode.INIT -> throw new ErrnoException(Errno.EPROTO, "a second INIT");
+            case Opcode.INIT -> throw new ErrnoException(Errno.EPROTO, "the kernel sent FUSE INIT twice on one mount");
             default -> answer(slot, Errno.ENOSYS);
         }
     }
@@ -183,7 +184,7 @@ final class Dispatcher {
 
     private void lookup(RequestSlot slot, RequestView request) throws IOException {
         if (request.node() != KernelProtocol.ROOT_NODE) {
-            throw new ErrnoException(Errno.ENOTDIR, "a file has no entries");
+            throw new ErrnoException(Errno.ENOTDIR, "the kernel looked up a name in a file instead of a directory");
         }
         String name = request.name();
         for (int i = 0; i < files.size(); i++) {
@@ -193,7 +194,7 @@ final class Dispatcher {
                 return;
             }
         }
-        throw new ErrnoException(Errno.ENOENT, name);
+        throw new ErrnoException(Errno.ENOENT, "the mount has no file '" + name + "'");
     }
 
     private void attributes(RequestSlot slot, long node) throws IOException {
@@ -207,25 +208,25 @@ final class Dispatcher {
 
     private void setAttributes(RequestSlot slot, RequestView request) throws IOException {
         if ((request.validAttributes() & KernelProtocol.OWNER_ATTRIBUTES) != 0) {
-            throw new ErrnoException(Errno.EPERM, "owner and mode of the files of a modeldisk mount are fixed");
+            throw new ErrnoException(Errno.EPERM, "owner and mode of files of a modeldisk mount cannot be changed");
         }
         if ((request.validAttributes() & KernelProtocol.SIZE_ATTRIBUTE) != 0) {
             truncate(request);
         }
-        // A change of times is accepted and ignored, for touch(1) and cp -p.
+        // A change of times succeeds without effect, because touch(1) and cp -p need it.
         attributes(slot, request.node());
     }
 
-    /** Sizes are fixed: only a truncation to the present size succeeds, and open(2) with O_TRUNC, which changes nothing. */
+    /** Checks a truncation, which never changes the size. Only the current size is allowed, or an open(2) with O_TRUNC. */
     private void truncate(RequestView request) throws IOException {
         MountedFile file = file(request.node());
-        // The kernel sends a truncation to 0 without a handle after an open with O_TRUNC, as of dd and cp. A truncate(2) of a
-        // path to 0 looks the same.
+        // After an open with O_TRUNC, such as by dd and cp, the kernel sends a truncation to 0 without a handle. The request of a
+        // truncate(2) of a path to 0 is the same, so it succeeds too.
         boolean byOpen = request.newSizeBytes() == 0
             && (request.validAttributes() & KernelProtocol.HANDLE_ATTRIBUTE) == 0;
         if (!byOpen && request.newSizeBytes() != file.sizeBytes()) {
             throw new ErrnoException(Errno.EPERM, "the size of " + file.name() + " is fixed at " + file.sizeBytes()
-                + " bytes, it cannot become " + request.newSizeBytes());
+                + " bytes and cannot be changed to " + request.newSizeBytes());
         }
     }
 
@@ -263,7 +264,7 @@ final class Dispatcher {
             ? Optional.empty()
             : file(request.node()).attribute(request.attributeName());
         if (value.isEmpty()) {
-            // The kernel asks for security attributes before every write: this is not logged, and throws nothing.
+            // The kernel requests a security attribute before every write, so this reply avoids an exception and a log line.
             answer(slot, Errno.ENODATA);
         } else {
             replyWithin(slot, request.roomBytes(), value.get());
@@ -278,7 +279,7 @@ final class Dispatcher {
         replyWithin(slot, request.roomBytes(), names.toString());
     }
 
-    /** Replies with the text, or with its length if the process asks for that. */
+    /** Replies with the text, or with its length if the buffer of the process has size 0. */
     private void replyWithin(RequestSlot slot, int roomBytes, String text) throws IOException {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         if (roomBytes == 0) {
@@ -295,10 +296,10 @@ final class Dispatcher {
     private MountedFile file(long node) throws ErrnoException {
         long index = node - KernelProtocol.FIRST_FILE_NODE;
         if (node == KernelProtocol.ROOT_NODE) {
-            throw new ErrnoException(Errno.EISDIR, "the mount's directory is not a file");
+            throw new ErrnoException(Errno.EISDIR, "the kernel sent a file request for the directory");
         }
         if (index < 0 || index >= files.size()) {
-            throw new ErrnoException(Errno.ENOENT, "there is no file with node " + node);
+            throw new ErrnoException(Errno.ENOENT, "no file has the node number " + node);
         }
         return files.get((int) index);
     }
@@ -313,7 +314,7 @@ final class Dispatcher {
             case Opcode.FSYNC -> "fsync of " + name;
             case Opcode.OPEN -> "open of " + name;
             case Opcode.RELEASE -> "release of " + name;
-            default -> "request " + request.opcode() + " on " + name;
+            default -> "request with opcode " + request.opcode() + " on " + name;
         };
     }
 }

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** Logs one line for a failed request; a line that repeats within a second is only counted. Thread-safe. */
+/** Logs one line for each failed request. Counts the repetitions of a line within one second instead. Thread-safe. */
 final class FailureLog {
     private static final Logger LOG = LogManager.getLogger(FailureLog.class);
     private static final long QUIET_NS = TimeUnit.SECONDS.toNanos(1);
@@ -22,7 +22,7 @@ final class FailureLog {
         this.clock = clock;
     }
 
-    /** A failure whose message states the reason. */
+    /** Logs a failure whose message states the reason. */
     void failed(String what, Errno answer, IOException e) {
         String text = what + " failed with " + answer + ": " + e.getMessage();
         if (isNew(text)) {
@@ -30,7 +30,7 @@ final class FailureLog {
         }
     }
 
-    /** A failure that is a defect of modeldisk. */
+    /** Logs a failure that is a defect of modeldisk, with its stack trace. */
     void failed(String what, Throwable e) {
         String text = what + " failed with EIO because of an error in modeldisk: " + e;
         if (isNew(text)) {
@@ -45,7 +45,7 @@ final class FailureLog {
             return false;
         }
         if (repeated > 0) {
-            LOG.warn("{} more times: {}", repeated, lastText);
+            LOG.warn("this failure was repeated {} times: {}", repeated, lastText);
         }
         lastText = text;
         lastNs = now;

@@ -3,17 +3,17 @@ package io.modeldisk.mount.fuse;
 import io.modeldisk.platform.linux.Processes;
 
 /**
- * Owner and permissions of the files of a mount. The kernel checks them at every open (mount option {@code default_permissions}).
+ * The owner and the permissions of the files of a mount. The kernel checks them at every open (mount option
+ * {@code default_permissions}).
  *
- * @param userId the owner's user number
- * @param groupId the group's number
- * @param mode the permission bits of a writable file, {@code 0400} to {@code 0666}; a read-only file has no write bits, and the
- *     directory has an execute bit beside each read bit
- * @param allowOther whether the mode's last digit is in force; without it, users who are neither the owner nor in the group have
- *     no access
+ * @param userId the user ID of the owner
+ * @param groupId the ID of the group
+ * @param mode the permission bits of a writable file, {@code 0400} to {@code 0666}. A read-only file has no write bits. The
+ *     directory has an execute bit for each read bit
+ * @param allowOther whether the last digit of the mode applies; if false, only the owner and the group have access
  */
 public record FileAccess(int userId, int groupId, int mode, boolean allowOther) {
-    /** Read and write for the owner alone. */
+    /** The default mode: only the owner may read and write. */
     public static final int DEFAULT_MODE = 0600;
 
     private static final int READ_BITS = 0444;
@@ -25,58 +25,58 @@ public record FileAccess(int userId, int groupId, int mode, boolean allowOther) 
     /**
      * Checks the values.
      *
-     * @throws IllegalArgumentException that names the value and its valid range
+     * @throws IllegalArgumentException if a value is invalid; the message names the value and its valid range
      */
     public FileAccess {
         if (userId < 0 || groupId < 0) {
-            throw new IllegalArgumentException("uid=" + userId + " gid=" + groupId + " must not be negative");
+            throw new IllegalArgumentException("uid=" + userId + " and gid=" + groupId + " must not be negative");
         }
         if ((mode & ~READ_WRITE_BITS) != 0 || (mode & OWNER_READS) == 0) {
             throw new IllegalArgumentException("mode=" + Integer.toOctalString(mode)
-                + " must have read and write bits only, and the owner's read bit: 0400 to 0666");
+                + " must have the owner's read bit and may have other read and write bits: 0400 to 0666");
         }
     }
 
-    /** Access for the user of this process alone. */
+    /** Returns access rights for the user of this process only. */
     public static FileAccess ofThisUser() {
         return new FileAccess(Processes.effectiveUserId(), Processes.effectiveGroupId(), DEFAULT_MODE, false);
     }
 
-    /** The same with another owner. */
+    /** Returns the same rights for another owner. */
     public FileAccess withUser(int value) {
         return new FileAccess(value, groupId, mode, allowOther);
     }
 
-    /** The same with another group. */
+    /** Returns the same rights for another group. */
     public FileAccess withGroup(int value) {
         return new FileAccess(userId, value, mode, allowOther);
     }
 
-    /** The same with other permission bits. */
+    /** Returns these rights with other permission bits. */
     public FileAccess withMode(int value) {
         return new FileAccess(userId, groupId, value, allowOther);
     }
 
-    /** The same with or without access for users who are neither the owner nor in the group. */
+    /** Returns these rights with or without access for users other than the owner and the group. */
     public FileAccess withOthers(boolean value) {
         return new FileAccess(userId, groupId, mode, value);
     }
 
     /**
-     * Whether anybody but the mounting user may have access. If not, the kernel refuses every other user before it looks at the
-     * mode (no mount option {@code allow_other}).
+     * Returns whether a user other than the mounting user may have access. If not, the mount does not have the option
+     * {@code allow_other}, and the kernel refuses other users before it checks the mode.
      */
     boolean isShared(int mountingUserId) {
         return allowOther || userId != mountingUserId || (mode & GROUP_BITS) != 0;
     }
 
-    /** The permission bits of a file. */
+    /** Returns the permission bits of a file. */
     int fileBits(boolean writable) {
         int bits = allowOther ? mode : mode & ~OTHER_BITS;
         return writable ? bits : bits & READ_BITS;
     }
 
-    /** The permission bits of the directory: its files are fixed, so it has no write bits. */
+    /** Returns the permission bits of the directory. It has no write bits, because its files are fixed. */
     int directoryBits() {
         int read = fileBits(false);
         return read | read >> 2;

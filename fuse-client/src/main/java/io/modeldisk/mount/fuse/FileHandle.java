@@ -4,12 +4,12 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import java.io.IOException;
 
 /**
- * An open file. Thread-safe: requests of one handle run concurrently. An IOException is answered as {@link FuseFileSystem#errno}
- * says, and with EINTR if the request was cancelled.
+ * An open file. Thread-safe: requests on one handle run concurrently. The process receives EINTR for an exception of a cancelled
+ * request, and {@link FuseFileSystem#errno} for any other IOException.
  */
 public interface FileHandle {
     /**
-     * Reads. Replies with {@link DataRequest#reply} at most once; no reply is an end of file.
+     * Reads bytes and replies with {@link DataRequest#reply} at most once. No reply means the end of the file.
      *
      * @param offset 0 or more; may lie past the end
      * @param lengthBytes at most {@link DataRequest#MAX_REQUEST_BYTES}
@@ -23,15 +23,15 @@ public interface FileHandle {
      */
     int write(long offset, int lengthBytes, DataRequest request) throws IOException;
 
-    /** fsync. */
+    /** Handles an fsync(2) on this handle. */
     void synchronize(Cancellation cancellation) throws IOException;
 
     /**
-     * A process has closed a descriptor of this handle. {@link #release} follows if it was the last one. close(2) fails if this
-     * throws.
+     * Handles a close(2) of one descriptor of this handle. {@link #release} is called after the last one. close(2) fails if this
+     * method throws an exception.
      */
     void flush(Cancellation cancellation) throws IOException;
 
-    /** The last descriptor is closed. Called exactly once, and never cancelled. */
+    /** Releases the handle after its last descriptor was closed. Is called exactly once and cannot be cancelled. */
     void release();
 }

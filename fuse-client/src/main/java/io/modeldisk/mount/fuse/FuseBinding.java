@@ -3,27 +3,27 @@ package io.modeldisk.mount.fuse;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** An implementation of FUSE: mounts directories, and serves them from this process. Thread-safe. */
+/** An implementation of FUSE, which mounts file systems and serves them from this process. Thread-safe. */
 public interface FuseBinding {
-    /** Whether this process can mount. */
+    /** Returns whether this process can mount. */
     default boolean isAvailable() {
         return unavailabilityCause().isEmpty();
     }
 
-    /** Why this process cannot mount, and the remedy; empty if it can. */
+    /** Returns the reason why this process cannot mount, with a remedy. Returns an empty string if it can mount. */
     String unavailabilityCause();
 
     /**
-     * Mounts over an existing directory and starts to serve.
+     * Mounts a file system on an existing directory and starts to serve it.
      *
-     * @throws IOException if that fails; nothing is left behind
+     * @throws IOException if the mount fails; then the directory is not mounted
      */
     FuseSession mount(Path directory, FuseFileSystem fileSystem, FuseOptions options) throws IOException;
 
     /**
-     * Unmounts a directory that this or another process has mounted; returns when the kernel has accepted that.
+     * Unmounts a directory that this or another process has mounted. Returns when the kernel has accepted the unmount.
      *
-     * @throws IOException with the reason, such as an open file
+     * @throws IOException if the unmount fails, for example because a file is open; the message has the reason
      */
     void unmount(Path directory) throws IOException;
 }

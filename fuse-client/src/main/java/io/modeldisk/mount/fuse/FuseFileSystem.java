@@ -4,14 +4,14 @@ import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
 import java.util.List;
 
-/** A directory whose files stay the same for the life of the mount. Thread-safe. */
+/** A directory with a fixed list of files. Thread-safe. */
 public interface FuseFileSystem {
-    /** The files, always the same list. */
+    /** Returns the files, always as the same list. */
     List<MountedFile> files();
 
-    /** The size that {@code df} shows. */
+    /** Returns the size that df(1) shows. */
     long capacityBytes();
 
-    /** The error number that answers a failed request; not called for an {@link ErrnoException} or a cancelled request. */
+    /** Returns the error number for a failed request. Is not called for an {@link ErrnoException} or a cancelled request. */
     Errno errno(IOException failure);
 }

@@ -6,34 +6,34 @@ import java.io.IOException;
 import java.time.Duration;
 
 /**
- * The options of a binding.
+ * The options of a FUSE binding.
  *
- * @param workerThreads the number of threads that read requests, from 1
- * @param dataRequests how many requests that move data are served at once; more wait without a thread. The threads grow to a few
- *     more, for all other requests
- * @param closeTimeout how long an unmount waits for its threads
- * @param access owner and permissions of the files
- * @param wholeBlockWrites whether a long write that starts and ends at logical blocks is split at logical blocks whatever the
- *     alignment of the caller's memory; its requests are smaller then
- * @param clock measures the time-outs
- * @param memory allocates the memory that requests are read into, of the kind that their data can be sent from without a copy
+ * @param workerThreads the number of threads that read requests, at least 1
+ * @param dataRequests the maximum number of data requests that are served at the same time. Further data requests wait without a
+ *     thread
+ * @param closeTimeout the maximum time that an unmount waits for the threads
+ * @param access the owner and the permissions of the files
+ * @param wholeBlockWrites whether the kernel must split a long aligned write only between logical blocks, even if the memory of
+ *     the caller is not aligned to pages. The requests are then smaller
+ * @param clock the clock that measures the timeouts
+ * @param memory allocates the memory that receives requests, such that datamovers can send from it without a copy
  */
 public record FuseOptions(int workerThreads, int dataRequests, Duration closeTimeout, FileAccess access,
     boolean wholeBlockWrites, NanoClock clock, Allocator memory) {
     /** Allocates memory for requests. */
     @FunctionalInterface
     public interface Allocator {
-        /** Memory of this size. */
+        /** Allocates memory of this size. */
         DataMemory allocate(long bytes) throws IOException;
     }
 
-    /** Three threads reach the speed of a file system in C (measured); more help only if requests wait. */
+    /** The default of 3 threads is as fast as a file system in C (measured). More threads help only if requests wait. */
     public static final int DEFAULT_WORKER_THREADS = 3;
 
-    /** Above the kernel's background requests (24), so that asynchronous I/O alone leaves room for other requests. */
+    /** The default is above the kernel's limit of 24 background requests, so that asynchronous I/O leaves threads free. */
     public static final int DEFAULT_DATA_REQUESTS = 32;
 
-    /** Longer than a cancelled request needs to end. */
+    /** The default is longer than a cancelled request needs to complete. */
     public static final Duration DEFAULT_CLOSE_TIMEOUT = Duration.ofSeconds(10);
 
     /** The file system type in the mount table. */

@@ -2,12 +2,18 @@ package io.modeldisk.mount.fuse;
 
 import java.util.concurrent.CompletableFuture;
 
-/** A mounted file system that is being served. Thread-safe. */
+/** A mounted file system, with the threads that serve it. Thread-safe. */
 public interface FuseSession extends AutoCloseable {
-    /** Completes when the file system is unmounted, by any process, all threads have ended and all handles are released. */
+    /**
+     * Returns a future that completes when any process has unmounted the file system, all threads have stopped, and all handles
+     * are released.
+     */
     CompletableFuture<Void> ended();
 
-    /** Unmounts in bounded time, even if files are open, and frees all memory. A second call does nothing. */
+    /**
+     * Unmounts the file system even if files are open, and frees all memory. Waits at most for the close timeout. A second call
+     * does nothing.
+     */
     @Override
     void close();
 }

@@ -3,11 +3,11 @@ package io.modeldisk.mount.fuse;
 import io.modeldisk.platform.linux.Errno;
 import java.util.Arrays;
 
-/** The open handles by number. Thread-safe; a lookup takes no lock and allocates nothing. */
+/** The open handles by number. Thread-safe. A lookup acquires no lock and allocates no memory. */
 final class HandleTable {
     private static final int FIRST_CAPACITY = 64;
 
-    // Copied on each change: a lookup is frequent, an open is rare.
+    // Each change replaces the array, because lookups are frequent and changes are rare.
     private volatile FileHandle[] handles = new FileHandle[FIRST_CAPACITY];
 
     /** Adds a handle and returns its number. */
@@ -22,7 +22,7 @@ final class HandleTable {
         return free;
     }
 
-    /** The handle with this number. */
+    /** Returns the handle with this number. */
     FileHandle handle(long number) throws ErrnoException {
         FileHandle[] all = handles;
         FileHandle handle = number >= 0 && number < all.length ? all[(int) number] : null;
@@ -32,7 +32,7 @@ final class HandleTable {
         return handle;
     }
 
-    /** Removes a handle; null if the number is not in use. */
+    /** Removes a handle and returns it. Returns null if the number is not in use. */
     synchronized FileHandle remove(long number) {
         if (number < 0 || number >= handles.length) {
             return null;
@@ -44,7 +44,7 @@ final class HandleTable {
         return handle;
     }
 
-    /** Removes and releases all handles, when the kernel sends no more releases. */
+    /** Removes and releases all handles. Is called when the kernel no longer sends releases. */
     void releaseAll() {
         FileHandle[] all;
         synchronized (this) {

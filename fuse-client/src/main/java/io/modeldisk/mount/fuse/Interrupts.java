@@ -5,17 +5,17 @@ import java.io.IOException;
 import java.util.Arrays;
 
 /**
- * Delivers a FUSE_INTERRUPT to the request that it names: a request that is served is cancelled, a parked one is answered with
- * EINTR. The interrupt may be read before the thread that has received the request begins it; then it is remembered, the last
- * {@value #REMEMBERED} at most. (To ask the kernel to send it again, with EAGAIN, works only on the descriptor that has the
- * request, which is not known here.) Thread-safe.
+ * Delivers FUSE interrupts. Cancels the interrupted request if it is in progress, and replies EINTR if it is parked. An interrupt
+ * may arrive before its request begins. Such early interrupts are stored, at most the last {@value #REMEMBERED}. (The alternative
+ * is a reply of EAGAIN, after which the kernel repeats the interrupt. This works only on the descriptor of the request, which is
+ * not known here.) Thread-safe.
  */
 final class Interrupts {
     private static final int REMEMBERED = 64;
 
     private final RequestSlot[] slots;
     private final Lanes lanes;
-    // Guarded by this; 0 is no request.
+    // The numbers of the requests with an early interrupt; 0 in free entries. Guarded by this.
     private final long[] early = new long[REMEMBERED];
     private int next;
     private volatile boolean anyEarly;
@@ -27,12 +27,12 @@ final class Interrupts {
     }
 
     /**
-     * Ends the request with this number, now or when it begins.
+     * Interrupts the request with this number, now or when it begins.
      *
      * @param own the slot of the calling thread
      */
     synchronized void interrupt(long unique, RequestSlot own) throws IOException {
-        // Remembered first, so that a request that begins or is parked meanwhile sees it.
+        // The number is stored first, so that a request that begins or is parked meanwhile finds it.
         int at = next++ % REMEMBERED;
         early[at] = unique;
         anyEarly = true;
@@ -42,7 +42,7 @@ final class Interrupts {
         }
     }
 
-    /** Makes the request in this slot one that can be interrupted, and interrupts it if its interrupt was read before. */
+    /** Makes the request in this slot interruptible. Interrupts it if its interrupt has already arrived. */
     void begin(RequestSlot slot) {
         slot.begin();
         if (anyEarly || closing) {
@@ -50,7 +50,7 @@ final class Interrupts {
         }
     }
 
-    /** Answers a request that was just parked, if its interrupt was read before. */
+    /** Replies EINTR to a request that was just parked if its interrupt has already arrived. */
     void parked(long unique, RequestSlot own) throws IOException {
         if (!anyEarly) {
             return;
@@ -64,7 +64,7 @@ final class Interrupts {
         }
     }
 
-    /** Cancels every request that is served, and every later one. */
+    /** Cancels all requests in progress and all later requests. */
     void interruptAll() {
         closing = true;
         for (RequestSlot slot : slots) {

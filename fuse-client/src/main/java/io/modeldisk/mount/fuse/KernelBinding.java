@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** Speaks the kernel's FUSE protocol on /dev/fuse, without any library: 1 MiB requests, nothing copied, nothing allocated. */
+/** Implements the kernel's FUSE protocol on /dev/fuse without a library. Requests of 1 MiB need no copy and no allocation. */
 public final class KernelBinding implements FuseBinding {
     static final String DEVICE = "/dev/fuse";
 
@@ -22,13 +22,13 @@ public final class KernelBinding implements FuseBinding {
     @Override
     public String unavailabilityCause() {
         if (!Files.exists(device)) {
-            return DEVICE + " is missing: load the kernel module (modprobe fuse), or give the container the device";
+            return DEVICE + " is missing: load the kernel module (modprobe fuse), or pass the device to the container";
         }
         if (Processes.effectiveUserId() != 0 && !UserMount.isAvailable()) {
             return "only root can mount without fusermount3: install the package fuse3";
         }
         if (!Files.isReadable(device) || !Files.isWritable(device)) {
-            return "this user may not open " + DEVICE + ": its mode is usually 0666 (chmod 666 " + DEVICE
+            return "this user cannot open " + DEVICE + ": set its usual mode 0666 (chmod 666 " + DEVICE
                 + ", as root)";
         }
         return "";
@@ -42,7 +42,7 @@ public final class KernelBinding implements FuseBinding {
         int userId = Processes.effectiveUserId();
         if (userId != 0 && options.access().userId() != userId) {
             throw new IOException("cannot mount " + directory + " for user " + options.access().userId()
-                + ": only root can mount for another user, this is user " + userId);
+                + ": only root can mount for another user, and this process has user " + userId);
         }
         return userId == 0
             ? mountAsRoot(directory, fileSystem, options)
@@ -79,14 +79,14 @@ public final class KernelBinding implements FuseBinding {
         try {
             return KernelSession.serve(directory, fd, fileSystem, options, unmounter);
         } catch (IOException | RuntimeException e) {
-            // Closed first, so that the unmount does not wait for an answer of this session.
+            // The descriptor is closed first, so that the unmount does not wait for a reply of this session.
             Descriptors.close(fd);
             unmounter.unmountForGood(directory);
             throw e;
         }
     }
 
-    /** By umount2(2). */
+    /** Unmounts with umount2(2), which needs root. */
     private static final class RootUnmounter implements Unmounter {
         @Override
         public void unmount(Path directory) throws IOException {
@@ -94,7 +94,7 @@ public final class KernelBinding implements FuseBinding {
             if (unmounted == -Errno.EBUSY.number()) {
                 throw new IOException(
                     directory + " is in use: a process has an open file or its working directory there"
-                        + " (fuser -vm " + directory + " names it)");
+                        + " (to find the process: fuser -vm " + directory + ")");
             }
             if (unmounted < 0) {
                 throw new IOException("cannot unmount " + directory + ": " + Errno.nameOf(-unmounted));
@@ -106,7 +106,7 @@ public final class KernelBinding implements FuseBinding {
             if (Mounts.unmount(directory.toString(), Mounts.UMOUNT_NOFOLLOW) >= 0) {
                 return;
             }
-            // FORCE ends the session for processes with open files, DETACH removes the mount from the tree at once.
+            // MNT_FORCE aborts the session even if files are open. MNT_DETACH removes the mount from the tree immediately.
             int unmounted = Mounts.unmount(directory.toString(),
                 Mounts.MNT_FORCE | Mounts.MNT_DETACH | Mounts.UMOUNT_NOFOLLOW);
             if (unmounted < 0) {

@@ -10,7 +10,7 @@ import java.util.concurrent.CompletionException;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** A session on /dev/fuse: owns its memory, its descriptors and its threads. Thread-safe. */
+/** A session on /dev/fuse, which owns its memory, its descriptors and its threads. Thread-safe. */
 final class KernelSession implements FuseSession {
     private static final Logger LOG = LogManager.getLogger(KernelSession.class);
 
@@ -54,7 +54,7 @@ final class KernelSession implements FuseSession {
     /**
      * Starts to serve a mounted file system.
      *
-     * @param fd the session's descriptor; belongs to the session if this returns
+     * @param fd the descriptor of /dev/fuse; the session owns it when this method has returned
      */
     static KernelSession serve(Path directory, int fd, FuseFileSystem fileSystem, FuseOptions options,
         Unmounter unmounter)
@@ -83,15 +83,15 @@ final class KernelSession implements FuseSession {
                 memory.close();
                 arena.close();
             } else {
-                // A thread may still use the memory, so it must not be freed.
-                LOG.error("{} is unmounted, but a request has not ended within {} ms; its memory is not freed",
+                // The memory must not be freed, because a thread may still use it.
+                LOG.error("{} is unmounted, but a request did not complete within {} ms; its memory is not freed",
                     directory, options.closeTimeout().toMillis());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            LOG.error("interrupted while closing {}; its memory is not freed", directory);
+            LOG.error("the thread was interrupted while it closed {}; the memory is not freed", directory);
         } catch (CompletionException e) {
-            LOG.error("cannot release the files of {}; its memory is not freed", directory, e.getCause());
+            LOG.error("the files of {} cannot be released; the memory is not freed", directory, e.getCause());
         }
     }
 }

@@ -9,12 +9,12 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Limits how many requests of one kind are served at once. The others are parked in order of arrival: copied out of their
- * slots, so that they hold no thread and other kinds of requests go on. Takes no lock and allocates nothing while the limit is
- * not reached. Thread-safe.
+ * Limits the number of requests of one kind that are served at the same time. Further requests are parked in order of arrival:
+ * they are copied out of their slots and occupy no thread. So requests of other kinds continue. Acquires no lock and allocates no
+ * memory below the limit. Thread-safe.
  */
 final class Lane {
-    /** 64 writes of 1 MiB. */
+    /** The default of 64 MiB is enough for 64 parked writes of 1 MiB. */
     static final long DEFAULT_PARKED_BYTES = 64 << 20;
 
     private static final Logger LOG = LogManager.getLogger(Lane.class);
@@ -26,21 +26,20 @@ final class Lane {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition room = lock.newCondition();
-    // Guarded by the lock.
+    // Guarded by lock.
     private final Deque<ParkedRequest> parked = new ArrayDeque<>();
     private long parkedBytes;
     private boolean loggedFull;
 
-    // Changes under the lock.
+    // Writes of this field are guarded by lock.
     private volatile int parkedCount;
 
     /**
-     * A lane.
+     * Creates a lane.
      *
-     * @param name for the log
-     * @param limit how many of its requests are served at once, from 1
-     * @param parkedBytesLimit the memory that parked requests take at most; beyond it, the thread that has read the next one
-     * waits
+     * @param name the name of the lane in the log
+     * @param limit the maximum number of requests that are served at the same time, at least 1
+     * @param parkedBytesLimit the maximum memory of parked requests; a thread that reads a request beyond this limit waits
      */
     Lane(String name, int limit, long parkedBytesLimit) {
         this.parkedBytesLimit = parkedBytesLimit;
@@ -49,8 +48,8 @@ final class Lane {
     }
 
     /**
-     * Admits the request in this slot, or parks it. After it was parked, {@link #next} has to be called once: a request that
-     * ended meanwhile may have left a place.
+     * Admits the request in this slot, or parks it if the limit is reached. After a request was parked, the caller must call
+     * {@link #next} once, because another request may have completed meanwhile.
      *
      * @return whether the request may be served now
      */
@@ -59,9 +58,9 @@ final class Lane {
     }
 
     /**
-     * Takes a place for the first parked request and loads it into this slot.
+     * Admits the first parked request and loads it into this slot.
      *
-     * @return false if no place is free or nothing is parked
+     * @return false if the limit is reached or no request is parked
      */
     boolean next(RequestSlot slot) {
         while (parkedCount > 0 && acquire()) {
@@ -75,12 +74,12 @@ final class Lane {
         return false;
     }
 
-    /** Gives back the place of a request that has ended. {@link #next} has to be called after it. */
+    /** Records that an admitted request has completed. The caller must call {@link #next} afterwards. */
     void leave() {
         running.decrementAndGet();
     }
 
-    /** Removes a parked request; null if it is not parked here. */
+    /** Removes a parked request and returns it. Returns null if this lane has not parked the request. */
     ParkedRequest remove(long unique) {
         if (parkedCount == 0) {
             return null;
@@ -111,7 +110,7 @@ final class Lane {
         return false;
     }
 
-    /** Parks a request unless a place becomes free first; then it has the place, and the answer is false. */
+    /** Parks the request in this slot. If the lane falls below its limit first, admits the request and returns false. */
     private boolean park(RequestSlot slot) {
         int bytes = slot.request().lengthBytes();
         lock.lock();
@@ -154,7 +153,7 @@ final class Lane {
     private void logFull() {
         if (!loggedFull) {
             loggedFull = true;
-            LOG.warn("{} requests for {} wait: all others wait behind them until one ends", limit + parked.size(),
+            LOG.warn("{} requests in lane {} wait; further requests wait until one completes", limit + parked.size(),
                 name);
         }
     }

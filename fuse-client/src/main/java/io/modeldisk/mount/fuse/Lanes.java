@@ -1,14 +1,14 @@
 package io.modeldisk.mount.fuse;
 
 /**
- * The lanes of a session. Requests that may wait have a lane for each kind, so that they never take the last threads: requests
- * that the mount answers itself (attributes, names, interrupts) are served at once, however many others wait. Thread-safe.
+ * The lanes of a session, one for each kind of request that may wait. The lanes never occupy the last threads. So immediate
+ * requests (attributes, names, interrupts) are served even if many other requests wait. Thread-safe.
  */
 final class Lanes {
-    /** How many inquiries are served at once. */
+    /** The maximum number of inquiries that are served at the same time. */
     static final int INQUIRIES = 4;
 
-    /** Threads that are left for immediate requests when all lanes are full: one may serve while another reads. */
+    /** The threads that remain for immediate requests when all lanes are full: one serves while the other reads. */
     static final int IMMEDIATE_THREADS = 2;
 
     private final Lane data;
@@ -18,12 +18,12 @@ final class Lanes {
         this.data = new Lane("data", dataRequests, Lane.DEFAULT_PARKED_BYTES);
     }
 
-    /** The number of threads with which no request of a kind can keep those of another from being served. */
+    /** Returns the number of threads of a session. This number is so large that requests of one kind never block another kind. */
     static int threads(int dataRequests) {
         return dataRequests + INQUIRIES + IMMEDIATE_THREADS;
     }
 
-    /** The lane of a kind; null if its requests are served at once. */
+    /** Returns the lane of a kind, or null if requests of this kind never wait. */
     Lane of(RequestKind kind) {
         return switch (kind) {
             case DATA -> data;
@@ -32,7 +32,7 @@ final class Lanes {
         };
     }
 
-    /** Removes a parked request; null if it is not parked. */
+    /** Removes a parked request and returns it. Returns null if the request is not parked. */
     ParkedRequest remove(long unique) {
         ParkedRequest request = data.remove(unique);
         return request != null ? request : inquiries.remove(unique);

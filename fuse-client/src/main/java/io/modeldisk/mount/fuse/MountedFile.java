@@ -7,27 +7,27 @@ import java.util.Optional;
 
 /** A file of the mount. Thread-safe. */
 public interface MountedFile {
-    /** The name in the directory. */
+    /** Returns the name in the directory. */
     String name();
 
-    /** Whether the file can be opened for writing. */
+    /** Returns whether the file can be opened for writing. */
     boolean isWritable();
 
-    /** Whether reads, writes and fsync of the file may wait for others. If not, only open and attributes may. */
+    /** Returns whether a read, write or fsync may wait for other processes. If not, only an open or an attribute may wait. */
     boolean movesData();
 
-    /** The size now; 0 for a file that is made when it is opened, as in /proc. */
+    /** Returns the current size; 0 for a file that is generated at each open, as in /proc. */
     long sizeBytes();
 
-    /** The time of the last change of the contents, in milliseconds since 1970. */
+    /** Returns the time of the last change of the contents, in milliseconds since 1970. */
     long modifiedMs();
 
-    /** The names of the extended attributes, such as {@code user.x}. */
+    /** Returns the names of the extended attributes, such as {@code user.x}. */
     default List<String> attributeNames() {
         return List.of();
     }
 
-    /** The value of an extended attribute; empty if there is none of this name, or no value now. */
+    /** Returns the value of an extended attribute. Returns empty if the name is unknown or the attribute has no value now. */
     default Optional<String> attribute(String name) {
         return Optional.empty();
     }
@@ -35,8 +35,8 @@ public interface MountedFile {
     /**
      * Opens the file.
      *
-     * @param writable whether it is opened for writing
-     * @throws IOException answered as {@link FuseFileSystem#errno} says, and with EINTR if the request was cancelled
+     * @param writable whether the file is opened for writing
+     * @throws IOException if the open fails; the process receives EINTR after a cancellation, else {@link FuseFileSystem#errno}
      */
     FileHandle open(boolean writable, Cancellation cancellation) throws IOException;
 }

@@ -1,6 +1,6 @@
 package io.modeldisk.mount.fuse;
 
-/** The numbers of the requests that the mount distinguishes ({@code linux/fuse.h}). */
+/** The opcodes of the FUSE requests that the mount handles ({@code linux/fuse.h}). */
 final class Opcode {
     static final int LOOKUP = 1;
     static final int FORGET = 2;

@@ -17,7 +17,7 @@ final class ReplyView {
     private static final int MODE_FILE = 0100000;
     private static final int TYPE_DIRECTORY = 4;
     private static final int TYPE_FILE = 8;
-    // Names are fixed. Attributes change when a file is written, and then the kernel asks again.
+    // The kernel may cache names for 1 h, because they are fixed, and attributes for 1 s, because writes change them.
     private static final long NAME_VALID_S = 3600;
     private static final long ATTRIBUTES_VALID_S = 1;
 
@@ -43,7 +43,7 @@ final class ReplyView {
         out.set(JAVA_LONG, 8, unique);
     }
 
-    /** {@code struct fuse_init_out}, of protocol 7.23 and later. */
+    /** Writes {@code struct fuse_init_out} of protocol 7.23 and later. */
     void init(int minor, int readaheadBytes, int capabilities, int background, int maxWriteBytes, int maxPages) {
         zeros(64);
         out.set(JAVA_INT, BODY, KernelProtocol.MAJOR);
@@ -57,7 +57,7 @@ final class ReplyView {
         out.set(JAVA_SHORT, BODY + 28, (short) maxPages);
     }
 
-    /** {@code struct fuse_entry_out}. */
+    /** Writes {@code struct fuse_entry_out}. */
     void entry(long node, MountedFile file, FileAccess access) {
         zeros(40 + ATTR_BYTES);
         out.set(JAVA_LONG, BODY, node);
@@ -66,32 +66,32 @@ final class ReplyView {
         fileAttributes(BODY + 40, node, file, access);
     }
 
-    /** {@code struct fuse_attr_out} of a file. */
+    /** Writes {@code struct fuse_attr_out} for a file. */
     void fileAttributes(long node, MountedFile file, FileAccess access) {
         attributesHeader();
         fileAttributes(BODY + 16, node, file, access);
     }
 
-    /** {@code struct fuse_attr_out} of the directory. */
+    /** Writes {@code struct fuse_attr_out} for the directory. */
     void directoryAttributes(long node, long modifiedMs, FileAccess access) {
         attributesHeader();
         attributes(BODY + 16, node, 0, MODE_DIRECTORY | access.directoryBits(), modifiedMs, access);
     }
 
-    /** {@code struct fuse_open_out}. */
+    /** Writes {@code struct fuse_open_out}. */
     void open(long handle, int flags) {
         zeros(16);
         out.set(JAVA_LONG, BODY, handle);
         out.set(JAVA_INT, BODY + 8, flags);
     }
 
-    /** {@code struct fuse_write_out}, {@code struct fuse_getxattr_out}: a number of bytes. */
+    /** Writes a number of bytes, as {@code struct fuse_write_out} or {@code struct fuse_getxattr_out}. */
     void size(int sizeBytes) {
         zeros(8);
         out.set(JAVA_INT, BODY, sizeBytes);
     }
 
-    /** {@code struct fuse_statfs_out}. */
+    /** Writes {@code struct fuse_statfs_out}. */
     void statistics(long blocks, long files) {
         zeros(80);
         out.set(JAVA_LONG, BODY, blocks);
@@ -101,7 +101,7 @@ final class ReplyView {
         out.set(JAVA_INT, BODY + 48, 4096);
     }
 
-    /** Bytes as the body; at most what a reply holds. */
+    /** Writes bytes as the body. They must fit into the capacity of a reply. */
     void bytes(byte[] data) {
         MemorySegment.copy(MemorySegment.ofArray(data), 0, out, BODY, data.length);
         bodyBytes = data.length;
@@ -112,7 +112,7 @@ final class ReplyView {
      *
      * @param next the offset of the entry after this one
      * @param limitBytes the largest length of the body
-     * @return false if it does not fit
+     * @return false if the entry does not fit into the body
      */
     boolean directoryEntry(long node, long next, boolean directory, byte[] name, int limitBytes) {
         int bytes = (24 + name.length + 7) & ~7;
@@ -140,7 +140,7 @@ final class ReplyView {
             access);
     }
 
-    /** {@code struct fuse_attr}. */
+    /** Writes {@code struct fuse_attr} at this offset. */
     private void attributes(int at, long node, long sizeBytes, int mode, long modifiedMs, FileAccess access) {
         out.set(JAVA_LONG, at, node);
         out.set(JAVA_LONG, at + 8, sizeBytes);

@@ -1,11 +1,11 @@
 package io.modeldisk.mount.fuse;
 
-/** How long a request may wait: each kind has a {@link Lane}, so that no kind keeps another from being served. */
+/** The kinds of requests, by the reason why they may wait. A {@link Lane} limits the threads of each kind that may wait. */
 enum RequestKind {
-    /** Never waits. */
+    /** A request that never waits. */
     IMMEDIATE,
-    /** Opens a generated file or reads an attribute: may wait for an answer from outside of this process. */
+    /** A request that opens a generated file or reads an attribute. It may wait for a response of a shard. */
     INQUIRY,
-    /** Moves data: may wait for other processes. */
+    /** A request that moves data. It may wait for shards and for other learners. */
     DATA
 }

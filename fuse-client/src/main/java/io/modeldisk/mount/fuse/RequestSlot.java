@@ -11,8 +11,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The memory of one request at a time: header, data and reply, with the vectors that point to them, allocated once. For one
- * thread, except {@link #interrupt}, {@link #cancel} and {@link #requests}.
+ * The memory for one request at a time: header, data and reply, and the I/O vectors that point to them. The memory is allocated
+ * once and reused. Only one thread uses a slot. Any thread may call {@link #interrupt}, {@link #cancel} and {@link #requests}.
  */
 final class RequestSlot implements DataRequest {
     private static final int VECTOR_ENTRY_BYTES = 16;
@@ -28,12 +28,12 @@ final class RequestSlot implements DataRequest {
     private final Cancellation cancellation = new Cancellation();
 
     private int ownFd;
-    // The descriptor of the request in the slot; a parked request may come from another one.
+    // The descriptor that the current request came from. It differs from ownFd if another slot has parked the request.
     private int fd;
     private long receivedUnique;
     private boolean replied;
     private volatile long requests;
-    // The request that an interrupt can reach, 0 for none; guarded by this.
+    // The number of the interruptible request, or 0 if no request is interruptible. Guarded by this.
     private long unique;
 
     RequestSlot(Arena arena, DataMemory memory, long memoryOffset) {
@@ -51,12 +51,12 @@ final class RequestSlot implements DataRequest {
         part(outVector, 0, out.address(), ReplyView.HEADER_BYTES);
     }
 
-    /** Sets the descriptor that requests are read from; the kernel accepts a reply only on the descriptor of its request. */
+    /** Sets the descriptor for reading requests. The kernel accepts a reply only on the descriptor of its request. */
     void attach(int descriptor) {
         this.ownFd = descriptor;
     }
 
-    /** Waits for the next request; the result is its length, or minus the error number. */
+    /** Waits for the next request. Returns the length of the request, or the negative error number. */
     long receive() {
         fd = ownFd;
         long length = Descriptors.readv(state, fd, inVector.address(), 2);
@@ -65,12 +65,12 @@ final class RequestSlot implements DataRequest {
         return length;
     }
 
-    /** A copy of the request, to {@link #load} it later. */
+    /** Returns a copy of the request, for {@link #load}. */
     ParkedRequest copy() {
         return new ParkedRequest(fd, receivedUnique, request.copy());
     }
 
-    /** Puts a copied request here, as if it had been received. */
+    /** Loads a copied request into this slot, as if the slot had received the request. */
     void load(ParkedRequest copy) {
         fd = copy.fd();
         request.load(copy.bytes());
@@ -83,7 +83,7 @@ final class RequestSlot implements DataRequest {
         reply.reset();
     }
 
-    /** How often {@link #receive} has returned. Any thread. */
+    /** Returns the number of calls of {@link #receive} that have returned. Any thread may call this method. */
     long requests() {
         return requests;
     }
@@ -100,18 +100,18 @@ final class RequestSlot implements DataRequest {
         return replied;
     }
 
-    /** From now on, an interrupt reaches this request. */
+    /** Makes the request in this slot interruptible. */
     synchronized void begin() {
         unique = receivedUnique;
         cancellation.reset();
     }
 
-    /** The request has ended. */
+    /** Records that the request in this slot has completed and is no longer interruptible. */
     synchronized void end() {
         unique = 0;
     }
 
-    /** Cancels the request with this number if it is in this slot. Any thread. */
+    /** Cancels the request with this number if it is in this slot. Returns whether it is. Any thread may call this method. */
     synchronized boolean interrupt(long interruptedUnique) {
         if (unique != interruptedUnique) {
             return false;
@@ -120,7 +120,7 @@ final class RequestSlot implements DataRequest {
         return true;
     }
 
-    /** Cancels the request in this slot, if there is one. Any thread. */
+    /** Cancels the request in this slot, if there is one. Any thread may call this method. */
     synchronized void cancel() {
         if (unique != 0) {
             cancellation.cancel();
@@ -142,19 +142,19 @@ final class RequestSlot implements DataRequest {
         return cancellation;
     }
 
-    /** Answers with success and the body, which may be empty. */
+    /** Replies with success and the body, which may be empty. */
     void replyBody() throws IOException {
         length(outVector, 0, ReplyView.HEADER_BYTES + reply.bodyBytes());
         send(0, ReplyView.HEADER_BYTES + reply.bodyBytes(), 1);
     }
 
-    /** Answers with an error. */
+    /** Replies with an error. */
     void replyError(Errno errno) throws IOException {
         length(outVector, 0, ReplyView.HEADER_BYTES);
         send(errno.number(), ReplyView.HEADER_BYTES, 1);
     }
 
-    /** Answers a parked request with an error. The request in this slot must be one that has no reply, or is answered. */
+    /** Replies to a parked request with an error. The request in this slot must not need a reply any more. */
     void replyError(ParkedRequest parked, Errno errno) throws IOException {
         length(outVector, 0, ReplyView.HEADER_BYTES);
         reply.header(parked.unique(), errno.number(), ReplyView.HEADER_BYTES);
@@ -177,7 +177,7 @@ final class RequestSlot implements DataRequest {
 
     private void send(int errorNumber, int totalBytes, int parts) throws IOException {
         if (replied) {
-            throw new IllegalStateException("request " + receivedUnique + " has been answered already");
+            throw new IllegalStateException("request " + receivedUnique + " already has a reply");
         }
         replied = true;
         reply.header(receivedUnique, errorNumber, totalBytes);
@@ -186,7 +186,7 @@ final class RequestSlot implements DataRequest {
 
     private void write(int descriptor, int totalBytes, int parts) throws IOException {
         long written = Descriptors.writev(state, descriptor, outVector.address(), parts);
-        // ENOENT: the request was aborted meanwhile; ENODEV: unmounted. In both cases no process waits for the answer.
+        // ENOENT: the request was aborted. ENODEV: the directory was unmounted. In both cases no process waits for the reply.
         if (written < 0 && written != -Errno.ENOENT.number() && written != -Errno.ENODEV.number()) {
             throw new IOException(
                 "the kernel did not accept a reply of " + totalBytes + " bytes: " + Errno.nameOf(-written));

@@ -9,10 +9,10 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * A request in memory, as the kernel wrote it: {@code struct fuse_in_header} and the first fields of its body (linux/fuse.h). The
- * first {@value #HEAD_BYTES} bytes are apart from the rest, so that the data of a write starts on a page.
+ * first {@value #HEAD_BYTES} bytes are stored apart from the rest, so that the data of a write starts on a page.
  */
 final class RequestView {
-    /** The header and the fields of a write. */
+    /** The length of the header and of the fields of a write. */
     static final int HEAD_BYTES = 80;
 
     private static final int OPCODE = 4;
@@ -34,7 +34,7 @@ final class RequestView {
         return head.get(JAVA_INT, 0);
     }
 
-    /** The whole request. */
+    /** Returns a copy of the whole request. */
     byte[] copy() {
         byte[] bytes = new byte[lengthBytes()];
         int inHead = Math.min(bytes.length, HEAD_BYTES);
@@ -43,7 +43,7 @@ final class RequestView {
         return bytes;
     }
 
-    /** Makes this the request that was copied. */
+    /** Loads a request from a copy. */
     void load(byte[] bytes) {
         int inHead = Math.min(bytes.length, HEAD_BYTES);
         MemorySegment.copy(bytes, 0, head, JAVA_BYTE, 0, inHead);
@@ -62,7 +62,7 @@ final class RequestView {
         return head.get(JAVA_LONG, NODE);
     }
 
-    /** INIT: the kernel's protocol version. */
+    /** Returns the kernel's major protocol version, from an INIT request. */
     int major() {
         return head.get(JAVA_INT, BODY);
     }
@@ -79,57 +79,57 @@ final class RequestView {
         return head.get(JAVA_INT, BODY + 12);
     }
 
-    /** OPEN: the flags of open(2). */
+    /** Returns the flags of open(2), from an OPEN request. */
     int openFlags() {
         return head.get(JAVA_INT, BODY);
     }
 
-    /** READ, WRITE, READDIR, FSYNC, FLUSH, RELEASE: the handle. */
+    /** Returns the number of the handle, from a READ, WRITE, READDIR, FSYNC, FLUSH or RELEASE request. */
     long handle() {
         return head.get(JAVA_LONG, BODY);
     }
 
-    /** READ, WRITE, READDIR. */
+    /** Returns the offset, from a READ, WRITE or READDIR request. */
     long offset() {
         return head.get(JAVA_LONG, BODY + 8);
     }
 
-    /** READ, WRITE, READDIR. */
+    /** Returns the length, from a READ, WRITE or READDIR request. */
     int sizeBytes() {
         return head.get(JAVA_INT, BODY + 16);
     }
 
-    /** SETATTR: the attributes to set, as bits. */
+    /** Returns the bits of the attributes to set, from a SETATTR request. */
     int validAttributes() {
         return head.get(JAVA_INT, BODY);
     }
 
-    /** SETATTR: the size to truncate to. */
+    /** Returns the size to truncate to, from a SETATTR request. */
     long newSizeBytes() {
         return head.get(JAVA_LONG, BODY + 16);
     }
 
-    /** GETXATTR, LISTXATTR: the size of the process's buffer; 0 asks for the length. */
+    /** Returns the size of the process's buffer, from a GETXATTR or LISTXATTR request; 0 requests the length. */
     int roomBytes() {
         return head.get(JAVA_INT, BODY);
     }
 
-    /** INTERRUPT: the number of the interrupted request. */
+    /** Returns the number of the interrupted request, from an INTERRUPT request. */
     long interruptedUnique() {
         return head.get(JAVA_LONG, BODY);
     }
 
-    /** LOOKUP: the name. */
+    /** Returns the name to look up, from a LOOKUP request. */
     String name() {
         return text(BODY);
     }
 
-    /** GETXATTR: the attribute's name. */
+    /** Returns the name of the attribute, from a GETXATTR request. */
     String attributeName() {
         return text(BODY + 8);
     }
 
-    /** The bytes from here to the final zero. */
+    /** Returns the text from this offset to the final zero byte. */
     private String text(int from) {
         byte[] name = new byte[Math.max(0, lengthBytes() - from - 1)];
         for (int i = 0; i < name.length; i++) {

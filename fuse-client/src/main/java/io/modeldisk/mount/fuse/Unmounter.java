@@ -5,9 +5,9 @@ import java.nio.file.Path;
 
 /** Unmounts a directory, as root or as a user. Thread-safe. */
 interface Unmounter {
-    /** Unmounts; fails if a file is open. */
+    /** Unmounts the directory. Fails if a file is open. */
     void unmount(Path directory) throws IOException;
 
-    /** Unmounts even if files are open, and makes the kernel end the session. Logs a failure. */
+    /** Unmounts the directory even if files are open, and makes the kernel close the session. Logs a failure. */
     void unmountForGood(Path directory);
 }

@@ -17,8 +17,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Mounts and unmounts as a user with fusermount3, a program that runs as root and sends the session's descriptor over a socket
- * (SCM_RIGHTS, unix(7)). ProcessBuilder cannot pass a socket to a child, so posix_spawn(3) starts it.
+ * Mounts and unmounts for a normal user with the program fusermount3. The program runs as root and sends the descriptor of the
+ * session over a socket (SCM_RIGHTS, unix(7)). posix_spawn(3) starts it, because ProcessBuilder cannot pass a socket to a child.
  */
 final class UserMount implements Unmounter {
     private static final Logger LOG = LogManager.getLogger(UserMount.class);
@@ -26,17 +26,17 @@ final class UserMount implements Unmounter {
     private static final String SOCKET_VARIABLE = "_FUSE_COMMFD";
     private static final Duration HELPER_TIMEOUT = Duration.ofSeconds(10);
 
-    /** Whether fusermount3 is installed. */
+    /** Returns whether fusermount3 is installed. */
     static boolean isAvailable() {
         String path = System.getenv().getOrDefault("PATH", "/usr/bin:/bin");
         return Stream.of(path.split(":")).anyMatch(folder -> Files.isExecutable(Path.of(folder, HELPER)));
     }
 
-    /** Mounts and returns the session's descriptor. */
+    /** Mounts the directory. Returns the descriptor of the session. */
     static int mount(Path directory, boolean allowOther) throws IOException {
         UnixSocket[] sockets = UnixSocket.pair();
         try (UnixSocket own = sockets[0]) {
-            // Closed before the receive, so that the receive ends if the helper has sent nothing.
+            // This process closes the helper's socket before the receive, so that the receive returns if the helper has failed.
             try (UnixSocket helpers = sockets[1]) {
                 helpers.letChildrenInherit();
                 runHelper(directory, allowOther, helpers.descriptor());
@@ -45,7 +45,7 @@ final class UserMount implements Unmounter {
         }
     }
 
-    /** The helper writes the reason of a failure to standard error; whether it failed shows in what it sent. */
+    /** Runs fusermount3. If it fails, it writes the reason to standard error and sends no descriptor. */
     private static void runHelper(Path directory, boolean allowOther, int socket) throws IOException {
         String options = "fsname=modeldisk,subtype=modeldisk,default_permissions"
             + (allowOther ? ",allow_other" : "") + ",max_read=" + DataRequest.MAX_REQUEST_BYTES;
@@ -60,7 +60,7 @@ final class UserMount implements Unmounter {
         SocketMessage message = new SocketMessage(socket, ByteBuffer.allocateDirect(1));
         if (message.receive(0, 1) <= 0 || message.descriptorCount() == 0) {
             throw new IOException(
-                "cannot mount " + directory + ": " + HELPER + " refused; the line above has its reason");
+                "cannot mount " + directory + ": " + HELPER + " failed and wrote the reason to standard error");
         }
         return message.descriptor(0);
     }
@@ -77,7 +77,7 @@ final class UserMount implements Unmounter {
         } catch (IOException busy) {
             try {
                 helper(directory, "-u", "-z");
-                LOG.warn("{}: it ends when the last process that has a file open there closes it", busy.getMessage());
+                LOG.warn("{}; the kernel removes the mount when all files are closed", busy.getMessage());
             } catch (IOException e) {
                 LOG.warn(e.getMessage());
             }
@@ -92,12 +92,12 @@ final class UserMount implements Unmounter {
         try {
             if (!FutureWait.isDoneWithin(process.onExit(), HELPER_TIMEOUT, NanoClock.SYSTEM)) {
                 process.destroyForcibly();
-                throw new IOException("cannot unmount " + directory + ": " + HELPER + " did not end within "
+                throw new IOException("cannot unmount " + directory + ": " + HELPER + " did not exit within "
                     + HELPER_TIMEOUT.toSeconds() + " s");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted while unmounting " + directory, e);
+            throw new IOException("the thread was interrupted while it unmounted " + directory, e);
         }
         if (process.exitValue() != 0) {
             String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();

@@ -16,9 +16,9 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The threads that read and serve requests. A few are enough while requests are quick. When all of them wait, the reserve
- * thread adds another, so that attributes and interrupts are still answered; {@link Lanes} keep the last threads for them.
- * Added threads end when enough others are free again.
+ * The threads that read and serve requests. When all threads wait, the reserve thread adds another, so that attribute requests
+ * and interrupts are still served. {@link Lanes} keep the last threads free for these requests. An added thread stops when enough
+ * other threads read again.
  */
 final class WorkerPool {
     private static final Logger LOG = LogManager.getLogger(WorkerPool.class);
@@ -35,7 +35,7 @@ final class WorkerPool {
     private final Thread reserve;
     private volatile boolean reserveSleeps;
     private volatile boolean unmounted;
-    // For the reserve thread only.
+    // Used only by the reserve thread.
     private boolean loggedNoThread;
 
     // Guarded by this.
@@ -52,7 +52,7 @@ final class WorkerPool {
         this.reserve = Thread.ofPlatform().name("modeldisk-fuse-reserve").daemon().unstarted(this::keepOneReading);
     }
 
-    /** Completes when the file system is unmounted, every thread has ended and the descriptors are closed. */
+    /** Returns a future that completes when the mount is removed, all threads have stopped and the descriptors are closed. */
     CompletableFuture<Void> ended() {
         return ended;
     }
@@ -78,19 +78,22 @@ final class WorkerPool {
         reserve.start();
     }
 
-    /** A queue for one thread. If this user may not open the device again, all threads share the session's queue. */
+    /**
+     * Opens a queue of requests for one thread. Returns its descriptor. If this user has no permission to open the device,
+     * returns the descriptor of the session, so that all threads share its queue.
+     */
     private int cloneDevice() throws IOException {
         int fd = Descriptors.open(KernelBinding.DEVICE, Descriptors.O_RDWR | Descriptors.O_CLOEXEC);
         if (fd == -Errno.EACCES.number()) {
             return sessionFd;
         }
         if (fd < 0) {
-            throw new IOException(KernelBinding.DEVICE + " cannot be opened again: " + Errno.nameOf(-fd));
+            throw new IOException(KernelBinding.DEVICE + " cannot be opened for a thread: " + Errno.nameOf(-fd));
         }
         clones.add(fd);
         int cloned = Descriptors.ioctl(fd, CLONE_DEVICE, sessionFd);
         if (cloned < 0) {
-            throw new IOException(KernelBinding.DEVICE + " cannot be cloned: " + Errno.nameOf(-cloned));
+            throw new IOException(KernelBinding.DEVICE + " cannot be cloned for a thread: " + Errno.nameOf(-cloned));
         }
         return fd;
     }
@@ -120,22 +123,22 @@ final class WorkerPool {
         }
     }
 
-    /** No failure ends the thread: the kernel would wait for its answers. */
+    /** Serves a request. No failure stops the thread, because the kernel would wait for its replies. */
     private void serveRequest(RequestSlot slot) {
         try {
             dispatcher.serve(slot);
         } catch (Throwable e) {
-            LOG.error("a request failed in {}", Thread.currentThread().getName(), e);
+            LOG.error("serving a request failed in thread {}", Thread.currentThread().getName(), e);
         }
     }
 
-    /** Whether the session has ended. ENOENT, EINTR and EAGAIN: the request was withdrawn before it was read. */
+    /** Returns whether this read error closes the session. ENOENT, EINTR and EAGAIN do not: the kernel withdrew a request. */
     private static boolean isEnd(long error) {
         if (error == -Errno.ENOENT.number() || error == -Errno.EINTR.number() || error == -Errno.EAGAIN.number()) {
             return false;
         }
         if (error != -Errno.ENODEV.number()) {
-            LOG.error("{} cannot be read: {}; the mount ends", KernelBinding.DEVICE, Errno.nameOf(-error));
+            LOG.error("{} cannot be read: {}; the session closes", KernelBinding.DEVICE, Errno.nameOf(-error));
         }
         return true;
     }
@@ -162,7 +165,7 @@ final class WorkerPool {
             }
             long before = requests();
             sleep(STUCK_NS);
-            // Only if no request was read meanwhile are the threads stuck and not just busy.
+            // If no request was read meanwhile, all threads wait, and another thread is needed.
             if (reading.get() == 0 && requests() == before && !unmounted) {
                 try {
                     addThread();
@@ -180,7 +183,7 @@ final class WorkerPool {
     private void logNoThread(Throwable e) {
         if (!loggedNoThread) {
             loggedNoThread = true;
-            LOG.error("cannot add a thread that reads requests; requests wait until another one ends", e);
+            LOG.error("cannot start a thread for more requests; they wait until another request completes", e);
         }
     }
 
@@ -203,8 +206,8 @@ final class WorkerPool {
         try {
             clock.sleep(durationNs, TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
-            // No code interrupts this thread; if it happens, the next check is only earlier.
-            LOG.debug("interrupted while waiting for a thread to read", e);
+            // No code interrupts this thread. An interrupt would only make the next check earlier.
+            LOG.debug("the reserve thread was interrupted while it slept", e);
         }
     }
 

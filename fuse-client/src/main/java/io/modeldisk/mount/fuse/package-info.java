@@ -1,5 +1,5 @@
 /**
- * FUSE: the interface {@link io.modeldisk.mount.fuse.FuseBinding} and its implementation on /dev/fuse, with mounting, requests,
- * replies and threads. Files are {@link io.modeldisk.mount.fuse.MountedFile}s; models, shards and gradients are unknown here.
+ * The interface {@link io.modeldisk.mount.fuse.FuseBinding} to FUSE, and its implementation on /dev/fuse: mounts, requests,
+ * replies and threads. Serves {@link io.modeldisk.mount.fuse.MountedFile}s. Contains nothing about models, shards or gradients.
  */
 package io.modeldisk.mount.fuse;

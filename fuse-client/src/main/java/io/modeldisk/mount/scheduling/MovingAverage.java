@@ -1,9 +1,10 @@
 package io.modeldisk.mount.scheduling;
 
 /**
- * An exponential moving average and the mean absolute deviation from it, both over a window of <i>n</i> samples. Each sample
- * weighs 2 / (n + 1); after 2.5 n further samples, less than 1 % of it is left. The first samples weigh as in an arithmetic mean.
- * After the first sample the deviation is half of it, as RFC 6298 has it for a round-trip time. Not thread-safe.
+ * An exponential moving average and the mean absolute deviation from the average, over a window of <i>n</i> samples. A new sample
+ * has the weight 2 / (n + 1). After 2.5 n further samples, less than 1 % of this weight is left. The first samples have equal
+ * weights, as in an arithmetic mean. The first deviation is half of the first sample, as in RFC 6298 for a round-trip time. Not
+ * thread-safe.
  */
 final class MovingAverage {
     private final double leastWeight;
@@ -11,7 +12,7 @@ final class MovingAverage {
     private double mean;
     private double deviation;
 
-    /** An average over this many samples, at least 1. */
+    /** Creates an average over a window of this number of samples, at least 1. */
     MovingAverage(int window) {
         this.leastWeight = 2.0 / (window + 1);
     }
@@ -33,12 +34,12 @@ final class MovingAverage {
         return samples == 0;
     }
 
-    /** The average; 0 before the first sample. */
+    /** Returns the average; 0 before the first sample. */
     double mean() {
         return mean;
     }
 
-    /** The mean absolute deviation from the average; 0 before the first sample. */
+    /** Returns the mean absolute deviation from the average; 0 before the first sample. */
     double deviation() {
         return deviation;
     }

@@ -4,19 +4,19 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** When the overlap exchange pulls the weights of the next iteration. */
+/** The policies that decide when the overlap exchange pulls the weights of the next iteration. */
 public enum PullPolicy {
-    /** The pull ends together with the computation: it starts after a bubble, or beside the push if time is short. */
+    /** The pull is delayed so that it completes when the computation ends. If time is short, the pull starts during the push. */
     ADAPTIVE,
-    /** The pull starts when the push has ended. */
+    /** The pull starts when the push has completed. */
     AFTER_PUSH,
-    /** The pull runs beside the push: full duplex. */
+    /** The pull runs at the same time as the push (full duplex). */
     BESIDE_PUSH;
 
     /**
-     * The policy with this name, such as {@code after-push}.
+     * Returns the policy with this name, such as {@code after-push}.
      *
-     * @throws IllegalArgumentException if no policy has it; the message lists the names
+     * @throws IllegalArgumentException if no policy has this name; the message lists the valid names
      */
     public static PullPolicy named(String name) {
         for (PullPolicy policy : values()) {
@@ -28,7 +28,7 @@ public enum PullPolicy {
             + Arrays.stream(values()).map(PullPolicy::policyName).collect(Collectors.joining(", ")));
     }
 
-    /** The name in options. */
+    /** Returns the name in command-line options, such as {@code after-push}. */
     public String policyName() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

@@ -4,19 +4,19 @@ import io.modeldisk.platform.time.NanoClock;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Predicts when a pull must start to end together with the computation (iRDMA, section IV.B). A later pull brings fresher
- * weights; if it is too late, the learner waits for it.
+ * Predicts when a pull must start so that it completes when the computation ends (iRDMA, section IV.B). A later pull brings
+ * fresher weights. If the pull starts too late, the learner waits for it.
  *
  * <p>The pull starts at the expected end of the computation, minus the expected duration of the pull, minus a margin. Expected
- * values are exponential moving averages over {@value #WINDOW} iterations. The margin is {@value #CAUTION} times the mean
- * absolute deviations of computation and pull, plus {@value #GUARD_TEXT}. It grows with jitter; after a burst it keeps the pull
- * early until the average has forgotten the burst. The pull starts at once, beside the push, before the first measurements and
- * when the communication takes longer than the computation.
+ * values are exponential moving averages over {@value #WINDOW} iterations. The margin is {@value #CAUTION} times the sum of the
+ * mean absolute deviations of computation and pull, plus {@value #GUARD_TEXT}. The margin grows with jitter. After one long
+ * computation or pull, the pull starts earlier until the averages have recovered. The pull starts immediately in two cases:
+ * before the first measurements, and when communication takes longer than computation.
  *
  * <p>Times are in nanoseconds of the clock. Thread-safe.
  */
 public final class PullScheduler {
-    /** The number of iterations that an average spans. */
+    /** The number of iterations in the window of an average. */
     public static final int WINDOW = 10;
 
     static final int CAUTION = 3;
@@ -31,19 +31,19 @@ public final class PullScheduler {
     private long computingSinceNs;
     private boolean computing;
 
-    /** A scheduler without measurements. */
+    /** Creates a scheduler without measurements. */
     public PullScheduler(NanoClock clock) {
         this.clock = clock;
         this.computingSinceNs = clock.nanoTime();
     }
 
-    /** The computation of an iteration begins. */
+    /** Records that the computation of an iteration begins. */
     public synchronized void computationBegins() {
         computingSinceNs = clock.nanoTime();
         computing = true;
     }
 
-    /** The computation has ended. Does nothing if none had begun. */
+    /** Records that the computation has ended. Does nothing if no computation had begun. */
     public synchronized void computationEnds() {
         if (computing) {
             computing = false;
@@ -51,22 +51,22 @@ public final class PullScheduler {
         }
     }
 
-    /** The learner has gone: its last computation does not count. */
+    /** Discards the measurement of the current computation, because the learner has left. */
     public synchronized void computationIsAbandoned() {
         computing = false;
     }
 
-    /** A push took this long. */
+    /** Records the duration of a push. */
     public synchronized void pushed(long durationNs) {
         push.add(durationNs);
     }
 
-    /** A pull took this long, without the time that it waited for the push. */
+    /** Records the duration of a pull, without the time that the pull waited for the push. */
     public synchronized void pulled(long durationNs) {
         pull.add(durationNs);
     }
 
-    /** The time until the pull should start; 0 or less: it should start now. */
+    /** Returns the time until the pull should start. If the time is 0 or negative, the pull should start now. */
     public synchronized long delayNs() {
         if (computation.isEmpty() || pull.isEmpty()) {
             return 0;
@@ -75,7 +75,7 @@ public final class PullScheduler {
         return (long) (end - pull.mean() - margin() - clock.nanoTime());
     }
 
-    /** The forecast of the next iteration. */
+    /** Returns the forecast of the next iteration. */
     public synchronized Forecast forecast() {
         return new Forecast(ms(computation.mean()), ms(push.mean()), ms(pull.mean()), ms(margin()));
     }
@@ -89,15 +89,15 @@ public final class PullScheduler {
     }
 
     /**
-     * The expected durations, in milliseconds; 0 before the first measurement.
+     * The expected durations in milliseconds; 0 before the first measurement.
      *
-     * @param computationMs the next computation
-     * @param pushMs the next push
-     * @param pullMs the next pull
-     * @param marginMs how much earlier than the computation the pull should end
+     * @param computationMs the duration of the next computation
+     * @param pushMs the duration of the next push
+     * @param pullMs the duration of the next pull
+     * @param marginMs the time between the end of the pull and the end of the computation
      */
     public record Forecast(double computationMs, double pushMs, double pullMs, double marginMs) {
-        /** Whether the pull runs beside the push, because there is not enough time to run them one after the other. */
+        /** Returns whether the pull runs during the push, because there is not enough time for one after the other. */
         public boolean isDuplex() {
             return pushMs + pullMs + marginMs > computationMs;
         }

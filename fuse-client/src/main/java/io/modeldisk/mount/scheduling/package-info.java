@@ -1,2 +1,2 @@
-/** Predicts when to pull, from measurements. Arithmetic on an injected clock: no threads, models or files here. */
+/** Predicts from measurements when a pull should start. Contains only arithmetic: no threads, models or files. */
 package io.modeldisk.mount.scheduling;

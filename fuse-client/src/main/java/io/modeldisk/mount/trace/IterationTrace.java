@@ -5,11 +5,11 @@ import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The phases of the last iterations, at most {@value #CAPACITY} of them; older ones are overwritten. Adding one allocates
- * nothing. Thread-safe.
+ * The phases of the last iterations. Keeps at most {@value #CAPACITY} phases and overwrites the oldest. Allocates no memory for
+ * a new phase. Thread-safe.
  */
 public final class IterationTrace {
-    /** How many phases are kept; an iteration has up to five. */
+    /** The maximum number of phases in the trace. An iteration has up to five phases. */
     public static final int CAPACITY = 20_000;
 
     private final Phase[] phases = new Phase[CAPACITY];
@@ -21,27 +21,27 @@ public final class IterationTrace {
     private long added;
 
     /**
-     * An empty trace.
+     * Creates an empty trace.
      *
-     * @param clock the clock of all times that are added
-     * @param now the time of day now, which aligns the traces of several learners
+     * @param clock the clock that measures the times of all phases
+     * @param now the current time of day, which aligns the traces of several learners
      */
     public IterationTrace(NanoClock clock, Instant now) {
         this.clock = clock;
         this.epochNs = TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano() - clock.nanoTime();
     }
 
-    /** The clock of all times that are added. */
+    /** Returns the clock that measures the times of all phases. */
     public NanoClock clock() {
         return clock;
     }
 
-    /** The time now, for {@link #add}. */
+    /** Returns the current time, for {@link #add}. */
     public long nowNs() {
         return clock.nanoTime();
     }
 
-    /** Adds a phase of an iteration, unless it took no time. */
+    /** Adds a phase of an iteration. Ignores a phase that took no time. */
     public synchronized void add(Phase phase, long iteration, long startNs, long endNs) {
         if (endNs <= startNs) {
             return;
@@ -53,7 +53,7 @@ public final class IterationTrace {
         endsNs[at] = endNs;
     }
 
-    /** Visits the phases in the order in which they were added, with times in nanoseconds since 1970. */
+    /** Visits the phases in the order in which they were added. Times are in nanoseconds since 1970. */
     public synchronized void forEach(Visitor visitor) {
         for (long i = Math.max(0, added - CAPACITY); i < added; i++) {
             int at = (int) (i % CAPACITY);
@@ -61,15 +61,15 @@ public final class IterationTrace {
         }
     }
 
-    /** How many phases were overwritten. */
+    /** Returns the number of phases that were overwritten. */
     public synchronized long overwritten() {
         return Math.max(0, added - CAPACITY);
     }
 
-    /** Visits phases. */
+    /** Receives the phases of a trace. */
     @FunctionalInterface
     public interface Visitor {
-        /** One phase. */
+        /** Receives one phase. Times are in nanoseconds since 1970. */
         void phase(Phase phase, long iteration, long startNs, long endNs);
     }
 }

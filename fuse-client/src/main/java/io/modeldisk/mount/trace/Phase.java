@@ -4,18 +4,18 @@ import java.util.Locale;
 
 /** The phases of an iteration. */
 public enum Phase {
-    /** The learner computes, from one fsync to the next. */
+    /** The computation of the learner, from one fsync to the next. */
     COMPUTE,
-    /** The learner waits in fsync. */
+    /** The wait of the learner in fsync. */
     STALL,
-    /** The gradient is pushed. */
+    /** The push of the gradient. */
     PUSH,
-    /** The pull is delayed, so that the weights are fresh when they are used. */
+    /** The delay of the pull by the scheduler, so that the weights are fresh when the learner uses them. */
     BUBBLE,
-    /** The weights are pulled. */
+    /** The pull of the weights. */
     PULL;
 
-    /** The name in a trace, such as {@code bubble}. */
+    /** Returns the name in a trace, such as {@code bubble}. */
     public String phaseName() {
         return name().toLowerCase(Locale.ROOT);
     }

@@ -8,8 +8,8 @@ import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 
 /**
- * A trace in the trace-event format (JSON object format, complete events), which Perfetto and chrome://tracing open. Each learner
- * is a process with the lanes {@code learner}, {@code push} and {@code pull}. Thread-safe.
+ * Writes a trace in the trace-event format (JSON object format, complete events), which Perfetto and chrome://tracing display.
+ * They show a learner as a process with the threads {@code learner}, {@code push} and {@code pull}. Thread-safe.
  *
  * @param trace the phases
  * @param learner the learner's name
@@ -19,7 +19,7 @@ import java.math.BigDecimal;
 public record TraceEvents(IterationTrace trace, String learner, String model, String exchange) {
     private static final String[] LANES = {"learner", "push", "pull"};
 
-    /** The current trace as JSON in UTF-8. */
+    /** Returns the current trace as JSON in UTF-8. */
     public byte[] toJson() {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         try (JsonGenerator json = new JsonFactory().createGenerator(out)) {
@@ -64,7 +64,7 @@ public record TraceEvents(IterationTrace trace, String learner, String model, St
             json.writeStringField("name", phase.phaseName());
             json.writeNumberField("pid", 1);
             json.writeNumberField("tid", lane(phase));
-            // Microseconds, with three decimals.
+            // The unit of both times is the microsecond, with three decimals.
             json.writeNumberField("ts", BigDecimal.valueOf(startNs, 3));
             json.writeNumberField("dur", BigDecimal.valueOf(endNs - startNs, 3));
             json.writeObjectFieldStart("args");

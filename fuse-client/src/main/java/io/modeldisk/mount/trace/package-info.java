@@ -1,2 +1,2 @@
-/** The phases of the last iterations: recorded, and written as trace events. */
+/** Records the phases of the last iterations and writes them as trace events. */
 package io.modeldisk.mount.trace;

@@ -44,7 +44,7 @@ final class CancellableLockTest {
     }
 
     @Test
-    void waitingThreadsAreWokenByUnlock() throws Exception {
+    void unlockWakesAllThreadsThatWaitForSharedAccess() throws Exception {
         long stamp = lock.lockExclusive();
         CompletableFuture<Long> one = start(false, Cancellation.NONE);
         CompletableFuture<Long> two = start(false, Cancellation.NONE);
@@ -55,7 +55,7 @@ final class CancellableLockTest {
     }
 
     @Test
-    void cancelledThreadStopsWaiting() {
+    void cancelledThreadStopsWaitingForTheLock() {
         long stamp = lock.lockExclusive();
         Cancellation cancellation = new Cancellation();
         CompletableFuture<Long> waits = start(true, cancellation);
@@ -67,7 +67,7 @@ final class CancellableLockTest {
     }
 
     @Test
-    void exclusiveWaiterGoesBeforeLaterSharers() throws Exception {
+    void threadWaitingForExclusiveAccessGoesBeforeLaterSharers() throws Exception {
         long shared = lock.lockShared(Cancellation.NONE);
         CompletableFuture<Long> alone = start(true, Cancellation.NONE);
         awaitAllWaiting();
@@ -81,7 +81,7 @@ final class CancellableLockTest {
     }
 
     @Test
-    void sharersContinueWhenTheExclusiveWaiterAheadIsCancelled() throws Exception {
+    void sharersAcquireTheLockWhenTheExclusiveWaiterAheadIsCancelled() throws Exception {
         long shared = lock.lockShared(Cancellation.NONE);
         Cancellation cancellation = new Cancellation();
         start(true, cancellation);
@@ -94,7 +94,7 @@ final class CancellableLockTest {
     }
 
     @Test
-    void exclusiveHolderIsAlone() {
+    void exclusiveAccessExcludesAllOtherThreads() {
         AtomicInteger inside = new AtomicInteger();
         List<CompletableFuture<Void>> ends = new ArrayList<>();
         for (int thread = 0; thread < 4; thread++) {

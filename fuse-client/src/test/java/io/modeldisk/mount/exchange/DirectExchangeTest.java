@@ -28,14 +28,14 @@ final class DirectExchangeTest {
     }
 
     @Test
-    void writePushesAtOnce() throws IOException {
+    void writePushesItsGradientImmediately() throws IOException {
         exchange.write(8192, 4096, request.with(3, 4096));
         assertThat(model.weight(8192)).isEqualTo((byte) 3);
         assertThat(model.weight(12288)).isZero();
     }
 
     @Test
-    void unalignedReadReturnsItsBytesOnly() throws IOException {
+    void unalignedReadReturnsOnlyTheRequestedBytes() throws IOException {
         exchange.write(4096, 4096, request.with(3, 4096));
         exchange.read(4095, 3, request);
         assertThat(request.answer).containsExactly(0, 3, 3);
@@ -50,20 +50,20 @@ final class DirectExchangeTest {
     }
 
     @Test
-    void writeToTheEndOfTheModelIsPaddedWithZeros() throws IOException {
+    void writeAtTheEndOfTheModelIsPaddedWithZeros() throws IOException {
         exchange.write(1 << 20, 20, request.with(3, 20));
         assertThat(model.weight((1 << 20) + 19)).isEqualTo((byte) 3);
         assertThat(model.weight((1 << 20) + 20)).isZero();
     }
 
     @Test
-    void fsyncSynchronizes() throws IOException {
+    void fsyncSynchronizesTheShards() throws IOException {
         exchange.synchronize(Cancellation.NONE);
         assertThat(model.calls).containsExactly("synchronize");
     }
 
     @Test
-    void unknownSchemeIsRefusedWithTheKnownNames() {
+    void messageOfAnUnknownSchemeListsTheValidNames() {
         assertThatThrownBy(() -> ExchangeScheme.named("fast"))
             .hasMessage("exchange=fast must be one of direct, sync, overlap");
     }

@@ -17,7 +17,7 @@ final class ExchangeProgressTest {
 
     private Step take() {
         Step step = new Step();
-        assertThat(progress.next(step)).as("a step is due").isTrue();
+        assertThat(progress.next(step)).as("the next step can start").isTrue();
         return step;
     }
 
@@ -61,7 +61,7 @@ final class ExchangeProgressTest {
     }
 
     @Test
-    void atMostTwoPiecesArePushedAtATimeAndTheLastIsShorter() {
+    void atMostTwoPiecesArePushedAtTheSameTime() {
         begin(Cut.FINE);
         Step[] two = takeTwoPieces();
         observe();
@@ -75,13 +75,13 @@ final class ExchangeProgressTest {
     }
 
     @Test
-    void pushWithoutPullBesideItIsCutIntoLargerPieces() {
+    void pushWithoutASimultaneousPullHasLargerPieces() {
         begin(Cut.COARSE);
         assertThat(take(StepKind.PUSH).end).isEqualTo(BYTES);
     }
 
     @Test
-    void pushEndsAfterItsSynchronization() {
+    void pushEndsAfterTheShardsAreSynchronized() {
         begin(Cut.FINE);
         pushAll();
         assertThat(progress.push()).isEqualTo(Push.SYNCHRONIZING);
@@ -95,7 +95,7 @@ final class ExchangeProgressTest {
     }
 
     @Test
-    void pieceIsPulledAfterAllPiecesUpToItWerePushed() {
+    void pullWaitsBeforeTheFirstPieceThatIsNotPushed() {
         begin(Cut.FINE);
         Step[] two = takeTwoPieces();
         observe();
@@ -112,7 +112,7 @@ final class ExchangeProgressTest {
     }
 
     @Test
-    void pullThatBeginsAfterThePushIsOnePiece() {
+    void pullAfterTheWholePushIsOnePiece() {
         begin(Cut.FINE);
         pushAll();
         end(take(StepKind.SYNCHRONIZE));
@@ -125,7 +125,7 @@ final class ExchangeProgressTest {
     }
 
     @Test
-    void copyFollowsThePull() {
+    void weightsAreCopiedAfterThePull() {
         progress.begin(false, true, Cut.COARSE);
         progress.pullIsDue();
         end(take(StepKind.BEGIN_PULL));
@@ -137,7 +137,7 @@ final class ExchangeProgressTest {
     }
 
     @Test
-    void failedPushEndsWithItsLastPieceUnderWayAndIsNotSynchronized() {
+    void failedPushEndsAfterItsLastPieceWithoutSynchronization() {
         begin(Cut.FINE);
         Step[] two = takeTwoPieces();
         observe();
@@ -167,7 +167,7 @@ final class ExchangeProgressTest {
     }
 
     @Test
-    void stoppedPullEndsWithItsLastStepUnderWay() {
+    void stoppedPullEndsAfterItsLastStepInProgress() {
         progress.begin(false, true, Cut.COARSE);
         progress.pullIsDue();
         end(take(StepKind.BEGIN_PULL));
@@ -179,14 +179,14 @@ final class ExchangeProgressTest {
     }
 
     @Test
-    void stopEndsAnExchangeWithoutStepsUnderWayAtOnce() {
+    void stopEndsAnExchangeImmediatelyWhenNoStepIsInProgress() {
         begin(Cut.FINE);
         progress.stop();
         assertThat(progress.hasEnded()).isTrue();
     }
 
     @Test
-    void versionIsNotObservedAgainWhileAnObservationIsUnanswered() {
+    void versionIsNotRequestedAgainWhileARequestIsInFlight() {
         begin(Cut.FINE);
         Step[] two = takeTwoPieces();
         Step unanswered = take(StepKind.OBSERVE);

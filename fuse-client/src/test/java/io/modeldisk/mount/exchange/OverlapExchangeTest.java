@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
 final class OverlapExchangeTest {
-    /** More than two pieces, and a last logical block that is not full. */
+    /** The model has more than two pieces, and its last logical block is not full. */
     private static final int SIZE = 9 * (1 << 20) + 20;
     private static final int BLOCK = 4096;
     private static final int FIRST = 5;
@@ -72,14 +72,14 @@ final class OverlapExchangeTest {
         return request.answer[0];
     }
 
-    /** Waits until this many pulls of the whole model have ended: one for the open, one for each fsync. */
+    /** Waits until this number of pulls of the whole model has completed: one for the open and one for each fsync. */
     private void awaitPulls(int count) {
         await(count + " pulls", () -> exchange.counters().pulledBytes() == count * LogicalBlocks.up(SIZE));
     }
 
     @ParameterizedTest
     @EnumSource(PullPolicy.class)
-    void iterationKSeesTheGradientsUpToKMinusTwoInEveryBlock(PullPolicy policy) throws IOException {
+    void weightsLackOnlyTheGradientOfThePreviousIteration(PullPolicy policy) throws IOException {
         open(policy);
         for (int k = 1; k <= 8; k++) {
             int seen = FIRST + Math.max(0, k - 2);
@@ -99,14 +99,14 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void nothingIsPushedBeforeFsync() throws IOException {
+    void gradientIsNotPushedBeforeFsync() throws IOException {
         open();
         write(0);
         assertThat(model.pushes).isEmpty();
     }
 
     @Test
-    void fsyncReturnsBeforeItsOwnExchangeEnds() throws IOException {
+    void fsyncReturnsBeforeItsGradientIsPushed() throws IOException {
         open();
         write(0);
         model.pushesWait(true);
@@ -118,7 +118,7 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void interruptedFsyncLeavesTheLastExchangeRunningAndTheNextSwitches() throws Exception {
+    void fsyncAfterAnInterruptedFsyncPushesEachGradientOnce() throws Exception {
         open();
         write(0);
         fsync();
@@ -143,7 +143,7 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void failedPushIsReportedByTheNextFsyncAndRepeatedByTheOneAfter() throws IOException {
+    void failedPushIsReportedByTheNextFsyncAndThenRepeated() throws IOException {
         open();
         write(0);
         write(2 * BLOCK);
@@ -152,7 +152,7 @@ final class OverlapExchangeTest {
         write(BLOCK);
         assertThatThrownBy(this::fsync).hasMessageContaining("the last iteration").hasMessageContaining("shard 0");
         assertThat(exchange.counters().lastError()).contains("shard 0");
-        // The sets were not switched: the gradient written since is kept, and the weights are the same.
+        // The failed fsync has not swapped the sets, so the new gradient is kept and the weights are the same.
         assertThat(read(0)).isEqualTo(FIRST);
         fsync();
         exchange.flush(Cancellation.NONE);
@@ -161,7 +161,7 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void failedPullIsReportedAndItsMixtureIsNeverRead() throws IOException {
+    void readNeverReturnsAMixtureOfTwoPullsAfterAFailedPull() throws IOException {
         open();
         fsync();
         awaitPulls(2);
@@ -177,12 +177,13 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void closeReportsThatTheLastGradientWasNotPushed() throws IOException {
+    void closeReportsAFailedPushOfTheLastGradient() throws IOException {
         open();
         write(0);
         model.failPushAfter(0);
         fsync();
-        assertThatThrownBy(() -> exchange.flush(Cancellation.NONE)).hasMessageContaining("do not have the gradient");
+        assertThatThrownBy(() -> exchange.flush(Cancellation.NONE))
+            .hasMessageContaining("lack the gradient of the last");
         exchange.abandon();
         assertThat(exchange.counters().lastError()).contains("4096 bytes of the gradient of iteration 1 are lost")
             .contains("shard 0");
@@ -190,7 +191,7 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void gradientAfterTheLastFsyncIsDroppedWhenItsLearnerCloses() throws Exception {
+    void closeDiscardsTheGradientAfterTheLastFsync() throws Exception {
         open();
         for (int block = 0; block < 20; block++) {
             write(2 * block * BLOCK);
@@ -207,7 +208,7 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void learnerThatOpensAfterAnotherClosedDuringAPullReadsFreshWeights() throws Exception {
+    void newLearnerReadsFreshWeightsAfterAnotherClosedDuringAPull() throws Exception {
         open();
         awaitPulls(1);
         model.pullsWait(true);
@@ -223,7 +224,7 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void pushThatNeverEndsIsCancelledAndReportedWhenItsLearnerCloses() throws Exception {
+    void closeCancelsAndReportsAPushThatNeverCompletes() throws Exception {
         ManualClock clock = new ManualClock();
         open(PullPolicy.AFTER_PUSH, clock);
         write(0);
@@ -243,7 +244,7 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void iterationsReadTheCountersAndNeverTheStatusPage() throws IOException {
+    void iterationsRequestTheCountersButNeverTheStatusPage() throws IOException {
         open();
         for (int k = 1; k <= 4; k++) {
             write(0);
@@ -257,17 +258,17 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void adaptivePullWaitsForItsTimeUnlessTheLearnerWaits() throws Exception {
+    void adaptivePullIsDelayedUnlessTheLearnerWaits() throws Exception {
         ManualClock clock = new ManualClock();
         open(PullPolicy.ADAPTIVE, clock);
         for (int k = 1; k <= 12; k++) {
             long pulledBytes = k * LogicalBlocks.up(SIZE);
-            await("the exchange ends, or its pull waits",
+            await("the exchange has ended or its pull is delayed",
                 () -> clock.waitingThreads() > 0 || exchange.counters().pulledBytes() == pulledBytes);
             clock.advance(Duration.ofSeconds(1));
             fsync();
         }
-        await("a bubble begins", () -> clock.waitingThreads() > 0);
+        await("the pull is delayed", () -> clock.waitingThreads() > 0);
         clock.advance(Duration.ofMillis(500));
         awaitPulls(12);
         clock.advance(Duration.ofMillis(450));
@@ -275,13 +276,13 @@ final class OverlapExchangeTest {
         assertThat(exchange.counters().lastBubbleMs()).isEqualTo(950);
         clock.advance(Duration.ofMillis(50));
         fsync();
-        await("a bubble begins", () -> clock.waitingThreads() > 0);
+        await("the pull is delayed", () -> clock.waitingThreads() > 0);
         fsync();
         assertThat(exchange.counters().lastBubbleMs()).isZero();
     }
 
     @Test
-    void openPullsOnceForBothSets() throws IOException {
+    void openPullsOnceForBothBufferSets() throws IOException {
         open();
         fsync();
         assertThat(read(0)).isEqualTo(FIRST);
@@ -289,7 +290,7 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void readersFsyncDoesNotChangeTheWeightsOfALearner() throws IOException {
+    void fsyncByAReaderDoesNotChangeTheWeightsOfALearner() throws IOException {
         open();
         awaitPulls(1);
         model.fill(8);
@@ -312,7 +313,7 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void ageOfTheWeightsGrowsUntilTheyAreSwitched() throws IOException {
+    void ageOfTheWeightsGrowsUntilAnFsyncSwapsTheSets() throws IOException {
         ManualClock clock = new ManualClock();
         open(PullPolicy.AFTER_PUSH, clock);
         awaitPulls(1);
@@ -329,7 +330,7 @@ final class OverlapExchangeTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void eachGradientCountsOnceWhateverFails(long seed) throws IOException {
+    void eachGradientCountsOnceDespiteRandomFailures(long seed) throws IOException {
         open(PullPolicy.values()[(int) (seed % 3)]);
         Random random = new Random(seed);
         int[] expected = new int[SIZE / BLOCK];

@@ -43,13 +43,13 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void firstReadReturnsTheWeightsAtOpen() throws IOException {
+    void firstReadReturnsTheWeightsAtTheTimeOfTheOpen() throws IOException {
         exchange.read(100, 3, request);
         assertThat(request.answer).containsOnly(5).hasSize(3);
     }
 
     @Test
-    void nothingIsPushedBeforeFsync() throws IOException {
+    void gradientIsNotPushedBeforeFsync() throws IOException {
         exchange.write(0, BLOCK, request.with(1, BLOCK));
         assertThat(model.pushes).isEmpty();
     }
@@ -70,7 +70,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void bytesNotWrittenOfADirtyBlockArePushedAsZero() throws IOException {
+    void unwrittenBytesOfADirtyBlockArePushedAsZeros() throws IOException {
         exchange.write(BLOCK + 10, 4, request.with(3, 4));
         exchange.synchronize(Cancellation.NONE);
 
@@ -81,7 +81,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void gradientIsZeroAfterFsync() throws IOException {
+    void fsyncSetsTheGradientToZero() throws IOException {
         exchange.write(10, 4, request.with(3, 4));
         exchange.synchronize(Cancellation.NONE);
         exchange.write(20, 4, request.with(3, 4));
@@ -92,7 +92,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void fsyncWithoutGradientOnlyPulls() throws IOException {
+    void fsyncWithoutAGradientOnlyPullsWeights() throws IOException {
         model.fill(9);
         exchange.synchronize(Cancellation.NONE);
 
@@ -104,7 +104,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void gradientWithoutFsyncIsDroppedWhenItsLearnerCloses() throws IOException {
+    void closeDiscardsAGradientWithoutFsync() throws IOException {
         exchange.write(0, BLOCK, request.with(1, BLOCK));
         exchange.abandon();
         exchange.prepare(true, Cancellation.NONE);
@@ -117,7 +117,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void fsyncAfterAFailedPushPushesTheRestOnly() throws IOException {
+    void fsyncAfterAFailedPushPushesOnlyTheRemainingBlocks() throws IOException {
         exchange.write(0, BLOCK, request.with(1, BLOCK));
         exchange.write(2 * BLOCK, BLOCK, request.with(1, BLOCK));
         exchange.write(4 * BLOCK, BLOCK, request.with(1, BLOCK));
@@ -132,7 +132,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void fsyncRepeatedAfterAnInterruptPushesOnce() throws IOException {
+    void fsyncRepeatedAfterAnInterruptPushesTheGradientOnce() throws IOException {
         exchange.write(0, BLOCK, request.with(1, BLOCK));
         model.pullsWait(true);
         interruptedFsync();
@@ -157,7 +157,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void readAfterAFailedPushReturnsTheWeightsOfBefore() throws IOException {
+    void readAfterAFailedPushReturnsThePreviousWeights() throws IOException {
         awaitPulls(1);
         exchange.write(0, BLOCK, request.with(1, BLOCK));
         model.failPushAfter(0);
@@ -167,13 +167,13 @@ final class SyncExchangeTest {
         assertThat(request.answer).containsExactly(5);
     }
 
-    /** Waits until this many pulls have ended: one for the open, one for each fsync. */
+    /** Waits until this number of pulls has completed: one for the open and one for each fsync. */
     private void awaitPulls(int count) {
         Await.await(count + " pulls", () -> exchange.counters().pulledBytes() == count * LogicalBlocks.up(SIZE));
     }
 
     @Test
-    void openStartsThePullAndTheFirstReadWaitsForIt() throws Exception {
+    void firstReadWaitsForThePullThatTheOpenStarted() throws Exception {
         exchange.abandon();
         model.pullsWait(true);
         exchange.prepare(true, Cancellation.NONE);
@@ -195,7 +195,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void fsyncInterruptedEvery20MsEndsAlthoughAPullTakes100Ms() throws Exception {
+    void fsyncInterruptedEvery20MsCompletesDespiteAPullOf100Ms() throws Exception {
         awaitPulls(1);
         ManualClock clock = new ManualClock();
         model.pullsTake(Duration.ofMillis(100), clock);
@@ -214,7 +214,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void readInterruptedEvery20MsEndsAlthoughAPullTakes100Ms() throws Exception {
+    void readInterruptedEvery20MsCompletesDespiteAPullOf100Ms() throws Exception {
         exchange.abandon();
         ManualClock clock = new ManualClock();
         model.pullsTake(Duration.ofMillis(100), clock);
@@ -232,7 +232,7 @@ final class SyncExchangeTest {
         assertThat(model.pulls).hasValue(1);
     }
 
-    /** A call that waits for the shards, is interrupted 20 ms later, and fails. */
+    /** Starts a call that waits for the shards, interrupts it after 20 ms, and checks that it fails. */
     private void interruptAfter20Ms(ManualClock clock, Request request) throws Exception {
         Cancellation cancellation = new Cancellation();
         CompletableFuture<Void> call = start(cancellation, request);
@@ -257,7 +257,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void gradientWrittenAfterAnInterruptedFsyncIsPushedByTheNext() throws IOException {
+    void nextFsyncPushesTheGradientWrittenAfterAnInterruptedFsync() throws IOException {
         exchange.write(0, BLOCK, request.with(1, BLOCK));
         model.pullsWait(true);
         interruptedFsync();
@@ -270,7 +270,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void fsyncAfterAnInterruptedFsyncAndAReadPullsAgain() throws IOException {
+    void fsyncPullsAgainWhenAReadFollowedAnInterruptedFsync() throws IOException {
         awaitPulls(1);
         model.pullsWait(true);
         interruptedFsync();
@@ -289,7 +289,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void learnerThatIsKilledInFsyncHasPushedItsWholeGradient() throws Exception {
+    void learnerKilledInFsyncPushesItsWholeGradient() throws Exception {
         exchange.write(0, BLOCK, request.with(1, BLOCK));
         exchange.write(2 << 20, BLOCK, request.with(1, BLOCK));
         model.pushesWait(true);
@@ -302,7 +302,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void readersFsyncDoesNotChangeTheWeightsOfALearner() throws IOException {
+    void fsyncByAReaderDoesNotChangeTheWeightsOfALearner() throws IOException {
         awaitPulls(1);
         model.fill(9);
         exchange.refresh(Cancellation.NONE);
@@ -327,7 +327,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void lastLogicalBlockIsPushedWhole() throws IOException {
+    void partialLastBlockOfTheModelIsPushedAsAWholeBlock() throws IOException {
         exchange.write(SIZE - 4, 4, request.with(1, 4));
         exchange.synchronize(Cancellation.NONE);
         assertThat(model.pushes).containsExactly(3 * (1 << 20) + "+4096");

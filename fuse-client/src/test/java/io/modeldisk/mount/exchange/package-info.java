@@ -1,2 +1,2 @@
-/** Tests of the exchange schemes, without a mount. */
+/** Tests of the exchange schemes without a mount. */
 package io.modeldisk.mount.exchange;

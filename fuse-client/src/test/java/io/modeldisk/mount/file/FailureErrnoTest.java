@@ -19,13 +19,13 @@ final class FailureErrnoTest {
     @CsvSource({"PATH_LOST,EIO", "JOB_STOPPED,ECANCELED", "LEARNER_FORGOTTEN,ESTALE", "ROUND_TIMEOUT,ETIMEDOUT",
         "BUSY,EBUSY",
         "ACCESS_DENIED,EACCES", "WRONG_SHARD,ENXIO"})
-    void failureOfAShardHasTheErrorNumberOfItsKind(ShardException.Kind kind, Errno errno) {
+    void shardFailureHasTheErrorNumberOfItsKind(ShardException.Kind kind, Errno errno) {
         assertThat(FailureErrno.of(failure(kind))).isEqualTo(errno);
         assertThat(FailureErrno.of(new IOException("the push failed", failure(kind)))).isEqualTo(errno);
     }
 
     @Test
-    void otherFailureIsEio() {
+    void failureWithoutAShardExceptionMapsToEio() {
         assertThat(FailureErrno.of(new IOException("disk full"))).isEqualTo(Errno.EIO);
     }
 }

@@ -12,7 +12,7 @@ final class FileAccessTest {
     private static final FileAccess OWN = new FileAccess(MOUNTER, MOUNTER, FileAccess.DEFAULT_MODE, false);
 
     @Test
-    void defaultIsReadAndWriteForTheOwnerAlone() {
+    void onlyTheOwnerMayReadAndWriteByDefault() {
         assertThat(OWN.isShared(MOUNTER)).isFalse();
         assertThat(OWN.fileBits(true)).isEqualTo(0600);
         assertThat(OWN.fileBits(false)).isEqualTo(0400);
@@ -20,7 +20,7 @@ final class FileAccessTest {
     }
 
     @Test
-    void lastDigitOfTheModeNeedsAllowOther() {
+    void lastDigitOfTheModeAppliesOnlyWithAllowOther() {
         assertThat(OWN.withMode(0666).fileBits(true)).isEqualTo(0660);
         FileAccess open = OWN.withMode(0666).withOthers(true);
         assertThat(open.fileBits(true)).isEqualTo(0666);
@@ -29,14 +29,14 @@ final class FileAccessTest {
     }
 
     @Test
-    void anotherOwnerOrAGroupSharesTheMount() {
+    void mountIsSharedWhenAnotherUserOrAGroupHasAccess() {
         assertThat(OWN.withUser(0).isShared(MOUNTER)).isTrue();
         assertThat(OWN.withMode(0640).isShared(MOUNTER)).isTrue();
     }
 
     @ParameterizedTest
     @ValueSource(ints = {0, 0700, 0200, 01600, -1})
-    void modeWithoutOwnerReadOrWithOtherBitsIsRefused(int mode) {
+    void modeWithoutOwnerReadBitOrWithInvalidBitsIsRefused(int mode) {
         assertThatThrownBy(() -> OWN.withMode(mode)).isInstanceOf(IllegalArgumentException.class)
             .hasMessageStartingWith("mode=" + Integer.toOctalString(mode));
     }

@@ -45,7 +45,7 @@ final class LaneTest {
     }
 
     @Test
-    void parkedRequestsAreServedInOrderWhenOthersEnd() {
+    void laneServesParkedRequestsInOrderOfArrival() {
         fill();
         assertThat(enter(11)).isFalse();
         assertThat(enter(12)).isFalse();
@@ -61,7 +61,7 @@ final class LaneTest {
     }
 
     @Test
-    void removedRequestIsNotServed() {
+    void laneDoesNotServeARemovedRequest() {
         fill();
         assertThat(enter(11)).isFalse();
         assertThat(lane.remove(12)).isNull();
@@ -72,7 +72,7 @@ final class LaneTest {
     }
 
     @Test
-    void threadWaitsForRoomWhenParkedRequestsReachTheLimit() throws InterruptedException {
+    void readerWaitsWhenParkedRequestsReachTheMemoryLimit() throws InterruptedException {
         fill();
         for (int i = 11; i <= 13; i++) {
             assertThat(enter(i)).isFalse();

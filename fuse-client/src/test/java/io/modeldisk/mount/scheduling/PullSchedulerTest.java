@@ -9,11 +9,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Simulated learners: no real time, and the same numbers in every run. */
+/** Tests the scheduler with simulated learners and simulated time, so that every run gives the same numbers. */
 final class PullSchedulerTest {
     private static final long MS = 1_000_000;
     private static final int ITERATIONS = 2_000;
-    /** After this many iterations the averages have settled. */
+    /** The number of iterations after which the averages are stable. */
     private static final int WARM = 60;
 
     private static final IntToLongFunction COMPUTATION = constant(30);
@@ -24,7 +24,7 @@ final class PullSchedulerTest {
         return i -> ms * MS;
     }
 
-    /** Normally distributed; the standard deviation is this part of the mean. */
+    /** Returns normally distributed durations, whose standard deviation is this fraction of the mean. */
     private static IntToLongFunction jittery(long seed, double ms, double part) {
         double[] values = new Random(seed).doubles(ITERATIONS).toArray();
         Random random = new Random(seed);
@@ -43,24 +43,24 @@ final class PullSchedulerTest {
     }
 
     @Test
-    void pullStartsAtOnceBeforeTheFirstMeasurement() {
+    void pullStartsImmediatelyBeforeTheFirstMeasurement() {
         PullScheduler scheduler = new PullScheduler(new ManualClock());
         scheduler.computationBegins();
         assertThat(scheduler.delayNs()).isZero();
     }
 
     @Test
-    void pullOfASteadyLearnerEndsJustBeforeItsComputation() {
+    void pullCompletesJustBeforeASteadyComputationEnds() {
         SimulatedLearner learner = adaptive(COMPUTATION, PULL);
         assertThat(learner.stallPart(0)).isZero();
-        // The pull itself, 1 % of the computation, 0.2 ms, and a rest of the first deviation.
+        // The age is the sum of the pull, 1 % of the computation, 0.2 ms, and the rest of the first deviation.
         assertThat(learner.meanAgeNs(WARM)).isBetween(5.5 * MS, 5.6 * MS);
         assertThat(atOnce(COMPUTATION, PULL).meanAgeNs(WARM)).isEqualTo(22.0 * MS);
     }
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5})
-    void jitteryLearnerStallsLessThanHalfAPercentAndHasFresherWeights(long seed) {
+    void learnerWithJitterGetsFresherWeightsAndStallsLessThanHalfAPercent(long seed) {
         IntToLongFunction computation = jittery(seed, 30, 0.05);
         IntToLongFunction pull = jittery(seed + 100, 5, 0.1);
         SimulatedLearner learner = adaptive(computation, pull);
@@ -71,7 +71,7 @@ final class PullSchedulerTest {
     }
 
     @Test
-    void pullStartsEarlierWithMoreJitter() {
+    void pullStartsEarlierWhenComputationsHaveMoreJitter() {
         double last = 0;
         for (double part : new double[]{0, 0.02, 0.05, 0.1}) {
             double age = adaptive(jittery(7, 30, part), PULL).meanAgeNs(WARM);
@@ -82,7 +82,7 @@ final class PullSchedulerTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {-0.01, 0.01})
-    void learnerWithDriftDoesNotStall(double msAnIteration) {
+    void learnerDoesNotStallWhenItsComputationTimeDrifts(double msAnIteration) {
         IntToLongFunction computation = i -> (long) ((40 + msAnIteration * i) * MS);
         SimulatedLearner learner = adaptive(computation, PULL);
         assertThat(learner.stallPart(WARM)).isZero();
@@ -90,16 +90,16 @@ final class PullSchedulerTest {
     }
 
     @Test
-    void learnerThatBecomesQuickerStallsForOneWindowAtMost() {
+    void learnerThatBecomesFasterStallsForAtMostOneWindow() {
         SimulatedLearner learner = adaptive(i -> (i < 1_000 ? 40 : 25) * MS, PULL);
         assertThat(learner.stallPart(1_000 + PullScheduler.WINDOW)).isZero();
-        // An iteration never waits for longer than a pull.
+        // An iteration waits at most for the duration of one pull.
         assertThat(learner.stallPart(0)).isLessThan(0.001);
     }
 
     @ParameterizedTest
     @ValueSource(longs = {2, 10, 100})
-    void longComputationCausesNoStallAndIsForgottenAfterFiveWindows(long times) {
+    void oneLongComputationHasNoEffectAfterFiveWindows(long times) {
         SimulatedLearner learner = adaptive(i -> (i == 1_000 ? times * 30 : 30) * MS, PULL);
         assertThat(learner.stallPart(WARM)).isZero();
         assertThat(learner.ageNs(1_001)).isGreaterThan(learner.ageNs(999));
@@ -107,10 +107,10 @@ final class PullSchedulerTest {
     }
 
     @Test
-    void slowPullStallsItsOwnIterationOnly() {
+    void slowPullStallsOnlyItsOwnIteration() {
         IntToLongFunction pull = i -> (i % 100 == 50 ? 60 : 5) * MS;
         SimulatedLearner learner = adaptive(COMPUTATION, pull);
-        // Even a pull at once would wait for a pull that is longer than the computation: 38 ms in 100 iterations.
+        // One pull in 100 iterations is longer than the computation, and the learner must wait 38 ms for it.
         double unavoidable = atOnce(COMPUTATION, pull).stallPart(WARM);
         assertThat(learner.stallPart(WARM)).isLessThan(unavoidable + 0.01);
         assertThat(learner.meanAgeNs(WARM)).isLessThan(0.9 * atOnce(COMPUTATION, pull).meanAgeNs(WARM));
@@ -125,11 +125,11 @@ final class PullSchedulerTest {
     }
 
     @Test
-    void pullRunsBesideThePushWhenCommunicationTakesLongerThanComputation() {
+    void pullRunsDuringThePushWhenCommunicationTakesLongerThanComputation() {
         PullScheduler scheduler = SimulatedLearner.run(true, ITERATIONS, constant(10), PUSH, PULL).scheduler();
         assertThat(scheduler.forecast().isDuplex()).isTrue();
         scheduler.computationBegins();
-        // Eight milliseconds of pushing are to come: the pull starts beside them.
+        // The push takes 8 ms, and the pull starts before the push has completed.
         assertThat(scheduler.delayNs()).isLessThan(8 * MS);
         SimulatedLearner sequential = SimulatedLearner.run(false, ITERATIONS, constant(10), PUSH, PULL);
         SimulatedLearner learner = SimulatedLearner.run(true, ITERATIONS, constant(10), PUSH, PULL);
@@ -137,7 +137,7 @@ final class PullSchedulerTest {
     }
 
     @Test
-    void abandonedComputationIsNotMeasured() {
+    void abandonedComputationDoesNotChangeTheForecast() {
         PullScheduler scheduler = SimulatedLearner.run(true, 100, COMPUTATION, PUSH, PULL).scheduler();
         double before = scheduler.forecast().computationMs();
         scheduler.computationBegins();
@@ -147,7 +147,7 @@ final class PullSchedulerTest {
     }
 
     @Test
-    void sampleKeepsLessThanOnePercentOfItsWeightAfterTwoAndAHalfWindows() {
+    void sampleHasLessThanOnePercentWeightAfterTwoAndAHalfWindows() {
         MovingAverage average = new MovingAverage(PullScheduler.WINDOW);
         for (int i = 0; i < 100; i++) {
             average.add(0);

@@ -6,8 +6,8 @@ import java.util.function.IntToLongFunction;
 import java.util.stream.LongStream;
 
 /**
- * A learner and its exchange on a simulated clock. In each iteration the learner computes while the gradient of the last
- * iteration is pushed and, after the bubble, the weights are pulled; then it waits for the pull if that has not ended.
+ * Simulates a learner and its exchange with a manual clock. In each iteration, the learner computes. Meanwhile, the gradient of
+ * the last iteration is pushed, and after a delay the weights are pulled. Then the learner waits until the pull has completed.
  */
 final class SimulatedLearner {
     private final ManualClock clock = new ManualClock();
@@ -26,7 +26,7 @@ final class SimulatedLearner {
         this.durationsNs = new long[iterations];
     }
 
-    /** Runs iterations. The functions give the durations of the computation, push and pull of an iteration, in nanoseconds. */
+    /** Simulates iterations. The functions return the durations of computation, push and pull in nanoseconds. */
     static SimulatedLearner run(boolean adaptive, int iterations, IntToLongFunction computation, IntToLongFunction push,
         IntToLongFunction pull) {
         SimulatedLearner learner = new SimulatedLearner(adaptive, iterations);
@@ -41,7 +41,7 @@ final class SimulatedLearner {
         scheduler.computationBegins();
         setTime(beginNs + pushNs);
         scheduler.pushed(pushNs);
-        // Without full duplex: a pull begins after the push at the earliest, and when the learner waits at the latest.
+        // A pull begins at the earliest after the push, and at the latest when the learner waits.
         long computedNs = beginNs + computationNs;
         long delayNs = adaptive ? Math.max(0, scheduler.delayNs()) : 0;
         long pullStartNs = Math.max(beginNs + pushNs, Math.min(beginNs + pushNs + delayNs, computedNs));
@@ -71,13 +71,13 @@ final class SimulatedLearner {
         return scheduler;
     }
 
-    /** The stalls of the iterations from this one on, divided by their computations. */
+    /** Returns the total stall of the iterations from this one on, divided by their total computation. */
     double stallPart(int from) {
         long stalls = sum(stallsNs, from);
         return (double) stalls / (sum(durationsNs, from) - stalls);
     }
 
-    /** The mean age of the weights when they were first used, from this iteration on. */
+    /** Returns the mean age of the weights at their first use, over the iterations from this one on. */
     double meanAgeNs(int from) {
         return (double) sum(agesNs, from) / (iterations - from);
     }

@@ -1,2 +1,2 @@
-/** Tests of the pull scheduler, on simulated time. */
+/** Tests of the pull scheduler with simulated time. */
 package io.modeldisk.mount.scheduling;
