@@ -14,7 +14,7 @@ public final class ChartLook {
 
     private ChartLook() {}
 
-    /** The colour of the line with this number. */
+    /** The colour of the line with the given index. */
     public static Color colour(int index) {
         return COLOURS[index % COLOURS.length];
     }
@@ -26,7 +26,7 @@ public final class ChartLook {
             : new BasicStroke(2, BasicStroke.CAP_ROUND, BasicStroke.JOIN_ROUND);
     }
 
-    /** Sets fonts, colours and margins. */
+    /** Sets the fonts, colours and margins of a chart. */
     public static void dress(AxesChartStyler styler) {
         Font font = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
         styler.setLegendBorderColor(Color.WHITE);

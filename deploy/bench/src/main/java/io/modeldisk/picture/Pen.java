@@ -15,12 +15,12 @@ public final class Pen {
 
     private final Graphics2D graphics;
 
-    /** The side of a text that is at its position. */
+    /** The part of a text that is placed at the given position. */
     public enum Anchor {
         START, MIDDLE, END
     }
 
-    /** Draws on these graphics. */
+    /** Creates a pen that draws on the given graphics. */
     public Pen(Graphics2D graphics) {
         this.graphics = graphics;
     }
@@ -45,7 +45,7 @@ public final class Pen {
         graphics.draw(new Line2D.Double(x1, y1, x2, y2));
     }
 
-    /** Draws a line of text; y is the position of its base line. */
+    /** Draws a line of text. The base line of the text is at {@code y}. */
     public void text(double x, double y, int size, boolean bold, Anchor anchor, int colour, String text) {
         graphics.setColor(new Color(colour));
         graphics.setFont(new Font(Font.SANS_SERIF, bold ? Font.BOLD : Font.PLAIN, size));

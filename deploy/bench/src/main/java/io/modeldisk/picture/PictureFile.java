@@ -15,17 +15,17 @@ import java.util.Locale;
 import java.util.function.Consumer;
 import javax.imageio.ImageIO;
 
-/** Files of pictures with a white background, as SVG or PNG. */
+/** Draws pictures with a white background into SVG or PNG files. */
 public final class PictureFile {
     private static final int PNG_PIXELS_A_UNIT = 2;
 
     private PictureFile() {}
 
     /**
-     * Draws a picture into a file: SVG if its name ends in .svg, PNG otherwise.
+     * Draws a picture into a file. The format is SVG if the name of the file ends in .svg, and PNG otherwise.
      *
-     * @param width in units; a PNG has two pixels for each
-     * @param height in the same units
+     * @param width the width in units; a PNG has two pixels for each unit
+     * @param height the height in the same units
      */
     public static void write(Path file, int width, int height, Consumer<Graphics2D> drawing) throws IOException {
         if (file.toString().toLowerCase(Locale.ROOT).endsWith(".svg")) {

@@ -1,2 +1,2 @@
-/** The look of charts, and drawings as SVG and PNG files. Needs no display. */
+/** The look of charts, and pictures as SVG and PNG files. This package needs no display. */
 package io.modeldisk.picture;

@@ -21,7 +21,7 @@ import org.knowm.xchart.style.markers.SeriesMarkers;
 /**
  * The accuracy of learners over time.
  *
- * @param learners at least one
+ * @param learners the learners, at least one
  */
 public record LearningCurve(List<Learner> learners) {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -31,17 +31,17 @@ public record LearningCurve(List<Learner> learners) {
     /**
      * The report of one learner.
      *
-     * @param name the name of its file without the extension
-     * @param seconds since its start, ascending
-     * @param accuracy at each of these times, from 0 to 1
+     * @param name the name of the report's file without the extension
+     * @param seconds the times since the start of the learner, ascending
+     * @param accuracy the accuracy at each of these times, from 0 to 1
      */
     public record Learner(String name, List<Double> seconds, List<Double> accuracy) {}
 
     /**
-     * Reads the reports of learners. Each line of a file is a JSON object with the numbers {@code seconds} and {@code accuracy};
-     * other fields are ignored.
+     * Reads the reports of learners. Each line of a file is a JSON object with the numbers {@code seconds} and {@code accuracy}.
+     * Other fields are ignored.
      *
-     * @throws IOException if a file cannot be read or a line is malformed; the message names it
+     * @throws IOException if a file cannot be read or a line is malformed; the message names the file
      */
     public static LearningCurve read(List<Path> files) throws IOException {
         List<Learner> learners = new ArrayList<>();
@@ -56,7 +56,7 @@ public record LearningCurve(List<Learner> learners) {
         try {
             lines = Files.readAllLines(file);
         } catch (NoSuchFileException e) {
-            throw new IOException(file + ": no such file", e);
+            throw new IOException("the report " + file + " does not exist", e);
         }
         List<Double> seconds = new ArrayList<>();
         List<Double> accuracy = new ArrayList<>();
@@ -66,7 +66,7 @@ public record LearningCurve(List<Learner> learners) {
             accuracy.add(line.path("accuracy").doubleValue());
         }
         if (seconds.isEmpty()) {
-            throw new IOException(file + " is empty, expected lines of JSON");
+            throw new IOException(file + " is empty, but must contain lines of JSON");
         }
         String name = file.getFileName().toString().replaceFirst("\\.[^.]+$", "");
         return new Learner(name, List.copyOf(seconds), List.copyOf(accuracy));
@@ -77,15 +77,15 @@ public record LearningCurve(List<Learner> learners) {
         try {
             line = JSON.readTree(text);
         } catch (JsonProcessingException e) {
-            throw new IOException(file + ", line " + number + ": not JSON", e);
+            throw new IOException(file + ", line " + number + ": the line is not JSON", e);
         }
         if (!line.path("seconds").isNumber() || !line.path("accuracy").isNumber()) {
-            throw new IOException(file + ", line " + number + ": the numbers seconds and accuracy are missing");
+            throw new IOException(file + ", line " + number + ": the number seconds or the number accuracy is missing");
         }
         return line;
     }
 
-    /** Draws it into a file: as SVG if the name ends in .svg, as PNG otherwise. */
+    /** Draws the learning curve into a file. The format is SVG if the name of the file ends in .svg, and PNG otherwise. */
     public void write(Path file) throws IOException {
         XYChart chart = chart();
         PictureFile.write(file, WIDTH, HEIGHT, graphics -> chart.paint(graphics, WIDTH, HEIGHT));

@@ -15,8 +15,8 @@ import java.util.List;
 /**
  * The traces of one or more learners on one time axis.
  *
- * @param learners at least one
- * @param events the same, as trace events
+ * @param learners the learners, at least one
+ * @param events the phases of all learners as trace events
  */
 public record Timeline(List<Learner> learners, ArrayNode events) {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -27,7 +27,7 @@ public record Timeline(List<Learner> learners, ArrayNode events) {
      * @param name the learner's name
      * @param model the model's name
      * @param exchange the exchange scheme
-     * @param spans ordered by their end
+     * @param spans the phases, ordered by the time at which they end
      */
     public record Learner(String name, String model, String exchange, List<Span> spans) {}
 
@@ -35,24 +35,24 @@ public record Timeline(List<Learner> learners, ArrayNode events) {
      * A phase of an iteration.
      *
      * @param phase {@code compute}, {@code stall}, {@code push}, {@code bubble} or {@code pull}
-     * @param iteration the iteration, from 1; for push and pull that of the gradient
-     * @param startMs its start, in milliseconds since 1970
-     * @param endMs its end, in milliseconds since 1970
+     * @param iteration the number of the iteration, from 1; for push and pull, the iteration of the gradient
+     * @param startMs the start of the phase, in milliseconds since 1970
+     * @param endMs the end of the phase, in milliseconds since 1970
      */
     public record Span(String phase, long iteration, double startMs, double endMs) {}
 
     /**
      * A part of the time axis.
      *
-     * @param startMs in milliseconds since 1970
-     * @param endMs in milliseconds since 1970
+     * @param startMs the start, in milliseconds since 1970
+     * @param endMs the end, in milliseconds since 1970
      */
     public record Window(double startMs, double endMs) {}
 
     /**
      * Reads the traces of mounts.
      *
-     * @throws IOException if a file cannot be read, is not a trace, or has no iteration
+     * @throws IOException if a file cannot be read, is not a trace, or contains no iteration
      */
     public static Timeline read(List<Path> files) throws IOException {
         List<Learner> learners = new ArrayList<>();
@@ -62,18 +62,18 @@ public record Timeline(List<Learner> learners, ArrayNode events) {
             try {
                 trace = JSON.readTree(Files.readAllBytes(file));
             } catch (NoSuchFileException e) {
-                throw new IOException(file + ": no such file", e);
+                throw new IOException("the trace " + file + " does not exist", e);
             } catch (JsonProcessingException e) {
-                throw new IOException(file + " is not a trace of a mount: not JSON", e);
+                throw new IOException(file + " is not a trace of a mount, since it is not JSON", e);
             }
             if (!trace.path("traceEvents").isArray()) {
-                throw new IOException(file + " is not a trace of a mount: traceEvents are missing");
+                throw new IOException(file + " is not a trace of a mount, since it has no traceEvents");
             }
             Learner learner = learner(trace);
             if (learner.spans().stream().noneMatch(span -> span.phase().equals("compute"))) {
                 throw new IOException(file + " has no iterations: the exchange is "
                     + (learner.exchange().equals("direct")
-                        ? "direct, which records none"
+                        ? "direct, which records no iterations"
                         : learner.exchange()
                             + ", and no learner has called fsync yet"));
             }
@@ -97,14 +97,14 @@ public record Timeline(List<Learner> learners, ArrayNode events) {
             facts.path("exchange").asText(), spans);
     }
 
-    /** Gives each learner its own process number in the merged events. */
+    /** Adds the events of one learner to the merged events, with the learner's number as their process id. */
     private static void addEvents(ArrayNode all, JsonNode events, int process) {
         for (JsonNode event : events) {
             all.add(((ObjectNode) event.deepCopy()).put("pid", process));
         }
     }
 
-    /** The last whole iterations of the first learner. */
+    /** Returns the window of the last complete iterations of the first learner. */
     public Window last(int iterations) {
         List<Span> computations = computations();
         Span last = computations.getLast();
@@ -113,9 +113,9 @@ public record Timeline(List<Learner> learners, ArrayNode events) {
     }
 
     /**
-     * Iterations of the first learner from a given one on.
+     * Returns the window of {@code iterations} iterations of the first learner, beginning with {@code iteration}.
      *
-     * @throws IllegalArgumentException if the trace does not have it; the message names its range
+     * @throws IllegalArgumentException if the trace does not contain that iteration; the message gives the range
      */
     public Window from(long iteration, int iterations) {
         List<Span> computations = computations();
@@ -123,8 +123,9 @@ public record Timeline(List<Learner> learners, ArrayNode events) {
             .filter(span -> span.iteration() >= iteration && span.iteration() < iteration + iterations)
             .toList();
         if (wanted.isEmpty()) {
-            throw new IllegalArgumentException("iteration " + iteration + " is not in the trace, which has "
-                + computations.getFirst().iteration() + " to " + computations.getLast().iteration());
+            throw new IllegalArgumentException("iteration " + iteration + " is not among the iterations "
+                + computations.getFirst().iteration() + " to " + computations.getLast().iteration()
+                + " of the trace");
         }
         return new Window(wanted.getFirst().startMs(), wanted.getLast().endMs());
     }
@@ -133,7 +134,7 @@ public record Timeline(List<Learner> learners, ArrayNode events) {
         return learners.getFirst().spans().stream().filter(span -> span.phase().equals("compute")).toList();
     }
 
-    /** All events of all learners, as Perfetto and chrome://tracing read them. */
+    /** Returns all events of all learners in the format of Perfetto and chrome://tracing. */
     public byte[] toJson() throws IOException {
         ObjectNode trace = JSON.createObjectNode().put("displayTimeUnit", "ms");
         trace.set("traceEvents", events);

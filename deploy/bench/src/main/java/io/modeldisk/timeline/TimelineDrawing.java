@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A timeline like figure 3 of the iRDMA paper: the computation of a learner above its communication. */
+/** Draws a timeline like figure 3 of the iRDMA paper. The computation of each learner is above its communication. */
 public final class TimelineDrawing {
     private static final int WIDTH = 1200;
     private static final double LEFT = 150;
@@ -26,13 +26,13 @@ public final class TimelineDrawing {
     private final Timeline timeline;
     private final Timeline.Window window;
 
-    /** Draws this part of a timeline. */
+    /** Creates a drawing of one part of a timeline. */
     public TimelineDrawing(Timeline timeline, Timeline.Window window) {
         this.timeline = timeline;
         this.window = window;
     }
 
-    /** Draws it into a file: as SVG if the name ends in .svg, as PNG otherwise. */
+    /** Draws the timeline into a file. The format is SVG if the name of the file ends in .svg, and PNG otherwise. */
     public void write(Path file) throws IOException {
         PictureFile.write(file, WIDTH, (int) height(), graphics -> draw(new Pen(graphics)));
     }
@@ -126,7 +126,7 @@ public final class TimelineDrawing {
         pen.text(LEFT - 10, bottom + 16, 12, false, Anchor.END, PALE, "ms");
     }
 
-    /** The smallest value of 1, 2 or 5 times a power of ten that is at least this. */
+    /** Returns the smallest number that is at least {@code least} and is 1, 2 or 5 times a power of ten. */
     private static double step(double least) {
         double power = Math.pow(10, Math.floor(Math.log10(least)));
         for (int factor : new int[]{1, 2, 5}) {

@@ -1,2 +1,2 @@
-/** Timelines of iterations, read from traces and drawn as pictures. Measures nothing. */
+/** Timelines of iterations and learning curves, read from files and drawn as pictures. This package contains no measurement. */
 package io.modeldisk.timeline;

@@ -24,7 +24,7 @@ final class LearningCurveTest {
     }
 
     @Test
-    void reportIsReadLineByLine() throws IOException {
+    void everyLineOfAReportIsAPointOfTheCurve() throws IOException {
         Files.writeString(report, """
             {"iteration": 1, "seconds": 0.5, "accuracy": 0.25}
             {"iteration": 10, "seconds": 2, "accuracy": 1}
@@ -35,7 +35,7 @@ final class LearningCurveTest {
     }
 
     @Test
-    void curveIsDrawnAsSvgAndPng() throws IOException {
+    void learningCurveIsDrawnAsSvgAndPng() throws IOException {
         Files.writeString(report, "{\"seconds\": 0, \"accuracy\": 0}\n{\"seconds\": 1, \"accuracy\": 0.9}\n");
         LearningCurve curve = LearningCurve.read(List.of(report));
         Path svg = directory.resolve("a.svg");
@@ -51,16 +51,17 @@ final class LearningCurveTest {
     }
 
     @Test
-    void malformedReportIsRefusedWithItsLine() throws IOException {
+    void malformedEmptyOrMissingReportIsRefused() throws IOException {
         Files.writeString(report, "{\"seconds\": 0, \"accuracy\": 0}\n{\"seconds\": 1}\n");
         assertThatThrownBy(() -> LearningCurve.read(List.of(report))).isInstanceOf(IOException.class)
-            .hasMessageEndingWith("learner-1.jsonl, line 2: the numbers seconds and accuracy are missing");
+            .hasMessageEndingWith("learner-1.jsonl, line 2: the number seconds or the number accuracy is missing");
         Files.writeString(report, "hello\n");
-        assertThatThrownBy(() -> LearningCurve.read(List.of(report))).hasMessageEndingWith("line 1: not JSON");
+        assertThatThrownBy(() -> LearningCurve.read(List.of(report)))
+            .hasMessageEndingWith("line 1: the line is not JSON");
         Files.writeString(report, "");
         assertThatThrownBy(() -> LearningCurve.read(List.of(report)))
-            .hasMessageEndingWith("is empty, expected lines of JSON");
+            .hasMessageEndingWith("is empty, but must contain lines of JSON");
         assertThatThrownBy(() -> LearningCurve.read(List.of(directory.resolve("none"))))
-            .hasMessageEndingWith("no such file");
+            .hasMessageEndingWith("does not exist");
     }
 }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 final class TimelineDrawingTest {
     @Test
-    void timelineNamesItsLearnerAndColoursItsPhases(@TempDir Path directory) throws IOException {
+    void timelineShowsTheNameOfItsLearnerAndColouredPhases(@TempDir Path directory) throws IOException {
         Path trace = Files.writeString(directory.resolve("trace.json"), """
             {"otherData": {"learner": "learner 1", "model": "digits", "exchange": "overlap"}, "traceEvents": [
             {"ph": "X", "name": "compute", "ts": 0, "dur": 10000, "args": {"iteration": 1}},

@@ -12,8 +12,9 @@ import jnr.posix.POSIX;
 import jnr.posix.POSIXFactory;
 
 /**
- * Starts this command again in the background. The first process waits for the ready line of the second, prints it and ends.
- * The second process then leaves the terminal. Until it is ready, its errors go to the terminal.
+ * Starts this command again as a background process. This process waits for the ready line of the background process, prints
+ * the line and exits. The background process writes its errors to the terminal until it is ready. Then it detaches from the
+ * terminal.
  */
 final class Background {
     static final String MARKER = "MODELDISK_IN_BACKGROUND";
@@ -21,20 +22,22 @@ final class Background {
 
     private Background() {}
 
-    /** Starts the background process, and returns the exit status of this one. */
+    /** Starts the background process and waits until it is ready. Returns the exit status of this process. */
     static int start(Path log) throws IOException, InterruptedException {
         ProcessHandle.Info self = ProcessHandle.current().info();
         List<String> command = new ArrayList<>();
         command.add(self.command()
-            .orElseThrow(() -> new IOException("cannot find the program of this process; use --foreground")));
+            .orElseThrow(() -> new IOException(
+                "cannot start a background process: the program of this process is unknown; use --foreground")));
         command.addAll(
             List.of(self.arguments()
-                .orElseThrow(() -> new IOException("cannot find the arguments of this process; use --foreground"))));
+                .orElseThrow(() -> new IOException(
+                    "cannot start a background process: the arguments of this process are unknown; use --foreground"))));
         command.add("--foreground");
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment().put(MARKER, "1");
         if (log != null) {
-            // A log that cannot be written is an error at start.
+            // At this level the background process writes to the log at its start, so that an error of the log is found early.
             builder.environment().put("MODELDISK_LOG_LEVEL",
                 System.getenv().getOrDefault("MODELDISK_LOG_LEVEL", "info"));
         }
@@ -54,7 +57,7 @@ final class Background {
         }
     }
 
-    /** In the background process, once it is ready: leaves the terminal, and redirects its output to the log. */
+    /** Detaches this process from the terminal and redirects its output to the log, if it is a background process. */
     static void detachIfBackground(Path log) throws IOException {
         if (System.getenv(MARKER) == null) {
             return;
@@ -66,7 +69,7 @@ final class Background {
         int flags = OpenFlags.O_WRONLY.intValue() | OpenFlags.O_CREAT.intValue() | OpenFlags.O_APPEND.intValue();
         int descriptor = posix.open(file, flags, MODE);
         if (descriptor < 0) {
-            throw new IOException("cannot log to " + file + ": " + posix.strerror(posix.errno()));
+            throw new IOException("cannot open the log file " + file + ": " + posix.strerror(posix.errno()));
         }
         posix.dup2(descriptor, 1);
         posix.dup2(descriptor, 2);

@@ -12,13 +12,13 @@ import picocli.CommandLine.TypeConversionException;
 public final class Converters {
     private Converters() {}
 
-    /** Lets options of the types {@link ByteSize} and {@link Duration} be parsed. */
+    /** Registers the converters for options of the types {@link ByteSize} and {@link Duration}. */
     public static CommandLine register(CommandLine line) {
         return line.registerConverter(ByteSize.class, text -> convert(ByteSize::parse, text))
             .registerConverter(Duration.class, text -> convert(DurationText::parse, text));
     }
 
-    /** For an option whose plain numbers are milliseconds. */
+    /** Converts the text of an option in which a number without a unit is in milliseconds. */
     public static final class Milliseconds implements ITypeConverter<Duration> {
         @Override
         public Duration convert(String text) {

@@ -19,12 +19,12 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code modeldisk doctor}. */
+/** The command {@code modeldisk doctor}. */
 @Command(name = "doctor", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
-        "Checks that this machine has what modeldisk needs: Java, FUSE, ports, shared memory, RDMA and limits. Says what to do "
-            + "if something is missing.",
-        "Exits with 0 if a mount over each --datamover has all it needs, else with 1."},
+        "Checks that this machine has what modeldisk needs: Java, FUSE, ports, shared memory, RDMA and limits. Prints what to "
+            + "do if something is missing.",
+        "Exits with 0 if this machine has all that a mount over each --datamover needs, else with 1."},
     footer = {"", "Examples:", "  modeldisk doctor",
         "  modeldisk doctor --datamover iser modeldisk://10.0.0.1:3260/digits"})
 final class DoctorCommand implements Callable<Integer> {
@@ -39,7 +39,7 @@ final class DoctorCommand implements Callable<Integer> {
     private List<String> datamovers;
 
     @Option(names = "--listen", paramLabel = "HOST:PORT", split = ",", defaultValue = "127.0.0.1:3260",
-        description = "The addresses of future shards: checks that the ports are free.")
+        description = "The addresses of shards that you want to start. The doctor checks that the ports are free.")
     private List<String> listen;
 
     @Option(names = "--json", description = "Print the findings as JSON.")
@@ -82,8 +82,9 @@ final class DoctorCommand implements Callable<Integer> {
         long missing = report.findings().stream()
             .filter(finding -> finding.state() == Finding.State.MISSING && needed.contains(finding.area())).count();
         System.out.printf("%n%s%n", well
-            ? mount + " has all it needs on this machine"
-            : mount + " lacks what is missing above: " + Plural.counted((int) missing, "thing"));
+            ? "this machine has all that " + mount + " needs"
+            : "this machine does not have all that " + mount + " needs: "
+                + Plural.counted((int) missing, "missing thing"));
     }
 
     private static String name(Enum<?> value) {

@@ -6,16 +6,16 @@ import java.security.SecureRandom;
 import java.util.random.RandomGenerator;
 
 /**
- * The learner's name if no option gives one: a prefix, the process number and a random number, as {@code gpu7-4711-9f3a01c2}.
- * Containers of one host may share host name and process number, and two learners of one name end each other's sessions: the
- * random number keeps them apart.
+ * The default label of a learner: a prefix, the process number and a random number, such as {@code gpu7-4711-9f3a01c2}. The
+ * random number is necessary because containers of one host may have the same host name and process number. Two learners with
+ * the same label close each other's sessions.
  */
 final class LearnerLabel {
     private static final int MAX_LENGTH = 48;
 
     private LearnerLabel() {}
 
-    /** A label that begins with this host's name. */
+    /** Returns a label that begins with the name of this host. */
     static String ofThisHost() {
         String host;
         try {
@@ -26,7 +26,7 @@ final class LearnerLabel {
         return unique(host);
     }
 
-    /** A label that begins with a prefix. */
+    /** Returns a label that begins with a prefix. */
     static String unique(String prefix) {
         return unique(prefix, ProcessHandle.current().pid(), new SecureRandom());
     }

@@ -6,14 +6,14 @@ import java.io.IOException;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
-/** The secrets that a command logs in to a shard with. */
+/** The option with the secrets for the login to a shard. */
 final class LoginSecrets {
     @Option(names = "--secrets", paramLabel = "FILE",
-        description = "The file of the CHAP secrets: a line 'self NAME SECRET' to log in with, and 'peer NAME SECRET' to "
-            + "make the shards authenticate too. Only its owner may read it.")
+        description = "The file of the CHAP secrets. The line 'self NAME SECRET' is for the login. With a line 'peer NAME "
+            + "SECRET', the shards must authenticate too. Only the owner of the file may be able to read it.")
     private Path file;
 
-    /** The secrets, or null. */
+    /** Reads the secrets file. Returns null if the option is not set. */
     ChapSecrets read() throws IOException {
         if (file == null) {
             return null;
@@ -21,7 +21,7 @@ final class LoginSecrets {
         ChapSecrets secrets = SecretsFile.read(file);
         if (!secrets.hasSelf()) {
             throw new IOException(
-                "the secrets file " + file + " has no line 'self NAME SECRET'; add one to log in with");
+                "the secrets file " + file + " has no line 'self NAME SECRET', which a login needs; add such a line");
         }
         return secrets;
     }

@@ -14,11 +14,11 @@ import picocli.CommandLine.UnmatchedArgumentException;
     footer = {"",
         "Every option can also be set in the environment (MODELDISK_SERVE_BLOCK_SIZE=64KiB) or in a file of properties",
         "(serve.block-size=64KiB) that MODELDISK_CONFIG names, by default " + Settings.DEFAULT_FILE + ".",
-        "MODELDISK_LOG_LEVEL (error, warn, info, debug) sets how much is logged."})
+        "MODELDISK_LOG_LEVEL sets the level of the log: error, warn, info or debug."})
 public final class Main {
     private Main() {}
 
-    /** Runs the command and exits with its status: 0, 1 for a failure, 2 for wrong usage. */
+    /** Runs the command and exits: with status 0 for success, 1 for a failure and 2 for wrong usage. */
     public static void main(String[] arguments) {
         System.exit(run(arguments));
     }
@@ -33,9 +33,9 @@ public final class Main {
     }
 
     /**
-     * The command with all its subcommands, as it is started; the reference in docs/ is generated from it.
+     * Creates the command with all its subcommands and settings. The generated page docs/reference.md uses this command too.
      *
-     * @throws IOException if the settings file or a setting is wrong
+     * @throws IOException if the settings file cannot be read or a setting is unknown
      */
     public static CommandLine commandLine() throws IOException {
         CommandLine line = new CommandLine(new Main());
@@ -51,7 +51,7 @@ public final class Main {
         return line;
     }
 
-    /** Prints the error and a hint to --help in two lines, not the whole help. */
+    /** Prints the error, and then suggestions or a hint to use --help, but not the whole help. Returns the exit status. */
     private static int wrongUsage(ParameterException failure) {
         CommandLine command = failure.getCommandLine();
         String name = command.getCommandSpec().qualifiedName();

@@ -29,11 +29,11 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code modeldisk mount}: a model as a file. */
+/** The command {@code modeldisk mount}, which mounts a model as files. */
 @Command(name = "mount", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false, description = {
-    "Mounts a model as files, and returns when they can be used.",
-    "DIR/model: read = weights, write = gradient, fsync = end of the iteration. DIR/weights: the raw weights. "
-        + "DIR/status.json: the state of mount and shards, and the last error."},
+    "Mounts a model as files, and returns when the files can be used.",
+    "DIR/model: a read returns weights, a write stores a gradient, fsync completes the iteration. DIR/weights: the raw "
+        + "weights. DIR/status.json: the state of the mount and of the shards, and the last error."},
     footer = {"", "Example:",
         "  modeldisk mount modeldisk://127.0.0.1:3260,127.0.0.1:3261/digits /mnt/digits",
         "  modeldisk unmount /mnt/digits"})
@@ -41,51 +41,52 @@ final class MountCommand implements Callable<Integer> {
     private static final Logger LOG = LogManager.getLogger(MountCommand.class);
 
     @Parameters(index = "0", paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME",
-        description = "The addresses of the model's shards in their order, and its name.")
+        description = "The addresses of the model's shards in their order, and the model's name.")
     private String address;
 
     @Parameters(index = "1", paramLabel = "DIR", description = "The directory to mount on. It must exist.")
     private Path directory;
 
     @Option(names = "--exchange", paramLabel = "SCHEME", defaultValue = "sync",
-        description = "direct: reads and writes go to the shards at once. sync: local buffers; fsync pushes the gradient and "
-            + "pulls the weights. overlap: two sets of local buffers; fsync switches them, and the mount pushes and pulls the "
-            + "other set while the learner computes, so that its weights are one iteration older.")
+        description = "direct: each read or write goes to the shards at once. sync: reads and writes use local buffers; fsync "
+            + "pushes the gradient and pulls the weights. overlap: there are two sets of local buffers; fsync switches them, and "
+            + "the mount pushes and pulls one set while the learner uses the other. The weights are then one iteration older.")
     private String exchange;
 
     @Option(names = "--pull", paramLabel = "WHEN", defaultValue = "adaptive",
-        description = "When overlap pulls. adaptive: such that the pull ends when the computation does. after-push: as soon "
-            + "as the push has ended. beside-push: during the push.")
+        description = "The time of the pull in the scheme overlap. adaptive: the pull completes at about the end of the "
+            + "computation. after-push: the pull starts when the push has completed. beside-push: the pull starts during the "
+            + "push.")
     private String pull;
 
     @Option(names = "--learner", paramLabel = "LABEL",
-        description = "The learner's name: the same name is the same learner, also after a restart of the mount. By default "
-            + "host name, process number and a random number.")
+        description = "The learner's name. A mount that restarts with the same name is the same learner. By default the host "
+            + "name, the process number and a random number.")
     private String learner;
 
     @Mixin
     private LoginSecrets secrets;
 
     @Option(names = "--wait", paramLabel = "TIME", defaultValue = "10min",
-        description = "How long a read or fsync waits for other learners before it fails with ETIMEDOUT.")
+        description = "The time for which a read or fsync waits for other learners before it fails with ETIMEDOUT.")
     private Duration waitTimeout;
 
     @Option(names = "--trace", paramLabel = "FILE",
-        description = "Write the trace of DIR/trace.json to this file at the end. Perfetto, "
-            + "chrome://tracing and `modeldisk trace timeline` open it.")
+        description = "Write the trace of DIR/trace.json to this file when the mount stops. Perfetto, "
+            + "chrome://tracing and `modeldisk trace timeline` open the file.")
     private Path trace;
 
     @Option(names = "--reconnect", paramLabel = "TIME", defaultValue = "10s",
-        description = "How long a request tries to reconnect to a shard before it fails with EIO.")
+        description = "The time for which a request tries to reconnect to a shard before it fails with EIO.")
     private Duration reconnectTimeout;
 
     @Option(names = "--digests", paramLabel = "none|crc32c", defaultValue = "none",
-        description = "crc32c: iSCSI checksums of headers and data, in addition to TCP's; costs some throughput.")
+        description = "crc32c: iSCSI checksums of headers and data, in addition to the checksum of TCP; reduces the throughput.")
     private Digest digests;
 
     @Option(names = "--datamover", paramLabel = "NAME", defaultValue = "auto",
-        description = "tcp. iser: RDMA. shm: memory shared with a shard on this host. auto: shm or iser if a shard offers "
-            + "it, else tcp; `modeldisk status DIR` shows the reason.")
+        description = "tcp: TCP. iser: RDMA. shm: memory shared with a shard on this host. auto: shm or iser if a shard "
+            + "offers it, else tcp; `modeldisk status DIR` shows the reason.")
     private String datamover;
 
     @Mixin
@@ -98,12 +99,12 @@ final class MountCommand implements Callable<Integer> {
     private TuningOption tuning;
 
     @Option(names = "--request-size", paramLabel = "BYTES",
-        description = "The largest request that covers several neighbouring blocks of a model with one shard, instead of the "
-            + "tuned size: a power of two from 4 KiB to 8 MiB. A request never cuts a block.")
+        description = "The maximum size of a request that covers several neighbouring blocks, instead of the tuned size: a power "
+            + "of two from 4 KiB to 8 MiB. It has an effect only above the block size, and only in a model with one shard.")
     private ByteSize requestSize;
 
     @Option(names = "--queue-depth", paramLabel = "N",
-        description = "The number of requests in flight on a shard, instead of the tuned one. A shard accepts 32.")
+        description = "The number of requests in flight to each shard, instead of the tuned number. A shard accepts 32.")
     private Integer queueDepth;
 
     @Option(names = "--foreground", description = "Stay in the foreground until the directory is unmounted.")
@@ -138,7 +139,7 @@ final class MountCommand implements Callable<Integer> {
             .learner(label)
             .access(access.access());
         if (trace != null) {
-            // A file that cannot be written is an error now, not after hours of training.
+            // Fail at the start if the file cannot be written, not after hours of training.
             Files.write(trace, new byte[0]);
         }
         try (StripedModel remote = StripedModel.connect(connection);
@@ -148,7 +149,7 @@ final class MountCommand implements Callable<Integer> {
             LOG.info("effective configuration:\n{}", context);
             Thread stopper = new Thread(() -> stop(mount), "stop");
             Runtime.getRuntime().addShutdownHook(stopper);
-            // Why these datamovers and sizes: `modeldisk status DIR` shows it.
+            // `modeldisk status DIR` shows the reasons for the datamovers and the sizes.
             System.out.printf("ready: model %s (%s, %s, %s) mounted on %s, exchange %s, datamover %s, learner %s%n",
                 remote.facts().model(), ByteSize.format(remote.facts().sizeBytes()),
                 Plural.counted(remote.facts().shards(), "shard"), remote.facts().consistency(), directory,
@@ -160,12 +161,12 @@ final class MountCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** The names of the datamovers in use, as "shm" or "shm+tcp". */
+    /** Returns the names of the datamovers in use, such as "shm" or "shm+tcp". */
     private static String datamovers(List<Route> routes) {
         return routes.stream().map(route -> route.portal().datamover()).distinct().collect(Collectors.joining("+"));
     }
 
-    /** The datamover of each shard and the reason for it; once if it is the same for all shards. */
+    /** Returns the datamover of each shard with the reason for its choice, or only one text if all shards have the same. */
     private static String describe(List<Route> routes) {
         String first = routes.getFirst().toString();
         if (routes.stream().allMatch(route -> route.toString().equals(first))) {
@@ -175,7 +176,7 @@ final class MountCommand implements Callable<Integer> {
             .collect(Collectors.joining(", "));
     }
 
-    /** The sizes that are used over each of the datamovers. */
+    /** Returns the sizes of each datamover in use. */
     private static Map<String, List<TunedSize>> tuning(Tuning sizes, List<Route> routes) {
         Map<String, List<TunedSize>> used = new TreeMap<>();
         for (Route route : routes) {
@@ -189,7 +190,7 @@ final class MountCommand implements Callable<Integer> {
         try {
             leaveTrace(mount);
         } catch (IOException e) {
-            LOG.error("cannot write the trace to {}: {}", trace, e.getMessage());
+            LOG.error("cannot write the trace to the file {}: {}", trace, e.getMessage());
         }
     }
 

@@ -10,13 +10,13 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.StringJoiner;
 
-/** The status.json of a mount. */
+/** The contents of the file status.json of a mount. */
 final class MountStatus {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final JsonNode report;
 
-    /** Reads the file. */
+    /** Reads the file in the directory of a mount. */
     MountStatus(Path directory) throws IOException {
         Path file = directory.resolve("status.json");
         try {
@@ -26,22 +26,22 @@ final class MountStatus {
         }
     }
 
-    /** The whole report. */
+    /** Returns the whole report. */
     JsonNode report() {
         return report;
     }
 
-    /** The facts of the model. */
+    /** Returns the facts of the model. */
     ModelFacts facts() throws IOException {
         return ModelFacts.fromJson(JSON.writeValueAsBytes(report.path("model")));
     }
 
-    /** The status of each shard, or an object with the member {@code error}. */
+    /** Returns the status of each shard, or an object with the member {@code error}. */
     JsonNode shards() {
         return report.path("shards");
     }
 
-    /** The mount in a few lines. */
+    /** Returns the state of the mount as a few lines of text. */
     String text() {
         JsonNode mount = report.path("mount");
         StringBuilder text = new StringBuilder("mount %s: exchange %s, datamover %s, learner %s%n".formatted(

@@ -1,10 +1,10 @@
 package io.modeldisk.command;
 
-/** Counts with their noun. */
+/** Formats a number with its noun. */
 public final class Plural {
     private Plural() {}
 
-    /** A number with its noun, as "1 shard" and "2 shards". */
+    /** Returns a number with its noun, such as "1 shard" or "2 shards". */
     public static String counted(int count, String thing) {
         return count + " " + thing + (count == 1 ? "" : "s");
     }

@@ -35,11 +35,12 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
-/** {@code modeldisk serve}: one shard of one model. */
+/** The command {@code modeldisk serve}, which serves one shard of a model. */
 @Command(name = "serve", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false, description = {
-    "Serves one shard of a model over iSCSI until it is stopped (SIGTERM, Ctrl-C).",
-    "LUN 0, train: reading returns weights, writing pushes a gradient. LUN 1, raw: the weights as a plain disk.",
-    "A model of n shards needs n of these processes, with --shard 0/n to --shard n-1/n and the same other options."},
+    "Serves one shard of a model over iSCSI until the process is stopped (SIGTERM, Ctrl-C).",
+    "LUN 0, train: a read returns weights, a write pushes a gradient. LUN 1, raw: the weights as a plain disk.",
+    "A model of n shards needs n of these processes, with --shard 0/n to --shard n-1/n. The other options that describe "
+        + "the model must be the same."},
     footer = {"",
         "Example, a model of two shards on one machine:",
         "  modeldisk serve --model digits --size 64MiB --shard 0/2 \\",
@@ -63,11 +64,12 @@ final class ServeCommand implements Callable<Integer> {
     private String model;
 
     @Option(names = "--size", paramLabel = "BYTES",
-        description = "Start from zeros. The size of the whole model, as 100MiB; a multiple of 4. Give this or --from.")
+        description = "The size of the whole model, such as 100MiB; a multiple of 4. All weights start as zeros. Give this or "
+            + "--from.")
     private ByteSize size;
 
     @Option(names = "--from", paramLabel = "FILE",
-        description = "Start from the weights in a .safetensors file. All shards need the same file. Give this or --size.")
+        description = "A .safetensors file with the initial weights. All shards need the same file. Give this or --size.")
     private Path from;
 
     @Option(names = "--shard", paramLabel = "I/N", defaultValue = "0/1",
@@ -75,7 +77,7 @@ final class ServeCommand implements Callable<Integer> {
     private String shard;
 
     @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:3260",
-        description = "The address to listen on. Port 0 takes a free port.")
+        description = "The address to listen on. With port 0 the shard chooses a free port.")
     private String listen;
 
     @Option(names = "--block-size", paramLabel = "BYTES", defaultValue = "256KiB",
@@ -84,13 +86,13 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(names = "--aggregator", paramLabel = "NAME[:OPTIONS]", defaultValue = "sgd:lr=0.1",
         completionCandidates = AggregatorNames.class,
-        description = "The aggregator, which folds a gradient into the weights: ${COMPLETION-CANDIDATES}.")
+        description = "The aggregator, which applies gradients to the weights: ${COMPLETION-CANDIDATES}.")
     private String aggregator;
 
     @Option(names = "--consistency", paramLabel = "MODE", defaultValue = "asp",
-        description = "asp: a push is applied at once. ssp:S, as ssp:3: a push is applied at once, and a pull at round k waits "
-            + "until every learner has pushed round k - S. bsp: a round is applied when every learner has pushed it, with the "
-            + "mean of their gradients, and a pull waits for it.")
+        description = "asp: a push is applied at once. ssp:S, such as ssp:3: a push is applied at once, and a pull at round k "
+            + "waits until every learner has pushed round k - S. bsp: when every learner has pushed a round, the mean of their "
+            + "gradients is applied, and a pull waits for this.")
     private String consistency;
 
     @Option(names = "--learners", paramLabel = "N", defaultValue = "1",
@@ -98,46 +100,47 @@ final class ServeCommand implements Callable<Integer> {
     private int learners;
 
     @Option(names = "--min-learners", paramLabel = "N", defaultValue = "0",
-        description = "Once --learners learners have joined, the job stops when fewer than this are left: pushes and waits "
-            + "fail until there are enough again. 0: the job never stops.")
+        description = "The job stops if fewer learners than this are left after --learners learners have joined. While the job "
+            + "is stopped, pushes and waiting pulls fail. The job continues when enough learners have joined again. 0: the job "
+            + "never stops.")
     private int minLearners;
 
     @Option(names = "--lease", paramLabel = "TIME", defaultValue = "5s",
-        description = "How long a learner may be disconnected or silent before the others go on without it. Silence counts "
-            + "from 5s, whatever the lease.")
+        description = "The time for which a learner may be disconnected or silent before the other learners continue without "
+            + "this learner. A learner counts as silent after 5s, also with a shorter lease.")
     private Duration lease;
 
     @Option(names = "--non-finite", paramLabel = "POLICY", defaultValue = "refuse",
-        description = "The policy for a gradient with a NaN or an infinity. refuse: the push fails. skip: the push counts, "
-            + "and its gradient is left out. pass: the gradient is applied. The aggregators assign and null take any value.")
+        description = "The policy for a gradient with a NaN or an infinity. refuse: the push fails. skip: the push succeeds, "
+            + "but its gradient is not applied. pass: the gradient is applied. The aggregators assign and null accept any value.")
     private String nonFinite;
 
     @Option(names = "--buffers", paramLabel = "BYTES", defaultValue = "256MiB",
-        description = "The memory for incoming data, shared by all sessions.")
+        description = "The memory for incoming data. All sessions share it.")
     private ByteSize buffers;
 
     @Option(names = "--secrets", paramLabel = "FILE",
-        description = "The file of the CHAP secrets: lines 'peer NAME SECRET [may=RIGHTS] [INITIATOR-PATTERN...]' to admit "
-            + "initiators, and 'self NAME SECRET' for initiators that ask the shard to authenticate too. RIGHTS: some of "
-            + "learn, raw, status, by default learn,status. Only its owner may read the file.")
+        description = "The file of the CHAP secrets. The lines 'peer NAME SECRET [may=RIGHTS] [INITIATOR-PATTERN...]' admit "
+            + "initiators. The line 'self NAME SECRET' is for initiators that ask the shard to authenticate too. RIGHTS: one or "
+            + "more of learn, raw, status; by default learn,status. Only the owner of the file may be able to read it.")
     private Path secrets;
 
     @Option(names = "--insecure",
-        description = "Admit every initiator that can reach the shard, also from other machines. Without this or --secrets "
-            + "the shard listens on loopback only.")
+        description = "Admit every initiator that can reach the shard, also from other machines. Without --insecure and "
+            + "--secrets the shard can listen only on a loopback address.")
     private boolean insecure;
 
     @Option(names = "--allow-initiator", paramLabel = "PATTERN", split = ",",
-        description = "Admit only these initiators, as iqn.2026-11.io.modeldisk.learner:*. Repeatable.")
+        description = "Admit only these initiators, such as iqn.2026-11.io.modeldisk.learner:*. Repeatable.")
     private List<String> allowedInitiators = List.of();
 
     @Option(names = "--allow-address", paramLabel = "CIDR", split = ",",
-        description = "Accept connections only from these addresses, as 10.0.0.0/8 or fd00::/8. Repeatable.")
+        description = "Accept connections only from these addresses, such as 10.0.0.0/8 or fd00::/8. Repeatable.")
     private List<String> allowedAddresses = List.of();
 
     @Option(names = "--peers", paramLabel = "HOST:PORT", split = ",",
-        description = "The addresses of all shards of the model, in their order, this one included. Discovery returns them. "
-            + "Without this option it returns this shard only.")
+        description = "The addresses of all shards of the model in their order, including this shard. iSCSI discovery returns "
+            + "these addresses. Without this option, discovery returns only the address of this shard.")
     private List<String> peers = List.of();
 
     @Mixin
@@ -170,7 +173,7 @@ final class ServeCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** On a signal: lets the main thread close the shard, and delays the end of the process until it has. */
+    /** Runs on a signal. Lets the main thread close the shard, and delays the exit of the process until the shard is closed. */
     private static void stop(CountDownLatch stopped, CountDownLatch closed) {
         stopped.countDown();
         try {
@@ -184,7 +187,7 @@ final class ServeCommand implements Callable<Integer> {
         Matcher place = SHARD.matcher(shard);
         if (!place.matches()) {
             throw new IllegalArgumentException(
-                "--shard " + shard + " must be I/N with I < N; write 0/2 for the first of two shards");
+                "--shard '" + shard + "' must be I/N with I < N; write 0/2 for the first of two shards");
         }
         InetSocketAddress address = ModelAddress.parsePortal(listen, TargetContext.DEFAULT_PORT);
         if (blockSize.bytes() > Integer.MAX_VALUE) {
@@ -217,14 +220,14 @@ final class ServeCommand implements Callable<Integer> {
             allowedAddresses.stream().map(AddressRange::parse).toList());
     }
 
-    /** Uses --size or --from. If the command line has one of them, a setting of the other is ignored. */
+    /** Sets the source of the initial weights: --size or --from. An option on the command line wins over a setting. */
     private ServerContext addSource(ServerContext context) {
         ParseResult commandLine = spec.commandLine().getParseResult();
         boolean bothAlike = commandLine.hasMatchedOption("--size") == commandLine.hasMatchedOption("--from");
         if (bothAlike && (size == null) == (from == null)) {
             throw new ParameterException(spec.commandLine(), size == null
-                ? "--size and --from are missing; give one of them as the start of the weights"
-                : "--size=" + size.bytes() + " and --from=" + from + " exclude each other; give one of them");
+                ? "--size and --from are missing; give one of them for the initial weights"
+                : "--size=" + size.bytes() + " and --from=" + from + " exclude each other; give only one of them");
         }
         boolean zeros = bothAlike ? size != null : commandLine.hasMatchedOption("--size");
         return zeros ? context.sizeBytes(size.bytes()) : context.safetensors(from);

@@ -14,8 +14,8 @@ import picocli.CommandLine.Option;
 /** The option that chooses the datamovers of a shard. */
 public final class ServeDatamovers {
     @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp",
-        description = "One or more of tcp, iser and shm. iser: RDMA, on the same address and port number as tcp. shm: "
-            + "mounts on this host, of the shard's user or of root, share their memory with the shard.")
+        description = "One or more of tcp, iser and shm. iser: RDMA, on the same address and port number as tcp. shm: shared "
+            + "memory, for mounts of root or of the shard's user on this host.")
     private List<String> datamovers;
 
     @Mixin
@@ -26,11 +26,11 @@ public final class ServeDatamovers {
         List<TargetPortal.Opener> openers = new ArrayList<>();
         for (String name : datamovers.stream().distinct().toList()) {
             switch (name) {
-                // First: if it chooses a port, the other datamovers use that port.
+                // TCP is the first: if it chooses a free port, the other datamovers use the same port number.
                 case TcpPortal.NAME -> openers.addFirst(new TcpPortal.Opener());
                 case IserProvider.NAME -> openers.add(IserProvider.find().opener());
                 case ShmPortal.NAME -> openers.add(new ShmPortal.Opener(sockets.directory(), new MappingLimits()));
-                default -> throw new IllegalArgumentException("datamover=" + name + " must be tcp, iser or shm");
+                default -> throw new IllegalArgumentException("datamover='" + name + "' must be tcp, iser or shm");
             }
         }
         return context.datamovers(openers);

@@ -4,23 +4,24 @@ import io.modeldisk.protocol.engine.TargetContext;
 import java.time.Duration;
 import picocli.CommandLine.Option;
 
-/** Limits on the connections of a shard. Change them only if you know why. */
+/** The options with the limits on the connections of a shard. Most users do not change them. */
 final class ServeLimits {
     @Option(names = "--max-sessions", paramLabel = "N", defaultValue = "288",
-        description = "The maximum number of sessions. A mount takes two on each shard.")
+        description = "The maximum number of sessions. A mount needs two sessions on each shard.")
     private int maxSessions;
 
     @Option(names = "--max-logins", paramLabel = "N", defaultValue = "64",
-        description = "The maximum number of connections that have not logged in. One more waits, about a second at most, "
-            + "until a connection of the address with the most of them is closed.")
+        description = "The maximum number of connections that have not logged in. A further connection waits, for about one "
+            + "second at most, until the shard has closed a connection of the address with the most such connections.")
     private int maxLogins;
 
     @Option(names = "--login-timeout", paramLabel = "TIME", defaultValue = "15s",
-        description = "The time after which an unfinished login is closed.")
+        description = "The time after which the shard closes a connection that has not logged in.")
     private Duration loginTimeout;
 
     @Option(names = "--ping-interval", paramLabel = "TIME", defaultValue = "15s",
-        description = "The silence after which an initiator is pinged. After twice this silence it is disconnected.")
+        description = "The time of silence after which the shard pings an initiator. After twice this time of silence, the "
+            + "shard closes the connection.")
     private Duration pingInterval;
 
     TargetContext apply(TargetContext context) {

@@ -17,26 +17,27 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * The values of options that are not on the command line: from the environment ({@code MODELDISK_SERVE_BLOCK_SIZE}), else from
- * a file of properties ({@code serve.block-size}) that {@code MODELDISK_CONFIG} names, or {@value #DEFAULT_FILE} if it exists.
+ * The values of options that are not on the command line. A value comes from the environment
+ * ({@code MODELDISK_SERVE_BLOCK_SIZE}), else from a file of properties ({@code serve.block-size}). {@code MODELDISK_CONFIG} names
+ * the file; without it, {@value #DEFAULT_FILE} is read if it exists.
  */
 public final class Settings implements IDefaultValueProvider {
-    /** The settings file if MODELDISK_CONFIG names none. */
+    /** The settings file if MODELDISK_CONFIG is not set. */
     public static final String DEFAULT_FILE = "/etc/modeldisk/modeldisk.properties";
 
     private static final String PREFIX = "MODELDISK_";
-    /** Variables of the start script and the log, which are not options. */
+    /** The variables that belong to no option: of the settings file, of the log and of the background process. */
     private static final Set<String> OTHER_VARIABLES = Set.of("MODELDISK_CONFIG", "MODELDISK_LOG_LEVEL",
         Background.MARKER);
 
-    /** The commands of the module {@code bench}. */
+    /** The commands of the optional module {@code bench}. */
     private static final Set<String> OPTIONAL_COMMANDS = Set.of("bench", "trace", "tune");
 
     private final Properties file = new Properties();
     private Path path;
 
     /**
-     * Reads the file.
+     * Reads the settings file.
      *
      * @throws IOException if MODELDISK_CONFIG names a file that cannot be read
      */
@@ -49,7 +50,7 @@ public final class Settings implements IDefaultValueProvider {
         try (Reader reader = Files.newBufferedReader(path)) {
             file.load(reader);
         } catch (NoSuchFileException e) {
-            throw new IOException("MODELDISK_CONFIG=" + path + ": the file does not exist", e);
+            throw new IOException("MODELDISK_CONFIG=" + path + " names a file that does not exist", e);
         } catch (IOException | IllegalArgumentException e) {
             throw new IOException("cannot read the settings file " + path + ": " + e.getMessage(), e);
         }
@@ -66,9 +67,9 @@ public final class Settings implements IDefaultValueProvider {
     }
 
     /**
-     * Checks that every setting belongs to an option of a command. A misspelt setting would have no effect, unnoticed.
+     * Checks that every setting belongs to an option of a command, because a misspelt setting would have no effect.
      *
-     * @throws IOException naming the first property or variable that belongs to no option
+     * @throws IOException if a property or variable belongs to no option; the message has the first of them
      */
     void check(CommandLine line) throws IOException {
         Set<String> keys = new TreeSet<>();
@@ -76,20 +77,20 @@ public final class Settings implements IDefaultValueProvider {
         Set<String> variables = keys.stream().map(Settings::variable).collect(Collectors.toSet());
         for (String key : new TreeSet<>(file.stringPropertyNames())) {
             if (!keys.contains(key) && !belongsToAbsentCommand(line, key)) {
-                throw new IOException("unknown setting '" + key + "' in " + path
-                    + "; settings are COMMAND.OPTION, as serve.block-size");
+                throw new IOException("the setting '" + key + "' in " + path
+                    + " is unknown; settings have the form COMMAND.OPTION, such as serve.block-size");
             }
         }
         for (String name : new TreeSet<>(System.getenv().keySet())) {
             if (name.startsWith(PREFIX) && !variables.contains(name) && !OTHER_VARIABLES.contains(name)
                 && !belongsToAbsentCommand(line, name.substring(PREFIX.length()).toLowerCase(Locale.ROOT))) {
-                throw new IOException("unknown setting " + name
-                    + " in the environment; settings are MODELDISK_COMMAND_OPTION, as MODELDISK_SERVE_BLOCK_SIZE");
+                throw new IOException("the setting '" + name + "' in the environment is unknown; settings have the form"
+                    + " MODELDISK_COMMAND_OPTION, such as MODELDISK_SERVE_BLOCK_SIZE");
             }
         }
     }
 
-    /** Whether a setting belongs to bench, tune or trace, and their module is absent: serve and mount run without it. */
+    /** Returns whether a setting belongs to bench, tune or trace and their module is absent. Such a setting is not an error. */
     private static boolean belongsToAbsentCommand(CommandLine line, String key) {
         String command = key.split("[._]", 2)[0];
         return OPTIONAL_COMMANDS.contains(command) && !line.getSubcommands().containsKey(command);
@@ -104,13 +105,13 @@ public final class Settings implements IDefaultValueProvider {
         command.subcommands().values().forEach(sub -> collect(sub.getCommandSpec(), keys));
     }
 
-    /** The property of an option in the settings file, as {@code serve.block-size}. */
+    /** Returns the name of an option's property in the settings file, such as {@code serve.block-size}. */
     public static String key(CommandSpec command, OptionSpec option) {
         return command.qualifiedName(".").replaceFirst("^modeldisk\\.", "") + "."
             + option.longestName().replaceFirst("^--", "");
     }
 
-    /** The environment variable of a property, as {@code MODELDISK_SERVE_BLOCK_SIZE}. */
+    /** Returns the name of a property's environment variable, such as {@code MODELDISK_SERVE_BLOCK_SIZE}. */
     public static String variable(String key) {
         return PREFIX + key.replace('.', '_').replace('-', '_').toUpperCase(Locale.ROOT);
     }

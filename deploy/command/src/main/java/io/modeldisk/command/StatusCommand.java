@@ -18,15 +18,15 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code modeldisk status}. */
+/** The command {@code modeldisk status}. */
 @Command(name = "status", mixinStandardHelpOptions = true,
-    description = {"Shows the state of every shard of a model: versions, rounds, learners, bytes moved.",
-        "With the directory of a mount, also shows the mount: its datamover and the reason for it, its sizes, its last error."})
+    description = {"Shows the state of every shard of a model: versions, rounds, learners, bytes pushed and pulled.",
+        "With the directory of a mount, also shows the mount: the datamover and the reason for it, the sizes, the last error."})
 final class StatusCommand implements Callable<Integer> {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     @Parameters(paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME|DIR",
-        description = "The addresses of the model's shards in their order, and its name; or the directory of a mount.")
+        description = "The addresses of the model's shards in their order, and the model's name; or the directory of a mount.")
     private String address;
 
     @Option(names = "--json", description = "Print the status of the shards, or the mount's status.json, as JSON.")
@@ -62,7 +62,7 @@ final class StatusCommand implements Callable<Integer> {
         }
         System.out.println(mount.text());
         if (mount.shards().has("error")) {
-            System.out.println("the shards did not answer: " + mount.shards().path("error").asText());
+            System.out.println("the status of the shards is not available: " + mount.shards().path("error").asText());
         } else {
             print(mount.facts(), mount.shards());
         }
@@ -91,7 +91,7 @@ final class StatusCommand implements Callable<Integer> {
         shards.forEach(StatusCommand::printTroubles);
         System.out.println();
         if (learners(shards) == 0) {
-            System.out.println("no learners");
+            System.out.println("the model has no learners");
             return;
         }
         System.out.printf("%-6s %-32s %-6s %14s %12s %12s  %s%n", "shard", "learner", "state", "clock", "pushed",
@@ -110,7 +110,7 @@ final class StatusCommand implements Callable<Integer> {
         }
     }
 
-    /** Prints the reasons for waits, and the learners with gradients that were not finite. */
+    /** Prints the reasons why learners wait, and the learners whose gradients had a NaN or an infinity. */
     private static void printTroubles(JsonNode shard) {
         int number = shard.path("shard").asInt();
         if (shard.has("stopped")) {
@@ -127,12 +127,12 @@ final class StatusCommand implements Callable<Integer> {
             return;
         }
         if (shard.path("learnersMissing").asInt() > 0) {
-            System.out.printf("shard %d waits for %s more to join%n", number,
+            System.out.printf("shard %d waits: %s must still join%n", number,
                 Plural.counted(shard.path("learnersMissing").asInt(), "learner"));
         }
         for (JsonNode learner : shard.path("learners")) {
             if (learner.path("behind").path("waitedFor").asBoolean()) {
-                System.out.printf("shard %d waits for learner %s%s, %s behind%n", number,
+                System.out.printf("shard %d waits for learner %s%s; the learner is behind by %s%n", number,
                     learner.path("learner").asText(),
                     learner.path("state").asText().equals("lost") ? ", which has lost its connection" : "",
                     behind(learner));
@@ -140,7 +140,7 @@ final class StatusCommand implements Callable<Integer> {
         }
     }
 
-    /** The rounds and the time that a learner is behind. */
+    /** Returns the number of rounds and the time by which a learner is behind. */
     private static String behind(JsonNode learner) {
         JsonNode behind = learner.path("behind");
         String rounds = Plural.counted(behind.path("rounds").asInt(), "round");

@@ -1,7 +1,7 @@
 package io.modeldisk.command;
 
 /**
- * A subcommand that another module contributes: a public class with picocli's {@code @Command}, found by
- * {@link java.util.ServiceLoader}.
+ * A subcommand that another module provides: a public class with picocli's {@code @Command}. {@link java.util.ServiceLoader}
+ * finds the class.
  */
 public interface Subcommand {}

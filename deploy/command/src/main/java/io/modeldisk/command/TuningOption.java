@@ -9,30 +9,30 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
-/** The tuning file and the pinned eager size, the same options for shards and mounts. */
+/** The options with the tuning file and the pinned eager size. Shards and mounts have these options. */
 final class TuningOption {
     private static final String NONE = "none";
 
     @Option(names = "--tuning", paramLabel = "FILE|none",
-        description = "The result of `modeldisk tune`. Default: ~/.config/modeldisk/tuning.json if it exists. none: the "
-            + "built-in sizes.")
+        description = "The file that `modeldisk tune` has written. Default: ~/.config/modeldisk/tuning.json if it exists. none: "
+            + "use the built-in sizes.")
     private String file;
 
     @Option(names = "--eager", paramLabel = "BYTES",
-        description = "How much of a write travels with its command (ImmediateData, FirstBurstLength), instead of the tuned "
-            + "size: 0, or 512 bytes to 256 KiB. Over iser at most 8 KiB, over shm nothing.")
+        description = "The maximum length of the data that a write sends with its command (ImmediateData, FirstBurstLength), "
+            + "instead of the tuned size: 0, or 512 bytes to 256 KiB. Over iser it is at most 8 KiB, over shm always 0.")
     private ByteSize eager;
 
-    /** The tuned sizes, with the pinned one in place of the tuned one. */
+    /** Returns the tuned sizes, with the pinned eager size instead of the tuned one. */
     Tuning read() throws IOException {
         return read(null, null);
     }
 
     /**
-     * The tuned sizes, with pinned ones in place of tuned ones.
+     * Returns the tuned sizes, with pinned sizes instead of the tuned ones.
      *
-     * @param requestSize null if not pinned
-     * @param queueDepth null if not pinned
+     * @param requestSize the pinned request size; null if not pinned
+     * @param queueDepth the pinned queue depth; null if not pinned
      */
     Tuning read(ByteSize requestSize, Integer queueDepth) throws IOException {
         return file()

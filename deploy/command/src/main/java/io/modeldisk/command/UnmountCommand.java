@@ -7,9 +7,9 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code modeldisk unmount}. */
+/** The command {@code modeldisk unmount}. */
 @Command(name = "unmount", mixinStandardHelpOptions = true,
-    description = "Unmounts a model and returns when the mount has ended. fusermount3 -u DIR does the same.")
+    description = "Unmounts a model and returns when the mount has stopped. fusermount3 -u DIR does the same.")
 final class UnmountCommand implements Callable<Integer> {
     @Parameters(paramLabel = "DIR", description = "The directory of the mount.")
     private Path directory;

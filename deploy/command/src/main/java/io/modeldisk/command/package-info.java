@@ -1,2 +1,2 @@
-/** The {@code modeldisk} command: options and messages. The modules below do the work. */
+/** The {@code modeldisk} command: its options and messages. Other modules do the work. */
 package io.modeldisk.command;

@@ -26,12 +26,12 @@ public final class Doctor {
         this.machine = machine;
     }
 
-    /** The doctor of the machine that this process runs on. */
+    /** Creates a doctor for the machine that this process runs on. */
     public static Doctor ofThisMachine() {
         return new Doctor(new LinuxMachine());
     }
 
-    /** What mounts over these datamovers need; {@code auto} needs only tcp. */
+    /** Returns the areas that mounts over these datamovers need; {@code auto} needs only tcp. */
     public static Set<Area> needs(List<Route.Preference> datamovers) {
         Set<Area> needed = EnumSet.of(Area.JAVA, Area.FUSE);
         datamovers.forEach(datamover -> needed.add(areaOf(datamover)));
@@ -50,7 +50,7 @@ public final class Doctor {
      * Runs all checks.
      *
      * @param listen the addresses of future shards
-     * @param model the model whose shards are to be reached; null for none
+     * @param model the model whose shards the doctor tries to reach; null if it tries none
      * @param datamovers the datamovers to reach the shards over
      */
     public Report examine(List<InetSocketAddress> listen, ModelAddress model, List<Route.Preference> datamovers) {
@@ -81,16 +81,18 @@ public final class Doctor {
             report.ok(Area.JAVA, "Java", "Java " + version);
         }
         if (machine.mayCallNative()) {
-            report.ok(Area.JAVA, "native access", "allowed");
+            report.ok(Area.JAVA, "native access", "native access is allowed");
         } else {
             report.missing(Area.JAVA, "native access",
-                "Java runs without --enable-native-access=ALL-UNNAMED; start it with the modeldisk command");
+                "Java runs without --enable-native-access=ALL-UNNAMED; use the start script `modeldisk`");
         }
         if (machine.hasModule("jdk.incubator.vector")) {
-            report.ok(Area.JAVA, "Vector API", "the runtime has jdk.incubator.vector, which the aggregators need");
+            report.ok(Area.JAVA, "Vector API",
+                "the Java runtime has the module jdk.incubator.vector, which the aggregators need");
         } else {
             report.missing(Area.JAVA, "Vector API",
-                "the runtime lacks the module jdk.incubator.vector; use a whole JDK, or the image of `mvn -Pimage package`");
+                "the Java runtime does not have the module jdk.incubator.vector; use a complete JDK, or the image of "
+                    + "`mvn -Pimage package`");
         }
     }
 
@@ -102,10 +104,10 @@ public final class Doctor {
         }
         if (!machine.opens(FUSE)) {
             report.missing(Area.FUSE, FUSE.toString(),
-                "this user cannot open it; run `chmod 666 /dev/fuse`, or start the container with --device /dev/fuse");
+                "this user cannot open the device; run `chmod 666 /dev/fuse`, or start the container with --device /dev/fuse");
             return;
         }
-        report.ok(Area.FUSE, FUSE.toString(), "can be opened");
+        report.ok(Area.FUSE, FUSE.toString(), "this user can open the device");
         if (machine.text(FILE_SYSTEMS).filter(text -> text.lines().noneMatch(line -> line.strip().endsWith("\tfuse")))
             .isPresent()) {
             report.missing(Area.FUSE, "kernel", FILE_SYSTEMS + " does not list fuse; run `modprobe fuse`");
@@ -119,15 +121,15 @@ public final class Doctor {
         if (mayMount) {
             report.ok(Area.FUSE, "mounting", "root may mount");
         } else if (machine.hasProgram("fusermount3")) {
-            report.ok(Area.FUSE, "mounting", "users mount with fusermount3");
+            report.ok(Area.FUSE, "mounting", "users can mount with fusermount3");
         } else {
             report.missing(Area.FUSE, "mounting", root
-                ? "root lacks CAP_SYS_ADMIN here; start the container with --cap-add SYS_ADMIN"
+                ? "root does not have CAP_SYS_ADMIN here; start the container with --cap-add SYS_ADMIN"
                 : "users need fusermount3 to mount; install the package fuse3");
         }
     }
 
-    /** The value of a line of the process's status. The user ids are: real, effective, saved, of file systems. */
+    /** Returns the value of a line of /proc/self/status. The line of the user IDs has: real, effective, saved, file system. */
     private Optional<String> status(String name) {
         return machine.text(STATUS)
             .flatMap(text -> text.lines().filter(line -> line.startsWith(name)).findFirst())
@@ -142,18 +144,18 @@ public final class Doctor {
         String name = "port " + TargetAddress.text(address);
         String obstacle = machine.listenObstacle(address);
         if (obstacle == null) {
-            report.ok(Area.TCP, name, "free");
+            report.ok(Area.TCP, name, "the port is free");
             return;
         }
         String user = new PortUser(machine).describe(address.getPort());
-        report.warning(Area.TCP, name, "a shard cannot listen there (" + obstacle + ")"
+        report.warning(Area.TCP, name, "a shard cannot listen on this port (" + obstacle + ")"
             + (user == null ? "" : "; in use by " + user) + "; choose another port with `serve --listen`");
     }
 
     private void sharedMemory() {
         String obstacle = machine.sharedMemoryObstacle();
         if (obstacle == null) {
-            report.ok(Area.SHM, "shared memory", "learners and shards on this host can share memory (memfd_create)");
+            report.ok(Area.SHM, "shared memory", "mounts and shards on this host can share memory (memfd_create)");
         } else {
             report.missing(Area.SHM, "shared memory", obstacle);
         }
@@ -163,7 +165,7 @@ public final class Doctor {
         String name = "shard " + TargetAddress.text(shard) + " over " + datamover;
         String obstacle = machine.shardObstacle(datamover, shard, model);
         if (obstacle == null) {
-            report.ok(areaOf(datamover), name, "accepts connections");
+            report.ok(areaOf(datamover), name, "the shard accepts connections");
         } else {
             report.missing(areaOf(datamover), name, obstacle);
         }

@@ -3,29 +3,29 @@ package io.modeldisk.doctor;
 /**
  * The result of one check.
  *
- * @param state the result
- * @param area what needs it
- * @param subject what was checked
- * @param message its state, and what to do if something is wrong
+ * @param state whether there is a problem
+ * @param area the part of modeldisk that needs the subject
+ * @param subject the thing that was checked
+ * @param message the state of the subject, and advice if there is a problem
  */
 public record Finding(State state, Area area, String subject, String message) {
-    /** The result of a check. */
+    /** Whether a check found a problem. */
     public enum State {
-        /** Nothing is wrong. */
+        /** The check found no problem. */
         OK,
-        /** It works, but slower than possible, or not for all users. */
+        /** The subject can be used, but not by all users or not at full speed. */
         WARNING,
-        /** Something that is needed is missing. */
+        /** The subject is missing or cannot be used. */
         MISSING
     }
 
-    /** What needs the thing that was checked. */
+    /** The part of modeldisk that needs the subject of a check. */
     public enum Area {
-        /** Everything. */
+        /** All commands of modeldisk. */
         JAVA,
         /** A mount. */
         FUSE,
-        /** The datamover tcp, and to find any shard. */
+        /** The datamover tcp, and the search for shards with any datamover. */
         TCP,
         /** The datamover shm. */
         SHM,

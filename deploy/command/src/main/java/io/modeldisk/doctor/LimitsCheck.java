@@ -8,9 +8,9 @@ import java.util.Optional;
 final class LimitsCheck {
     static final Path LIMITS = Path.of("/proc/self/limits");
     private static final Path MAPS = Path.of("/proc/sys/vm/max_map_count");
-    /** Enough for 288 sessions and 64 logins with up to two descriptors each, and the files of Java. */
+    /** The required number of descriptors: 288 sessions and 64 logins with up to two descriptors each, and the files of Java. */
     private static final long DESCRIPTORS = 1024;
-    /** The default of Linux. */
+    /** The required number of memory mappings: the default of Linux. */
     private static final long MAPPINGS = 65_530;
     private static final long UNLIMITED = Long.MAX_VALUE;
 
@@ -24,11 +24,11 @@ final class LimitsCheck {
 
     void run() {
         limit(machine, "Max open files").ifPresent(limit -> check("open files", limit, DESCRIPTORS,
-            "many learners need more; run `ulimit -n 4096`, or set LimitNOFILE= in a unit"));
+            "a shard with many learners needs more; run `ulimit -n 4096`, or set LimitNOFILE=4096 in a systemd unit"));
         machine.text(MAPS).map(String::strip).map(Long::parseLong).ifPresent(limit -> check("mappings", limit, MAPPINGS,
-            "below the default of Linux; run `sysctl vm.max_map_count=65530`"));
+            "the limit is below the default of Linux; run `sysctl vm.max_map_count=65530`"));
         report.ok(Area.LIMITS, "memory", machine.memoryLimit().describe()
-            + "; a mount takes 2 times the model with sync, 4 times with overlap");
+            + "; a mount needs 2 times the size of the model with sync, 4 times with overlap");
     }
 
     private void check(String subject, long limit, long least, String advice) {
@@ -43,7 +43,7 @@ final class LimitsCheck {
         return limit == UNLIMITED ? "unlimited" : Long.toString(limit);
     }
 
-    /** A soft limit of this process; {@link Long#MAX_VALUE} if there is none. */
+    /** Returns a soft limit of this process; {@link Long#MAX_VALUE} if it is unlimited. */
     static Optional<Long> limit(Machine machine, String name) {
         return machine.text(LIMITS).flatMap(text -> text.lines().filter(line -> line.startsWith(name)).findFirst())
             .map(line -> line.substring(name.length()).strip().split("\\s+")[0])

@@ -28,14 +28,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The Linux that this process runs on. */
+/** The Linux machine that this process runs on. */
 final class LinuxMachine implements Machine {
     private static final int CONNECT_MS = 3000;
     private static final int PIECE_BYTES = 64 << 10;
 
     @Override
     public Optional<String> text(Path file) {
-        // Large reads: a file below /proc/sys answers only the first read, and Files.readString begins with a read of one byte.
+        // A file in /proc/sys returns data only for the first read, and the first read of Files.readString is of one byte.
         byte[] piece = new byte[PIECE_BYTES];
         ByteArrayOutputStream whole = new ByteArrayOutputStream();
         try (InputStream in = Files.newInputStream(file)) {
@@ -69,7 +69,7 @@ final class LinuxMachine implements Machine {
         try {
             return Stream.of(Files.readSymbolicLink(path).toString());
         } catch (IOException e) {
-            // The descriptor was closed meanwhile.
+            // The process has closed the descriptor in the meantime.
             return Stream.empty();
         }
     }
@@ -94,7 +94,7 @@ final class LinuxMachine implements Machine {
         return Stream.of(path.split(":")).anyMatch(directory -> Files.isExecutable(Path.of(directory, name)));
     }
 
-    // The library is only loaded, never called.
+    // The suppressed warning is about calls of native functions. This method only loads the library.
     @SuppressWarnings("restricted")
     @Override
     public boolean hasLibrary(String name) {
@@ -158,14 +158,14 @@ final class LinuxMachine implements Machine {
 
     private static String tcpObstacle(InetSocketAddress address) {
         if (address.isUnresolved()) {
-            return "has an unknown host name; check the address";
+            return "the host name is unknown; check the address";
         }
         try (SocketChannel channel = SocketChannel.open()) {
             channel.socket().connect(address, CONNECT_MS);
             return null;
         } catch (IOException e) {
-            return "does not answer: " + e.getMessage()
-                + "; check that `modeldisk serve` is running there and no firewall blocks the port";
+            return "the shard does not respond: " + e.getMessage()
+                + "; check that `modeldisk serve` is running there and that no firewall blocks the port";
         }
     }
 }

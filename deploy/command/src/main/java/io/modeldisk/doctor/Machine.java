@@ -7,50 +7,50 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** The machine that the doctor examines. Tests replace it. */
+/** The machine that the doctor examines. Tests use a fake machine. */
 interface Machine {
-    /** The text of a file; empty if it does not exist or cannot be read. */
+    /** Returns the text of a file; empty if the file does not exist or cannot be read. */
     Optional<String> text(Path file);
 
-    /** The names in a directory, sorted; an empty list if it does not exist. */
+    /** Returns the sorted names in a directory; an empty list if the directory does not exist. */
     List<String> names(Path directory);
 
-    /** The targets of the links in a directory; an empty list if it cannot be read. */
+    /** Returns the targets of the symbolic links in a directory; an empty list if the directory cannot be read. */
     List<String> links(Path directory);
 
-    /** Whether a file exists. */
+    /** Returns whether a file exists. */
     boolean exists(Path file);
 
-    /** Whether this user can open a device for reading and writing. Tried, because permissions alone do not decide it. */
+    /** Returns whether this user can open a device for reading and writing. The method tries to open the device. */
     boolean opens(Path device);
 
-    /** Whether a program is on the PATH. */
+    /** Returns whether a program is in a directory of PATH. */
     boolean hasProgram(String name);
 
-    /** Whether a shared library can be loaded. */
+    /** Returns whether a shared library can be loaded. */
     boolean hasLibrary(String name);
 
     /** The version of Java that this process runs on. */
     int javaVersion();
 
-    /** Whether this process was started with --enable-native-access. */
+    /** Returns whether this process was started with --enable-native-access. */
     boolean mayCallNative();
 
-    /** Whether the Java runtime has a module. */
+    /** Returns whether the Java runtime has a module. */
     boolean hasModule(String name);
 
-    /** The memory that this process may still take. */
+    /** The limit on the memory that this process can still allocate. */
     MemoryLimit memoryLimit();
 
-    /** Why RDMA cannot be used; null if it can. */
+    /** The reason why RDMA cannot be used; null if RDMA can be used. */
     String rdmaObstacle();
 
-    /** Why processes cannot share memory; null if they can. */
+    /** The reason why processes cannot share memory; null if they can share memory. */
     String sharedMemoryObstacle();
 
-    /** Why a process cannot listen on an address; null if it can. */
+    /** Returns the reason why a process cannot listen on an address; null if it can listen. */
     String listenObstacle(InetSocketAddress address);
 
-    /** Why a shard cannot be reached over a datamover; null if it can. */
+    /** Returns the reason why a shard cannot be reached over a datamover; null if it can be reached. */
     String shardObstacle(Route.Preference datamover, InetSocketAddress address, String model);
 }

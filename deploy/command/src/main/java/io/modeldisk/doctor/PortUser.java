@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The process that listens on a TCP port, from proc(5), as far as this user may see it. */
+/** Finds the process that listens on a TCP port, with the files of proc(5) that this user may read. */
 final class PortUser {
     private static final Path PROC = Path.of("/proc");
     private static final List<String> TABLES = List.of("/proc/net/tcp", "/proc/net/tcp6");
@@ -21,7 +21,7 @@ final class PortUser {
         this.machine = machine;
     }
 
-    /** The number and command line of the process; null if they cannot be found. */
+    /** Returns the number and the command line of the process that listens on a port; null if they cannot be found. */
     String describe(int port) {
         Optional<String> inode = TABLES.stream().flatMap(table -> machine.text(Path.of(table)).stream())
             .flatMap(String::lines).map(line -> line.strip().split("\\s+")).filter(fields -> isListening(fields, port))

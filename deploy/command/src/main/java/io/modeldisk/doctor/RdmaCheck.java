@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** Checks what RDMA needs, from the kernel's devices to the library. */
+/** Checks the kernel devices, permissions, limits and libraries that RDMA needs. */
 final class RdmaCheck {
     private static final Path DEVICES = Path.of("/sys/class/infiniband");
     private static final Path CONNECTION_MANAGER = Path.of("/dev/infiniband/rdma_cm");
@@ -13,7 +13,7 @@ final class RdmaCheck {
     /** The prefix of a GID that holds an IPv4 address. DiSNI connects only over IPv4. */
     private static final String IPV4 = "0000:0000:0000:0000:0000:ffff:";
     private static final String NO_GID = "0000:0000:0000:0000:0000:0000:0000:0000";
-    /** The MTU for RDMA packets of 4096 bytes with their headers. */
+    /** The network MTU that RDMA packets of 4096 bytes need, including their headers. */
     private static final int LARGE_MTU = 4200;
     private static final long LOCKED_BYTES = 1L << 30;
 
@@ -28,29 +28,30 @@ final class RdmaCheck {
     void run() {
         for (String library : LIBRARIES) {
             if (machine.hasLibrary(library)) {
-                report.ok(Area.ISER, library, "installed");
+                report.ok(Area.ISER, library, "the library is installed");
             } else {
                 report.missing(Area.ISER, library,
-                    "cannot be loaded; install libibverbs1, librdmacm1 and ibverbs-providers");
+                    "the library cannot be loaded; install libibverbs1, librdmacm1 and ibverbs-providers");
             }
         }
         List<String> devices = machine.names(DEVICES);
         if (devices.isEmpty()) {
             report.missing(Area.ISER, "RDMA device", DEVICES
-                + " has no device; load the card's driver, or run `rdma link add rxe0 type rxe netdev NAME` for one in software");
+                + " has no device; load the card's driver, or create a software device with"
+                + " `rdma link add rxe0 type rxe netdev NAME`");
             return;
         }
         devices.forEach(this::device);
         if (machine.opens(CONNECTION_MANAGER)) {
-            report.ok(Area.ISER, CONNECTION_MANAGER.toString(), "can be opened");
+            report.ok(Area.ISER, CONNECTION_MANAGER.toString(), "this user can open the device");
         } else {
             report.missing(Area.ISER, CONNECTION_MANAGER.toString(),
-                "cannot be opened; run `modprobe rdma_ucm`, and give this user access to /dev/infiniband");
+                "this user cannot open the device; run `modprobe rdma_ucm`, and give this user access to /dev/infiniband");
         }
         locked();
         String obstacle = machine.rdmaObstacle();
         if (obstacle == null) {
-            report.ok(Area.ISER, "libdisni", "loaded, and finds the devices");
+            report.ok(Area.ISER, "libdisni", "the library is loaded and finds the devices");
         } else {
             report.missing(Area.ISER, "libdisni", obstacle);
         }
@@ -81,15 +82,15 @@ final class RdmaCheck {
         Optional<String> index = machine.names(port.resolve("gids")).stream()
             .filter(each -> text(port.resolve("gids").resolve(each)).startsWith(IPV4)).findFirst();
         if (index.isEmpty() && text(port.resolve("link_layer")).equals("InfiniBand")) {
-            // GIDs of InfiniBand are not IP addresses: a connection is made with the addresses of IPoIB.
+            // GIDs of InfiniBand are not IP addresses: connections use the addresses of IPoIB.
             report.ok(Area.ISER, name + " GID", "connections use the addresses of IPoIB");
             return;
         }
         if (index.isEmpty()) {
             boolean any = machine.names(port.resolve("gids")).stream()
                 .anyMatch(each -> !text(port.resolve("gids").resolve(each)).equals(NO_GID));
-            report.missing(Area.ISER, name + " GID", (any ? "no GID has an IPv4 address" : "no GID")
-                + "; give its network device an address (`ip addr add 10.0.0.1/24 dev NAME`)");
+            report.missing(Area.ISER, name + " GID", (any ? "no GID has an IPv4 address" : "the port has no GID")
+                + "; give the port's network device an address (`ip addr add 10.0.0.1/24 dev NAME`)");
             return;
         }
         Path attributes = port.resolve("gid_attrs");
@@ -102,11 +103,12 @@ final class RdmaCheck {
         machine.text(Path.of("/sys/class/net", network, "mtu")).map(String::strip).map(Integer::parseInt)
             .ifPresent(mtu -> {
                 if (mtu >= LARGE_MTU) {
-                    report.ok(Area.ISER, name + " MTU", mtu + " on " + network + ": RDMA packets of 4096 bytes");
+                    report.ok(Area.ISER, name + " MTU",
+                        mtu + " on " + network + ": RDMA packets have up to 4096 bytes");
                 } else {
                     report.warning(Area.ISER, name + " MTU", mtu + " on " + network
                         + ": RDMA packets are smaller than 4096 bytes; run `ip link set " + network
-                        + " mtu 4200`, on all hosts, and set all switches");
+                        + " mtu 4200` on all hosts, and set the same MTU on all switches");
                 }
             });
     }
@@ -117,8 +119,8 @@ final class RdmaCheck {
             report.ok(Area.ISER, "locked memory", limit == Long.MAX_VALUE ? "unlimited" : (limit >> 20) + " MiB");
         } else {
             report.warning(Area.ISER, "locked memory", (limit >> 10)
-                + " KiB; RDMA locks all memory that it moves, also a shard's model: run `ulimit -l unlimited`, or set "
-                + "LimitMEMLOCK=infinity in a unit (root needs neither)");
+                + " KiB; RDMA locks all memory that it transfers, including a shard's model: run `ulimit -l unlimited`, or set "
+                + "LimitMEMLOCK=infinity in a systemd unit (not necessary for root)");
         }
     }
 }

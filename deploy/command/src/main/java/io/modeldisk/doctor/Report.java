@@ -7,7 +7,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 
-/** The findings in order. Not thread-safe. */
+/** The findings of the doctor, in the order of the checks. Not thread-safe. */
 public final class Report {
     private final List<Finding> findings = new ArrayList<>();
 
@@ -23,12 +23,12 @@ public final class Report {
         findings.add(new Finding(State.MISSING, area, subject, message));
     }
 
-    /** All findings. */
+    /** Returns all findings. */
     public List<Finding> findings() {
         return Collections.unmodifiableList(findings);
     }
 
-    /** Whether nothing is missing that these areas need. */
+    /** Returns whether these areas have all that they need. */
     public boolean isWell(Set<Area> needed) {
         return findings.stream()
             .noneMatch(finding -> finding.state() == State.MISSING && needed.contains(finding.area()));

@@ -4,26 +4,26 @@ import io.modeldisk.protocol.initiator.TransferSizes;
 import java.util.StringJoiner;
 
 /**
- * Sizes that options pin, for every datamover; null where no option does.
+ * The sizes that options set for every datamover; null if no option sets the size.
  *
- * @param eagerBytes as {@link TransferSizes#eagerBytes()}
- * @param requestBytes as {@link TransferSizes#requestBytes()}
- * @param queueDepth as {@link TransferSizes#queueDepth()}
+ * @param eagerBytes the size {@link TransferSizes#eagerBytes()}, or null
+ * @param requestBytes the size {@link TransferSizes#requestBytes()}, or null
+ * @param queueDepth the size {@link TransferSizes#queueDepth()}, or null
  */
 public record PinnedSizes(Integer eagerBytes, Integer requestBytes, Integer queueDepth) {
-    /** No size is pinned. */
+    /** No pinned sizes. */
     public static final PinnedSizes NONE = new PinnedSizes(null, null, null);
 
     static final String EAGER = "--eager";
     static final String REQUEST = "--request-size";
     static final String DEPTH = "--queue-depth";
 
-    /** Checks the pinned sizes. */
+    /** Checks that the pinned sizes are in their ranges. */
     public PinnedSizes {
         over(TransferSizes.DEFAULTS, eagerBytes, requestBytes, queueDepth);
     }
 
-    /** These sizes, with the pinned ones in their place. */
+    /** Returns a copy of sizes in which the pinned sizes replace the others. */
     TransferSizes over(TransferSizes sizes) {
         return over(sizes, eagerBytes, requestBytes, queueDepth);
     }
@@ -35,7 +35,7 @@ public record PinnedSizes(Integer eagerBytes, Integer requestBytes, Integer queu
             depth == null ? sizes.queueDepth() : depth);
     }
 
-    /** The pinned sizes, as " but --eager=8192"; empty without any. */
+    /** Returns the pinned sizes as text, such as " but --eager=8192"; empty if no size is pinned. */
     String summary() {
         StringJoiner words = new StringJoiner(" ", " but ", "").setEmptyValue("");
         add(words, EAGER, eagerBytes);

@@ -23,40 +23,40 @@ import java.util.TreeMap;
 /**
  * The sizes to use over each datamover, and their origin. Immutable.
  *
- * @param origin the origin of the measured sizes, as "of FILE"
- * @param byDatamover the measured sizes; a datamover that is not among them has {@link TransferSizes#DEFAULTS}
- * @param pins sizes that replace them over every datamover
+ * @param origin the origin of the measured sizes, such as "of FILE"
+ * @param byDatamover the measured sizes by the name of the datamover; other datamovers have {@link TransferSizes#DEFAULTS}
+ * @param pins the pinned sizes, which replace the measured sizes for every datamover
  */
 public record Tuning(String origin, Map<String, TransferSizes> byDatamover, PinnedSizes pins) {
-    /** Without a measurement. */
+    /** The built-in sizes, without a measurement. */
     public static final Tuning BUILT_IN = new Tuning("built in", Map.of());
 
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String FORMAT = "modeldisk tuning";
     private static final int VERSION = 1;
-    private static final String AGAIN = "); `modeldisk tune` makes a new one";
+    private static final String AGAIN = "); write a new file with `modeldisk tune`";
     private static final Set<String> DATAMOVERS = Set.of("tcp", "shm", "iser");
     private static final String EAGER = "eagerBytes";
     private static final String REQUEST = "requestBytes";
     private static final String DEPTH = "queueDepth";
     private static final Set<String> FIELDS = Set.of(EAGER, REQUEST, DEPTH);
 
-    /** Copies the map. */
+    /** Copies the map of the measured sizes. */
     public Tuning {
         byDatamover = Map.copyOf(byDatamover);
     }
 
-    /** Measured sizes without pins. */
+    /** Creates measured sizes without pinned sizes. */
     public Tuning(String origin, Map<String, TransferSizes> byDatamover) {
         this(origin, byDatamover, PinnedSizes.NONE);
     }
 
-    /** The same with other pins. */
+    /** Returns a copy with other pinned sizes. */
     public Tuning pinned(PinnedSizes others) {
         return new Tuning(origin, byDatamover, others);
     }
 
-    /** The default file: {@code modeldisk/tuning.json} in XDG_CONFIG_HOME, else in {@code ~/.config}. */
+    /** Returns the default file: {@code modeldisk/tuning.json} in XDG_CONFIG_HOME, else in {@code ~/.config}. */
     public static Path defaultFile() {
         String configuration = System.getenv("XDG_CONFIG_HOME");
         Path directory = configuration == null || configuration.isEmpty()
@@ -65,12 +65,12 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
         return directory.resolve("modeldisk").resolve("tuning.json");
     }
 
-    /** The sizes to use over a datamover. */
+    /** Returns the sizes to use over a datamover. */
     public TransferSizes of(String datamover) {
         return pins.over(byDatamover.getOrDefault(datamover, TransferSizes.DEFAULTS));
     }
 
-    /** The sizes to use over a datamover, each with its origin. */
+    /** Returns the sizes to use over a datamover, each with its origin. */
     public List<TunedSize> sizes(String datamover) {
         TransferSizes sizes = of(datamover);
         String measured = byDatamover.containsKey(datamover) ? origin : BUILT_IN.origin;
@@ -84,7 +84,7 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
         return all;
     }
 
-    /** The origin of the sizes, as "built in but --eager=8192". */
+    /** Returns the origin of the sizes, such as "built in but --eager=8192". */
     public String summary() {
         return origin + pins.summary();
     }
@@ -92,16 +92,16 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
     /**
      * Reads a file that {@link #write} has written.
      *
-     * @throws IOException if the file cannot be read, or is not a tuning file of this version
+     * @throws IOException if the file cannot be read or is not a tuning file of this version
      */
     public static Tuning read(Path file) throws IOException {
         JsonNode root;
         try {
             root = JSON.readTree(Files.readString(file));
         } catch (NoSuchFileException e) {
-            throw new IOException("the tuning file " + file + " does not exist; `modeldisk tune` makes one", e);
+            throw new IOException("the tuning file " + file + " does not exist; write it with `modeldisk tune`", e);
         } catch (AccessDeniedException e) {
-            throw new IOException("this user may not read the tuning file " + file, e);
+            throw new IOException("the tuning file " + file + " cannot be read: permission denied", e);
         } catch (JsonProcessingException e) {
             throw new IOException("the tuning file " + file + " is not JSON (" + e.getOriginalMessage() + AGAIN, e);
         } catch (IOException e) {
@@ -109,11 +109,12 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
         }
         if (!root.path("format").asText().equals(FORMAT)) {
             throw new IOException(
-                "the file " + file + " is not a tuning file (its format is not '" + FORMAT + "'" + AGAIN);
+                "the file " + file + " is not a tuning file (its member 'format' is not '" + FORMAT + "'" + AGAIN);
         }
         if (root.path("version").asInt(-1) != VERSION) {
             throw new IOException("the tuning file " + file + " has version " + root.path("version")
-                + ", this modeldisk reads version " + VERSION + " (it was made by another modeldisk" + AGAIN);
+                + ", but this modeldisk reads version " + VERSION + " (another version of modeldisk wrote the file"
+                + AGAIN);
         }
         return new Tuning("of " + file, datamovers(root.path("datamovers"), file));
     }
@@ -121,9 +122,9 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
     private static Map<String, TransferSizes> datamovers(JsonNode node, Path file) throws IOException {
         Map<String, TransferSizes> found = new TreeMap<>();
         for (Map.Entry<String, JsonNode> entry : node.properties()) {
-            String where = "the tuning file " + file + ", " + entry.getKey() + ": ";
+            String where = "the tuning file " + file + " has a wrong entry for datamover '" + entry.getKey() + "': ";
             if (!DATAMOVERS.contains(entry.getKey())) {
-                throw new IOException(where + "must be one of tcp, iser and shm");
+                throw new IOException(where + "the datamover must be tcp, iser or shm");
             }
             try {
                 found.put(entry.getKey(), sizes(entry.getValue()));
@@ -140,7 +141,7 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
             String name = names.next();
             if (!FIELDS.contains(name)) {
                 throw new IllegalArgumentException(
-                    name + " is not a tuned size; use eagerBytes, requestBytes or queueDepth");
+                    "'" + name + "' is not a tuned size; use eagerBytes, requestBytes or queueDepth");
             }
             if (!node.path(name).canConvertToInt() || !node.path(name).isIntegralNumber()) {
                 throw new IllegalArgumentException(name + "=" + node.path(name) + " must be a whole number");
@@ -152,7 +153,7 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
             node.path(DEPTH).asInt(defaults.queueDepth()));
     }
 
-    /** Writes a file, completely or not at all. Makes its directory if it does not exist. */
+    /** Writes a tuning file, completely or not at all. Creates the directory of the file if it does not exist. */
     public void write(Path file) throws IOException {
         ObjectNode root = JSON.createObjectNode().put("format", FORMAT).put("version", VERSION)
             .put("measuredAt", Instant.now().toString());
@@ -178,7 +179,7 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
         }
     }
 
-    /** Whether data may travel with a command over a datamover: over shared memory it never does. */
+    /** Returns whether a write may send data with its command over a datamover. Over shm it never does. */
     public static boolean sendsEagerly(String datamover) {
         return !datamover.equals("shm");
     }

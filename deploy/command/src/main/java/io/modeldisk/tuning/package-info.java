@@ -1,2 +1,2 @@
-/** Sizes that fit this machine: {@code modeldisk tune} measures them and writes a file; shards and mounts read it. */
+/** Tuned sizes of transfers. {@code modeldisk tune} measures them and writes a file; shards and mounts read the file. */
 package io.modeldisk.tuning;

@@ -10,9 +10,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class LearnerLabelTest {
-    /** Two containers of one host may have the same host name, and each has a process 1. */
+    /** Two containers of one host may have the same host name and the same process number. */
     @Test
-    void labelsOfTheSameHostAndProcessNumberDiffer() {
+    void learnerLabelsWithTheSameHostAndProcessNumberDiffer() {
         assertThat(LearnerLabel.unique("host", 1, new Random(1)))
             .isNotEqualTo(LearnerLabel.unique("host", 1, new Random(2)));
         assertThat(LearnerLabel.ofThisHost()).isNotEqualTo(LearnerLabel.ofThisHost());
@@ -21,10 +21,10 @@ final class LearnerLabelTest {
     @ParameterizedTest
     @ValueSource(strings = {"gpu7", "a.very.long.host.name.of.a.cluster.in.some.cloud.example.org",
         "with_underscore and blank", ""})
-    void labelOfAnyHostNameIsAccepted(String host) {
+    void learnerLabelOfAnyHostNameIsAccepted(String host) {
         String label = LearnerLabel.unique(host, 4_194_304, new Random(1));
 
-        // Refuses a label that is longer than 48 characters, or has a character that no label may have.
+        // Throws if the label has more than 48 characters or a character that is not allowed.
         new StripedModelContext(ModelAddress.parse("modeldisk://127.0.0.1:1/m")).learner(label);
         assertThat(label).contains("-4194304-");
     }

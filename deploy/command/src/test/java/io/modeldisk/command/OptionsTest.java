@@ -19,14 +19,14 @@ final class OptionsTest {
     @ValueSource(strings = {"serve --model m --size 1m --lease 5s --login-timeout 200ms --ping-interval 2min",
         "serve --model m --size 1m --lease 0.5 --login-timeout 15",
         "mount modeldisk://h:1/m d --wait 1h --reconnect 30s"})
-    void durationIsTakenWithAndWithoutAUnit(String command) throws IOException {
+    void durationOptionIsParsedWithAndWithoutAUnit(String command) throws IOException {
         CommandLine line = commandLine();
 
         assertThatCode(() -> line.parseArgs(command.split(" "))).doesNotThrowAnyException();
     }
 
     @Test
-    void malformedDurationIsRefusedWithTheOptionAndExamples() throws IOException {
+    void errorOfAMalformedDurationNamesTheOptionAndExamples() throws IOException {
         CommandLine line = commandLine();
 
         assertThatThrownBy(() -> line.parseArgs("serve", "--model", "m", "--lease", "soon"))

@@ -1,2 +1,2 @@
-/** What the command takes and refuses before it starts anything. */
+/** Tests of the options and of the default learner label. */
 package io.modeldisk.command;

@@ -26,11 +26,11 @@ final class DoctorTest {
 
     private static Finding of(Report report, String subject) {
         return report.findings().stream().filter(finding -> finding.subject().equals(subject)).findFirst()
-            .orElseThrow(() -> new AssertionError("no finding of " + subject + " in " + report.findings()));
+            .orElseThrow(() -> new AssertionError("there is no finding of '" + subject + "' in " + report.findings()));
     }
 
     @Test
-    void machineWithoutRdmaIsWellForTcpAndNotForIser() {
+    void machineWithoutRdmaIsReadyForTcpButNotForIser() {
         Report report = examine(new FakeMachine());
 
         assertThat(report.isWell(FOR_TCP)).isTrue();
@@ -40,7 +40,7 @@ final class DoctorTest {
     }
 
     @Test
-    void machineWithRdmaIsWellForIser() {
+    void machineWithRdmaIsReadyForIser() {
         Report report = examine(FakeMachine.withRdma());
 
         assertThat(report.isWell(FOR_ISER)).isTrue();
@@ -49,7 +49,7 @@ final class DoctorTest {
         assertThat(of(report, "rxe0 port 1 GID 1").message()).contains("ffff:0a09:0001", "RoCE v2");
     }
 
-    /** What a mount over tcp may lack, and a part of the doctor's message then. */
+    /** A defect of a machine that prevents a mount over tcp, with a part of the doctor's message. */
     enum Defect {
         OLD_JAVA("Java", "install Java 25", machine -> machine.javaVersion = 21), NO_NATIVE_ACCESS("native access",
             "--enable-native-access", machine -> machine.mayCallNative = false), NO_VECTOR_API("Vector API",
@@ -80,7 +80,7 @@ final class DoctorTest {
 
     @ParameterizedTest
     @EnumSource
-    void defectOfTheMountIsReportedWithAdvice(Defect defect) {
+    void defectThatPreventsAMountIsReportedWithAdvice(Defect defect) {
         FakeMachine machine = new FakeMachine();
         defect.change.accept(machine);
 
@@ -100,7 +100,7 @@ final class DoctorTest {
         assertThat(of(examine(machine), "mounting").message()).isEqualTo("root may mount");
     }
 
-    /** What RDMA may lack. */
+    /** A defect of a machine that prevents a mount over iser, with a part of the doctor's message. */
     enum RdmaDefect {
         NO_VERBS("libibverbs.so.1", "libibverbs1", machine -> machine.libraries.remove("libibverbs.so.1")), PORT_DOWN(
             "rxe0 port 1", "its state is 1: DOWN",
@@ -124,7 +124,7 @@ final class DoctorTest {
 
     @ParameterizedTest
     @EnumSource
-    void defectOfRdmaIsReportedWithAdvice(RdmaDefect defect) {
+    void defectThatPreventsRdmaIsReportedWithAdvice(RdmaDefect defect) {
         FakeMachine machine = FakeMachine.withRdma();
         defect.change.accept(machine);
 
@@ -151,7 +151,7 @@ final class DoctorTest {
     }
 
     @Test
-    void processThatUsesAPortIsNamed() {
+    void warningAboutAPortInUseNamesTheProcess() {
         FakeMachine machine = new FakeMachine();
         machine.listenObstacle = "Address already in use";
         machine.files.put("/proc/net/tcp", """
@@ -169,7 +169,7 @@ final class DoctorTest {
     }
 
     @Test
-    void unreachableShardIsMissingOnlyOverTheFailingDatamover() {
+    void shardIsReportedMissingOnlyOverTheDatamoverThatFails() {
         FakeMachine machine = new FakeMachine();
         machine.shardObstacles.putAll(Map.of("shm", "has no socket"));
         Report report = new Doctor(machine).examine(List.of(), ModelAddress.parse("modeldisk://127.0.0.1:3260/m"),

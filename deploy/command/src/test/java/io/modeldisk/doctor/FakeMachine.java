@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** A machine whose answers a test sets. At first a mount over tcp works on it, and RDMA does not. */
+/** A machine whose state a test sets. By default it has all that a mount over tcp needs, but no RDMA. */
 final class FakeMachine implements Machine {
     final Map<String, String> files = new HashMap<>();
     final Map<String, List<String>> links = new HashMap<>();
@@ -38,7 +38,7 @@ final class FakeMachine implements Machine {
         files.put("/proc/sys/vm/max_map_count", "65530\n");
     }
 
-    /** A machine with a working RDMA card. */
+    /** Returns a machine with an RDMA device that has all that a mount over iser needs. */
     static FakeMachine withRdma() {
         FakeMachine machine = new FakeMachine();
         machine.libraries.addAll(Set.of("libibverbs.so.1", "librdmacm.so.1"));

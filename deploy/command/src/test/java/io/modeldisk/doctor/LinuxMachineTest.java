@@ -12,14 +12,14 @@ import org.junit.jupiter.api.Test;
 final class LinuxMachineTest {
     private final LinuxMachine machine = new LinuxMachine();
 
-    /** The kernel answers only the first read of such a file. */
+    /** A file in /proc/sys returns data only for the first read. */
     @Test
-    void kernelSettingIsReadCompletely() {
+    void fileInProcSysIsReadCompletely() {
         assertThat(machine.text(Path.of("/proc/sys/kernel/pid_max")).orElseThrow()).matches("\\d{4,}\n");
     }
 
     @Test
-    void missingFileOrProgramIsReportedAsMissing() {
+    void missingFileProgramOrLibraryIsReportedAsMissing() {
         assertThat(machine.text(Path.of("/proc/none"))).isEmpty();
         assertThat(machine.names(Path.of("/proc/none"))).isEmpty();
         assertThat(machine.exists(Path.of("/proc/none"))).isFalse();
@@ -29,7 +29,7 @@ final class LinuxMachineTest {
     }
 
     @Test
-    void existingFileOrProgramIsFound() {
+    void existingFileProgramOrLibraryIsFound() {
         assertThat(machine.opens(Path.of("/dev/null"))).isTrue();
         assertThat(machine.hasProgram("sh")).isTrue();
         assertThat(machine.hasLibrary("libc.so.6")).isTrue();

@@ -1,2 +1,2 @@
-/** The doctor, on machines that the tests make up. */
+/** Tests of the doctor with fake machines. */
 package io.modeldisk.doctor;

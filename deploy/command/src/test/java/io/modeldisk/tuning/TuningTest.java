@@ -26,7 +26,7 @@ final class TuningTest {
     }
 
     @Test
-    void writtenTuningIsReadBack() throws IOException {
+    void writtenTuningFileCanBeReadBack() throws IOException {
         TransferSizes tcp = new TransferSizes(8192, 1 << 20, 16);
         TransferSizes shm = TransferSizes.DEFAULTS.withQueueDepth(4);
         new Tuning("measured", Map.of("tcp", tcp, "shm", shm)).write(file);
@@ -40,7 +40,7 @@ final class TuningTest {
     }
 
     @Test
-    void writingReplacesTheFileAndLeavesNoOther() throws IOException {
+    void writingReplacesTheTuningFileAndLeavesNoOtherFile() throws IOException {
         new Tuning("once", Map.of()).write(file);
         new Tuning("again", Map.of("tcp", TransferSizes.DEFAULTS.withQueueDepth(2))).write(file);
 
@@ -49,16 +49,16 @@ final class TuningTest {
         assertThat(Files.list(file.getParent())).hasSize(1);
     }
 
-    /** No data travels with a command over shared memory. */
+    /** Over shared memory, a write never sends data with its command. */
     @Test
-    void sharedMemoryHasNoEagerThreshold() throws IOException {
+    void tuningFileHasNoEagerSizeForSharedMemory() throws IOException {
         new Tuning("measured", Map.of("shm", TransferSizes.DEFAULTS)).write(file);
 
         assertThat(file).content().doesNotContain("eagerBytes").contains("requestBytes");
     }
 
     @Test
-    void eachSizeHasItsOrigin() throws IOException {
+    void eachTunedSizeIsReportedWithItsOrigin() throws IOException {
         new Tuning("measured", Map.of("tcp", new TransferSizes(8192, 1 << 20, 16))).write(file);
         Tuning tuning = Tuning.read(file).pinned(new PinnedSizes(null, null, 4));
 
@@ -83,14 +83,14 @@ final class TuningTest {
         "{}                                                                         | is not a tuning file",
         "[1]                                                                        | is not a tuning file",
         "{'format': 'modeldisk tuning'}                                             | has version",
-        "{'format': 'modeldisk tuning', 'version': 2}                               | version 2, this modeldisk reads version 1",
-        "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'rdma': {}}}    | rdma: must be one of tcp",
-        "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'tcp': {'x': 1}}} | tcp: x is not a tuned size",
+        "{'format': 'modeldisk tuning', 'version': 2} | version 2, but this modeldisk reads version 1",
+        "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'rdma': {}}}    | must be tcp, iser or shm",
+        "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'tcp': {'x': 1}}} | 'x' is not a tuned size",
         "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'tcp': {'queueDepth': '9'}}} | must be a whole number",
         "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'tcp': {'queueDepth': 0}}}   | queueDepth=0 must be from",
         "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'tcp': {'requestBytes': 5000}}} | a power of two",
         "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'tcp': {'eagerBytes': 100}}}    | eagerBytes=100 must be 0"})
-    void malformedTuningFileIsRefusedByName(String text, String words) throws IOException {
+    void errorOfAMalformedTuningFileNamesTheFile(String text, String words) throws IOException {
         Files.createDirectories(file.getParent());
         Files.writeString(file, text.replace('\'', '"'));
 
@@ -99,8 +99,8 @@ final class TuningTest {
     }
 
     @Test
-    void missingTuningFileIsNamed() {
+    void missingTuningFileIsRefusedWithAdvice() {
         assertThatThrownBy(() -> Tuning.read(file)).isInstanceOf(IOException.class)
-            .hasMessageContaining("does not exist; `modeldisk tune` makes one");
+            .hasMessageContaining("does not exist; write it with `modeldisk tune`");
     }
 }

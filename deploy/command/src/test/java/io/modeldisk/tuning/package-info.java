@@ -1,2 +1,2 @@
-/** Tests of what is chosen, and of the file that keeps it. */
+/** Tests of the tuned sizes and of the tuning file. */
 package io.modeldisk.tuning;

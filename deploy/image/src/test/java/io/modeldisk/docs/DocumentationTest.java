@@ -22,13 +22,15 @@ import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** What README.md, docs/, CHANGELOG.md and PROTOCOL.md show is there. */
+/** Checks the commands, links and source names in README.md, docs/, CHANGELOG.md and PROTOCOL.md. */
 final class DocumentationTest {
     private static final Pattern LINK = Pattern.compile("\\[[^\\]]*]\\(([^)\\s]+)\\)");
     private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
-    /** A path of a source in backticks, as {@code `ps-server/src/main/java/io/modeldisk/server/Shard.java`}. */
+    /**
+     * Matches the path of a source file in backticks, such as {@code `ps-server/src/main/java/io/modeldisk/server/Shard.java`}.
+     */
     private static final Pattern SOURCE = Pattern.compile("`([A-Za-z0-9_./-]+/[A-Za-z0-9_./-]+\\.(?:java|c|h))`");
-    /** A link to a class or to one of its members, as {@code [`Bsp.push`](../ps-server/.../Bsp.java)}. */
+    /** Matches a link to a class or to a member of a class, such as {@code [`Bsp.push`](../ps-server/.../Bsp.java)}. */
     private static final Pattern MEMBER = Pattern.compile("\\[`([A-Za-z0-9.]+)`]\\(([^)\\s]+\\.java)\\)");
     private static final int MAX_README_LINES = 200;
 
@@ -56,7 +58,7 @@ final class DocumentationTest {
 
     @ParameterizedTest
     @MethodSource("modeldiskCommands")
-    void commandShownIsParsed(String command) throws IOException {
+    void everyModeldiskCommandInTheDocsIsValid(String command) throws IOException {
         String[] arguments = Arrays.stream(command.split("\\s+")).skip(1).toArray(String[]::new);
         CommandLine line = Main.commandLine();
 
@@ -65,7 +67,7 @@ final class DocumentationTest {
 
     @ParameterizedTest
     @MethodSource("mavenCommands")
-    void mavenCommandShownNamesModulesAndTestsThatExist(String command) throws IOException {
+    void everyMavenCommandInTheDocsNamesExistingModulesAndTests(String command) throws IOException {
         Matcher modules = Pattern.compile("-pl ([\\w/,-]+)").matcher(command);
         while (modules.find()) {
             for (String module : modules.group(1).split(",")) {
@@ -86,13 +88,13 @@ final class DocumentationTest {
 
     @ParameterizedTest
     @MethodSource("scripts")
-    void scriptShownIsExecutable(String script) {
+    void everyScriptInTheDocsIsExecutable(String script) {
         assertThat(Pages.ROOT.resolve(script)).isExecutable();
     }
 
     @ParameterizedTest
     @MethodSource("pages")
-    void linkLeadsToAFileAndAHeadingThatExist(Path page) throws IOException {
+    void everyLinkInTheDocsLeadsToAnExistingFileAndHeading(Path page) throws IOException {
         Matcher links = LINK.matcher(Files.readString(page));
         while (links.find()) {
             String link = links.group(1);
@@ -108,7 +110,7 @@ final class DocumentationTest {
         }
     }
 
-    /** The anchors that GitHub makes of a page's headings. */
+    /** Returns the anchors that GitHub generates from the headings of a page. */
     private static Set<String> anchors(Path page) throws IOException {
         return HEADING.matcher(Files.readString(page)).results()
             .map(heading -> heading.group(1).toLowerCase(Locale.ROOT).replaceAll("[^\\w\\- ]", "").replace(' ', '-'))
@@ -117,17 +119,17 @@ final class DocumentationTest {
 
     @ParameterizedTest
     @MethodSource("pages")
-    void sourceNamedExists(Path page) throws IOException {
+    void everySourceFileNamedInTheDocsExists(Path page) throws IOException {
         Matcher sources = SOURCE.matcher(Files.readString(page));
         while (sources.find()) {
             assertThat(Pages.ROOT.resolve(sources.group(1))).as(page.toString()).exists();
         }
     }
 
-    /** The file has the name of the class, and declares or calls each member that is named. */
+    /** The linked file must have the name of the class, and must declare or call each named member. */
     @ParameterizedTest
     @MethodSource("pages")
-    void memberNamedIsInTheFileThatIsLinked(Path page) throws IOException {
+    void everyMemberNamedInTheDocsIsInTheLinkedFile(Path page) throws IOException {
         Matcher members = MEMBER.matcher(Files.readString(page));
         while (members.find()) {
             Path file = page.resolveSibling(members.group(2)).normalize();
@@ -143,7 +145,7 @@ final class DocumentationTest {
     }
 
     @Test
-    void architecturePageHasTheDiagramOfTaskState() throws IOException {
+    void architecturePageContainsTheDiagramOfTaskState() throws IOException {
         Path source = Pages.ROOT
             .resolve("block-protocol/engine/src/main/java/io/modeldisk/protocol/engine/TaskState.java");
         Matcher diagram = Pattern.compile("<pre>\\n(.*?)\\n \\* </pre>", Pattern.DOTALL)
@@ -156,14 +158,14 @@ final class DocumentationTest {
     }
 
     @Test
-    void readmeIsShort() throws IOException {
+    void readmeHasFewerThan200Lines() throws IOException {
         assertThat(Files.readAllLines(Pages.ROOT.resolve("README.md"))).hasSizeLessThan(MAX_README_LINES);
     }
 
-    /** `serve --lease 5s` was refused as no number. */
+    /** The option {@code --lease 5s} was once rejected, because the option accepted only a number. */
     @ParameterizedTest
     @MethodSource("timeOptions")
-    void optionThatTakesATimeTakesAUnit(OptionSpec option) throws Exception {
+    void everyOptionForATimeAcceptsAUnit(OptionSpec option) throws Exception {
         assertThat(option.type()).as(option.longestName()).isEqualTo(Duration.class);
     }
 

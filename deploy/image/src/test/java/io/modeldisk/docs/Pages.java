@@ -9,7 +9,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** The pages of the documentation, and what they show. */
+/** Finds the pages of the documentation and the commands in them. */
 final class Pages {
     static final Path ROOT = Path.of(System.getProperty("project.root"));
 
@@ -20,7 +20,7 @@ final class Pages {
 
     private Pages() {}
 
-    /** README.md, CHANGELOG.md, the pages of docs/ and PROTOCOL.md. */
+    /** Returns the paths of README.md, CHANGELOG.md, PROTOCOL.md and the pages in docs/. */
     static List<Path> all() throws IOException {
         List<Path> pages = new ArrayList<>(
             List.of(ROOT.resolve("README.md"), ROOT.resolve("CHANGELOG.md"), ROOT.resolve(
@@ -31,7 +31,7 @@ final class Pages {
         return pages;
     }
 
-    /** The command lines of a page's shell blocks, without comments and here-documents. */
+    /** Returns the command lines in a page's shell blocks, without comments and here-documents. */
     static List<String> commands(Path page) throws IOException {
         List<String> commands = new ArrayList<>();
         Matcher blocks = SHELL_BLOCK.matcher(Files.readString(page));

@@ -13,7 +13,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
-/** The text of docs/reference.md: from picocli's model of the commands, and the enums of files, attributes and metrics. */
+/** Generates docs/reference.md from picocli's model of the commands and from the enums of files, attributes and metrics. */
 final class Reference {
     private static final String HEAD = """
         # Reference
@@ -31,8 +31,8 @@ final class Reference {
 
         ## Commands and settings
 
-        Each option can be set in three ways. The command line wins over the environment, and the environment over the file
-        that `MODELDISK_CONFIG` names (by default `%s`).
+        Each option can be set in three ways. The command line overrides the environment. The environment
+        overrides the file that `MODELDISK_CONFIG` names (by default `%s`).
 
         | way | example |
         |---|---|
@@ -40,8 +40,9 @@ final class Reference {
         | environment: prefix, command and option in capitals, joined by `_` | `MODELDISK_SERVE_BLOCK_SIZE=64KiB` |
         | file: the command and the option without its hyphens, joined by a dot | `serve.block-size=64KiB` |
 
-        BYTES is written `4096`, `64k`, `256KiB`, `1.5GB`. TIME is written `5s`, `200ms`, `2min`; a number alone is in seconds,
-        unless the option says otherwise. The column "setting" has the property and the variable of the option.
+        BYTES is written `4096`, `64k`, `256KiB`, `1.5GB`. TIME is written `5s`, `200ms`, `2min`. A number without a unit is in
+        seconds, unless the description of the option names another unit. The column "setting" has the property and the
+        environment variable of the option.
 
         Two variables belong to no option: `MODELDISK_CONFIG` names the settings file. `MODELDISK_LOG_LEVEL` (`error`, `warn`,
         `info`, `debug`) sets how much is logged.
@@ -51,7 +52,7 @@ final class Reference {
 
     private Reference() {}
 
-    /** The whole page. */
+    /** Returns the whole page. */
     static String of(CommandLine line, String renewCommand) {
         Reference reference = new Reference();
         reference.text.append(HEAD.formatted(renewCommand, Settings.DEFAULT_FILE));
@@ -61,13 +62,13 @@ final class Reference {
         return reference.text.toString();
     }
 
-    /** A command that does something, and those below it, in the order of the help. */
+    /** Returns a command and its subcommands in the order of the help. The main command itself is left out. */
     private static List<CommandSpec> commands(CommandSpec command) {
         List<CommandSpec> all = new ArrayList<>();
         if (command.parent() != null) {
             all.add(command);
         }
-        // A command with an alias is there twice.
+        // A command with an alias is listed twice.
         command.subcommands().values().stream().map(CommandLine::getCommandSpec).distinct()
             .filter(sub -> !sub.usageMessage().hidden()).forEach(sub -> all.addAll(commands(sub)));
         return all;
@@ -145,8 +146,8 @@ final class Reference {
 
             ## Metrics
 
-            Where they stand in `DIR/status.json`. `modeldisk status --json` has the members of `shards[]` too. A counter only
-            grows, from 0 at start; a gauge may rise and fall.
+            The first column is the path of a metric in `DIR/status.json`. `modeldisk status --json` has the members of `shards[]`
+            too. A counter starts at 0 and only grows. A gauge may rise and fall.
 
             | metric | unit | kind | description |
             |---|---|---|---|
@@ -159,12 +160,12 @@ final class Reference {
         return cell(String.join(" ", lines));
     }
 
-    /** Text of a table's cell. */
+    /** Escapes text for a cell of a table. */
     private static String cell(String words) {
         return words.replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;").strip();
     }
 
-    /** Code in a table's cell. */
+    /** Escapes code for a cell of a table. */
     private static String code(String words) {
         return words.replace("|", "\\|");
     }

@@ -1,2 +1,2 @@
-/** The documentation says what the code says: the generated reference, the commands shown, the links, the classes named. */
+/** Tests that the documentation matches the code: the generated reference, the commands, the links and the names of classes. */
 package io.modeldisk.docs;

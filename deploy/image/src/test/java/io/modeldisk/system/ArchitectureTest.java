@@ -22,7 +22,7 @@ import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.nio.channels.SocketChannel;
 
-/** Dependencies point down: DESIGN.md, section 2, and what each package-info says. */
+/** Checks the dependencies between modules and packages. A module may depend only on the modules below it. */
 @AnalyzeClasses(packages = "io.modeldisk", importOptions = ImportOption.DoNotIncludeTests.class)
 final class ArchitectureTest {
     private static final String OURS = "io.modeldisk..";
@@ -43,73 +43,75 @@ final class ArchitectureTest {
     private static final String TIMELINE = "io.modeldisk.timeline..";
 
     @ArchTest
-    static final ArchRule PLATFORM_KNOWS_NO_OTHER_MODULE = knowsOnly(PLATFORM);
+    static final ArchRule PLATFORM_DEPENDS_ON_NO_OTHER_MODULE = knowsOnly(PLATFORM);
 
     @ArchTest
-    static final ArchRule PROTOCOL_KNOWS_ONLY_THE_PLATFORM = knowsOnly(PROTOCOL, PLATFORM);
+    static final ArchRule PROTOCOL_DEPENDS_ONLY_ON_THE_PLATFORM = knowsOnly(PROTOCOL, PLATFORM);
 
     @ArchTest
-    static final ArchRule AGGREGATOR_KNOWS_ONLY_THE_PLATFORM = knowsOnly(AGGREGATOR, PLATFORM);
+    static final ArchRule AGGREGATOR_DEPENDS_ONLY_ON_THE_PLATFORM = knowsOnly(AGGREGATOR, PLATFORM);
 
     @ArchTest
-    static final ArchRule FAULT_KNOWS_ONLY_THE_PLATFORM = knowsOnly(FAULT, PLATFORM);
+    static final ArchRule FAULT_DEPENDS_ONLY_ON_THE_PLATFORM = knowsOnly(FAULT, PLATFORM);
 
     @ArchTest
-    static final ArchRule MOUNT_KNOWS_ONLY_THE_PROTOCOL = knowsOnly(MOUNT, PROTOCOL, PLATFORM);
+    static final ArchRule MOUNT_DEPENDS_ONLY_ON_THE_PROTOCOL = knowsOnly(MOUNT, PROTOCOL, PLATFORM);
 
     @ArchTest
-    static final ArchRule SERVER_KNOWS_FAULT_AGGREGATOR_AND_PROTOCOL = knowsOnly(SERVER, FAULT, AGGREGATOR, PROTOCOL,
+    static final ArchRule SERVER_DEPENDS_ONLY_ON_FAULT_AGGREGATOR_AND_PROTOCOL = knowsOnly(SERVER, FAULT, AGGREGATOR,
+        PROTOCOL,
         PLATFORM);
 
     @ArchTest
-    static final ArchRule SERVER_DOES_NOT_SEE_THE_CLIENT = noClasses().that().resideInAnyPackage(ENGINE, SERVER)
+    static final ArchRule SERVER_DOES_NOT_DEPEND_ON_THE_CLIENT = noClasses().that().resideInAnyPackage(ENGINE, SERVER)
         .should().dependOnClassesThat().resideInAnyPackage(INITIATOR, STRIPING, MOUNT);
 
     @ArchTest
-    static final ArchRule CLIENT_DOES_NOT_SEE_THE_SERVER = noClasses().that()
+    static final ArchRule CLIENT_DOES_NOT_DEPEND_ON_THE_SERVER = noClasses().that()
         .resideInAnyPackage(INITIATOR, STRIPING, MOUNT).should().dependOnClassesThat()
         .resideInAnyPackage(ENGINE, SERVER);
 
     @ArchTest
-    static final ArchRule ONLY_THE_COMMAND_AND_ITS_BENCHES_KNOW_THE_COMMAND = noClasses().that()
+    static final ArchRule ONLY_THE_COMMAND_AND_ITS_BENCHES_DEPEND_ON_THE_COMMAND = noClasses().that()
         .resideOutsideOfPackages(COMMAND, "io.modeldisk.bench.command..").should()
         .dependOnClassesThat().resideInAPackage("io.modeldisk.command");
 
     @ArchTest
-    static final ArchRule PDU_SCSI_AND_MEMORY_STAND_ALONE = slices()
+    static final ArchRule PDU_SCSI_AND_MEMORY_DO_NOT_DEPEND_ON_EACH_OTHER = slices()
         .matching("io.modeldisk.protocol.(pdu|scsi|memory)..")
         .should().notDependOnEachOther();
 
     @ArchTest
-    static final ArchRule PDU_KNOWS_ONLY_THE_PLATFORM = knowsOnly("io.modeldisk.protocol.pdu..", PLATFORM);
+    static final ArchRule PDU_DEPENDS_ONLY_ON_THE_PLATFORM = knowsOnly("io.modeldisk.protocol.pdu..", PLATFORM);
 
     @ArchTest
-    static final ArchRule SCSI_KNOWS_ONLY_THE_PLATFORM = knowsOnly("io.modeldisk.protocol.scsi..", PLATFORM);
+    static final ArchRule SCSI_DEPENDS_ONLY_ON_THE_PLATFORM = knowsOnly("io.modeldisk.protocol.scsi..", PLATFORM);
 
     @ArchTest
-    static final ArchRule MEMORY_KNOWS_ONLY_THE_PLATFORM = knowsOnly("io.modeldisk.protocol.memory..", PLATFORM);
+    static final ArchRule MEMORY_DEPENDS_ONLY_ON_THE_PLATFORM = knowsOnly("io.modeldisk.protocol.memory..", PLATFORM);
 
-    /** A response PDU carries a SCSI status. */
+    /** {@code ScsiStatus} is allowed, because a response PDU carries a SCSI status. */
     @ArchTest
-    static final ArchRule DATAMOVERS_KNOW_NEITHER_SCSI_NOR_THEIR_USERS = noClasses().that()
+    static final ArchRule DATAMOVERS_DO_NOT_DEPEND_ON_SCSI_OR_THEIR_USERS = noClasses().that()
         .resideInAPackage("io.modeldisk.protocol.datamover..")
         .should()
         .dependOnClassesThat(resideInAnyPackage("io.modeldisk.protocol.scsi..", ENGINE, INITIATOR, STRIPING)
             .and(not(equivalentTo(ScsiStatus.class))));
 
     @ArchTest
-    static final ArchRule ONLY_RDMA_AND_ISER_KNOW_DISNI = noClasses().that().resideOutsideOfPackages(RDMA, ISER)
+    static final ArchRule ONLY_RDMA_AND_ISER_DEPEND_ON_DISNI = noClasses().that().resideOutsideOfPackages(RDMA, ISER)
         .should().dependOnClassesThat().resideInAnyPackage("com.ibm.disni..", RDMA);
 
-    /** Requests carry buffers and can be cancelled; models and gradients are the files' business. */
+    /** {@code DataMemory} is allowed, because FUSE requests carry buffers. */
     @ArchTest
-    static final ArchRule FUSE_KNOWS_NO_MODEL = noClasses().that().resideInAPackage("io.modeldisk.mount.fuse..")
+    static final ArchRule FUSE_DOES_NOT_DEPEND_ON_THE_MODEL = noClasses().that()
+        .resideInAPackage("io.modeldisk.mount.fuse..")
         .should().dependOnClassesThat(resideInAnyPackage(PROTOCOL, "io.modeldisk.mount.file..",
             "io.modeldisk.mount.exchange..", "io.modeldisk.mount.scheduling..", "io.modeldisk.mount.trace..")
             .and(not(equivalentTo(DataMemory.class))));
 
     @ArchTest
-    static final ArchRule SCHEDULING_KNOWS_ONLY_THE_CLOCK = knowsOnly("io.modeldisk.mount.scheduling..", PLATFORM);
+    static final ArchRule SCHEDULING_DEPENDS_ONLY_ON_THE_CLOCK = knowsOnly("io.modeldisk.mount.scheduling..", PLATFORM);
 
     @ArchTest
     static final ArchRule PROTOCOL_PACKAGES_HAVE_NO_CYCLE = noCycle("io.modeldisk.protocol");
@@ -129,23 +131,23 @@ final class ArchitectureTest {
     @ArchTest
     static final ArchRule BENCH_PACKAGES_HAVE_NO_CYCLE = noCycle("io.modeldisk.bench");
 
-    /** Of com.sun, only the module jdk.management is a supported API. */
+    /** {@code com.sun.management} is allowed, because it is a supported API of the module jdk.management. */
     @ArchTest
     static final ArchRule NO_CLASS_USES_JDK_INTERNALS_OR_REFLECTION = noClasses().should()
         .dependOnClassesThat(resideInAnyPackage("sun..", "com.sun..", "jdk.internal..", "java.lang.reflect..")
             .and(resideOutsideOfPackage("com.sun.management")));
 
     @ArchTest
-    static final ArchRule ONLY_BENCHES_KNOW_CHARTS_AND_HISTOGRAMS = noClasses().that()
+    static final ArchRule ONLY_BENCHES_DEPEND_ON_CHARTS_AND_HISTOGRAMS = noClasses().that()
         .resideOutsideOfPackages(BENCH, PICTURE, TIMELINE).should().dependOnClassesThat()
         .resideInAnyPackage("org.knowm..", "org.HdrHistogram..", BENCH, PICTURE, TIMELINE);
 
     @ArchTest
-    static final ArchRule ONLY_BENCH_GRPC_KNOWS_GRPC = noClasses().that()
+    static final ArchRule ONLY_BENCH_GRPC_DEPENDS_ON_GRPC = noClasses().that()
         .resideOutsideOfPackage("io.modeldisk.bench.grpc..").should().dependOnClassesThat()
         .resideInAPackage("io.grpc..");
 
-    /** The protocol is compared with sockets of the same options. */
+    /** The baseline of the benchmarks must set the same socket options as the protocol, so that the comparison is fair. */
     @ArchTest
     static final ArchRule BASELINE_SETS_THE_SOCKET_OPTIONS_OF_THE_PRODUCT = classes().that()
         .belongToAnyOf(BaselineClient.class, BaselineServer.class).should()
@@ -157,7 +159,9 @@ final class ArchitectureTest {
             .onlyDependOnClassesThat(below.length == 0 ? allowed : allowed.or(resideInAnyPackage(below)));
     }
 
-    /** The classes of a package are one slice, each of its subpackages another. */
+    /**
+     * Returns a rule that forbids cycles between packages. The classes of each package, without its subpackages, are one slice.
+     */
     private static ArchRule noCycle(String module) {
         return slices().matching(module + "(**)").should().beFreeOfCycles().allowEmptyShould(true);
     }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Logins to a shard with secrets: our initiator, libiscsi and QEMU, with one-way CHAP and, where they can, mutual CHAP. */
+/** Tests logins with CHAP to a shard that has secrets. The initiators are modeldisk, libiscsi and QEMU. */
 @Timeout(120)
 final class AuthenticationIT {
     private static final String SECRET = "aVeryLongSecretOfIts";
@@ -40,14 +40,14 @@ final class AuthenticationIT {
             + "iqn.2026-11.io.modeldisk:m/1" + rest;
     }
 
-    /** The environment of libiscsi within QEMU, which cannot ask the target to authenticate. */
+    /** Returns the environment variables of libiscsi in QEMU for one-way CHAP. QEMU does not support mutual CHAP. */
     private static Map<String, String> chap(String secret) {
         return Map.of("LIBISCSI_CHAP_USERNAME", "learner", "LIBISCSI_CHAP_PASSWORD", secret);
     }
 
     @Test
     @Tag("peer")
-    void libiscsiLogsInOneWayAndMutually() throws Exception {
+    void libiscsiLogsInWithOneWayAndWithMutualChap() throws Exception {
         Programs.require("iscsi-inq", "libiscsi-bin");
         Shards shards = serve();
         assertThat(sandbox.run("iscsi-inq", url(shards, SECRET, "")).succeeded()).contains("modeldisk raw");
@@ -79,7 +79,7 @@ final class AuthenticationIT {
 
     @Test
     @Tag("peer")
-    void qemuLogsInAndReadsBackWhatItWrote() throws Exception {
+    void qemuReadsBackItsWritesAfterALoginWithChap() throws Exception {
         Programs.require("qemu-io", "qemu-utils, qemu-block-extra");
         Shards shards = serve();
         assertThat(sandbox.run("qemu-img", "info", url(shards, SECRET, "")).succeeded()).contains("file format: raw");
@@ -116,7 +116,7 @@ final class AuthenticationIT {
     }
 
     @Test
-    void ownInitiatorLogsInMutually() throws Exception {
+    void statusCommandLogsInWithMutualChap() throws Exception {
         Shards shards = serve();
         Path mine = secrets("mine", "self learner " + SECRET + "\npeer shards " + SHARDS_SECRET + "\n");
         assertThat(sandbox.run(modeldisk("status", shards.address(), "--secrets", mine)).succeeded())
@@ -128,11 +128,11 @@ final class AuthenticationIT {
     }
 
     @Test
-    void ownInitiatorNamesItsMissingSecret() throws Exception {
+    void statusCommandReportsAMissingOrWrongSecret() throws Exception {
         Shards shards = serve();
         Result none = sandbox.run(modeldisk("status", shards.address()));
         assertThat(none.status()).isEqualTo(1);
-        assertThat(none.output()).contains("authentication failed; it asks for a name and a secret (--secrets FILE)");
+        assertThat(none.output()).contains("authentication failed; the target requires a secret (--secrets FILE)");
         Result wrong = sandbox.run(modeldisk("status", shards.address(), "--secrets",
             secrets("wrong", "self learner notTheSecretOfIts\n")));
         assertThat(wrong.status()).isEqualTo(1);
@@ -140,7 +140,7 @@ final class AuthenticationIT {
     }
 
     @Test
-    void secretsAreNeverPrinted() throws Exception {
+    void debugLogContainsNoSecrets() throws Exception {
         Running shard = sandbox.start("serve", Map.of("MODELDISK_LOG_LEVEL", "debug"),
             modeldisk("serve", "--model", "m",
                 "--size", "1MiB", "--listen", "127.0.0.1:0", "--secrets", serverSecrets()));

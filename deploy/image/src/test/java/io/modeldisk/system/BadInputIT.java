@@ -23,7 +23,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Wrong input ends the command with a message that names the value and its remedy, and leaves nothing behind. */
+/**
+ * Tests commands with wrong input. The command must report the wrong value and the remedy, and must leave no process and no
+ * mount.
+ */
 @Timeout(120)
 final class BadInputIT {
     private static final long SIZE_BYTES = 1 << 20;
@@ -36,7 +39,7 @@ final class BadInputIT {
         Result result = sandbox.run(modeldisk(arguments));
         assertThat(result.status()).as(result::toString).isIn(1, 2);
         assertThat(result.output()).contains(said).doesNotContain("ready:", "\tat ", "Exception");
-        await("no process is left of " + result, () -> sandbox.processes().isEmpty());
+        await("all processes of the command exit: " + result, () -> sandbox.processes().isEmpty());
         assertThat(sandbox.mounts()).isEmpty();
     }
 
@@ -58,17 +61,17 @@ final class BadInputIT {
         --size=1MiB --block-size=2MiB             | blockSize=2 MiB must be a power of two from 4096 to 1 MiB
         --size=1MiB --block-size=3000             | blockSize=3000 B must be a power of two from 4096 to 1 MiB
         --size=1MiB --shard=2/2                   | shard=2 must be from 0 to shards-1, which is 1
-        --size=1MiB --shard=first                 | --shard first must be I/N
+        --size=1MiB --shard=first                 | --shard 'first' must be I/N
         --size=256KiB --shard=1/2                 | shard=1 would get no block
-        --size=1MiB --aggregator=magic            | "magic" is not known; known are
+        --size=1MiB --aggregator=magic            | "magic" is not known; the known aggregators are
         --size=1MiB --aggregator=sgd:lr=-1        | lr=-1.0 must be above 0
         --size=1MiB --consistency=none            | consistency=none must be one of asp, ssp:S, bsp
         --from=missing.safetensors                | missing.safetensors does not exist
         --from=.                                  | . is not a regular file
-        --size=1MiB --from=missing.safetensors    | exclude each other; give one of them
+        --size=1MiB --from=missing.safetensors    | exclude each other; give only one of them
         --shard=0/1                               | --size and --from are missing
         --size=1MiB --secrets=missing             | the secrets file missing does not exist
-        --size=1MiB --secrets=no.properties       | others may read or change it; chmod 600 no.properties
+        --size=1MiB --secrets=no.properties       | other users may read or change it; run chmod 600 no.properties
         --size=1MiB --allow-address=10.0.0.1/8    | did you mean 10.0.0.0/8?
         --size=1MiB --allow-initiator=learner     | 'learner' is not a pattern of initiator names
         --size=1MiB --peers=127.0.0.1,127.0.0.2   | must name each of the 1 shards in their order
@@ -78,22 +81,22 @@ final class BadInputIT {
         --size=1MiB --login-timeout=0             | loginTimeout=0s must be longer than 0s
         --size=1MiB --ping-interval=0             | pingInterval=0s must be longer than 0s
         """)
-    void serveNamesAWrongOptionAndItsRange(String options, String said) throws Exception {
+    void serveReportsAWrongOptionValueAndItsRange(String options, String said) throws Exception {
         assertServeRefused(List.of(said), (Object[]) options.split(" "));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"0.0.0.0:0", "[::]:0"})
-    void serveOnAnExternalAddressNeedsSecretsOrInsecure(String listen) throws Exception {
-        assertRefused(List.of("give --secrets FILE, or --insecure to admit everyone"), "serve", "--model",
+    void serveOnAnExternalAddressRequiresSecretsOrInsecure(String listen) throws Exception {
+        assertRefused(List.of("give --secrets FILE, or --insecure to admit every initiator"), "serve", "--model",
             "m", "--size=1MiB", "--listen", listen);
     }
 
     @Test
-    void serveNamesAPortInUse() throws Exception {
+    void serveReportsAPortThatIsInUse() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String portal = "127.0.0.1:" + taken.getLocalPort();
-            assertRefused(List.of("cannot listen on " + portal, "--listen chooses another"), "serve", "--model", "m",
+            assertRefused(List.of("cannot listen on " + portal, "with --listen HOST:PORT"), "serve", "--model", "m",
                 "--size=1MiB", "--listen", portal);
         }
     }
@@ -101,12 +104,12 @@ final class BadInputIT {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
         truncated    | data_offsets [4096, 8192], which must ascend and be within the 8000 bytes
-        long header  | its header is declared to have 1099511627776 bytes, more than the 100000000
-        short header | its header is declared to have 100000 bytes, but only
-        overlapping  | tensor 'b' begins at 4092, inside another that ends at 4096
+        long header  | the header is declared to have 1099511627776 bytes, but the maximum is 100000000
+        short header | the header is declared to have 100000 bytes, but only
+        overlapping  | tensor 'b' begins at byte 4092, inside a tensor that ends at byte 4096
         dtype        | tensor 'b' has unknown dtype F33; known are
         """)
-    void serveNamesADamagedSafetensorsFileAndItsDefect(String defect, String said) throws Exception {
+    void serveReportsADamagedSafetensorsFileAndItsDefect(String defect, String said) throws Exception {
         Path file = Files.write(sandbox.path("broken.safetensors"), broken(defect));
         assertServeRefused(List.of("broken.safetensors", said), "--from", file);
     }
@@ -128,26 +131,26 @@ final class BadInputIT {
     }
 
     @Test
-    void mountNamesAShardThatDoesNotListen() throws Exception {
+    void mountReportsAShardThatDoesNotListen() throws Exception {
         int free;
         try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             free = probe.getLocalPort();
         }
-        assertRefused(List.of("127.0.0.1:" + free + " does not answer", "is `modeldisk serve` running there?"), "mount",
+        assertRefused(List.of("127.0.0.1:" + free + " does not respond", "is `modeldisk serve` running there?"), "mount",
             "modeldisk://127.0.0.1:" + free + "/m", sandbox.directory("d"));
     }
 
     @Test
-    void mountGivesUpAShardThatNeverAnswers() throws Exception {
+    void mountFailsIfAShardNeverRespondsToTheLogin() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
             String portal = "127.0.0.1:" + silent.getLocalPort();
-            assertRefused(List.of(portal + " takes connections but does not answer a login"), "mount",
+            assertRefused(List.of(portal + " accepts connections but does not respond to a login"), "mount",
                 "modeldisk://" + portal + "/m", sandbox.directory("d"));
         }
     }
 
     @Test
-    void mountRefusesShardsOfDifferentModels() throws Exception {
+    void mountRefusesShardsOfModelsOfDifferentSizes() throws Exception {
         Shards small = launch(2, context -> context);
         Shards large = Shards.launch(sandbox, "m", 2, 2 * SIZE_BYTES, context -> context);
         Shards mixed = new Shards("m", List.of(small.ports().getFirst(), large.ports().getLast()));
@@ -164,7 +167,7 @@ final class BadInputIT {
     }
 
     @Test
-    void mountRefusesAModelWithMissingShards() throws Exception {
+    void mountRefusesAnAddressWithMissingShards() throws Exception {
         Shards first = new Shards("m", launch(2, context -> context).ports().subList(0, 1));
         assertRefused(List.of("is one of 2 shards of model m, but 1 address was given"), "mount", first.address(),
             sandbox.directory("d"));
@@ -178,25 +181,25 @@ final class BadInputIT {
     }
 
     @Test
-    void mountShowsTheFormOfAnAddress() throws Exception {
+    void mountReportsAMalformedAddressAndTheCorrectForm() throws Exception {
         assertRefused(List.of("'127.0.0.1/m' is not the address of a model: write modeldisk://"), "mount",
             "127.0.0.1/m", sandbox.directory("d"));
     }
 
     @Test
-    void mountListsTheExchangeSchemesForAnUnknownOne() throws Exception {
+    void mountListsTheExchangeSchemesIfTheSchemeIsUnknown() throws Exception {
         assertRefused(List.of("exchange=magic must be one of direct, sync"), "mount",
             launch(1, context -> context).address(), sandbox.directory("d"), "--exchange", "magic");
     }
 
     @Test
-    void mountNamesAMissingDirectory() throws Exception {
+    void mountReportsAMissingDirectory() throws Exception {
         assertRefused(List.of(sandbox.path("d") + " does not exist"), "mount", launch(1, context -> context).address(),
             sandbox.path("d"));
     }
 
     @Test
-    void mountRefusesAFileAsItsDirectory() throws Exception {
+    void mountRefusesAFileAsMountDirectory() throws Exception {
         assertRefused(List.of("file is not a directory"), "mount", launch(1, context -> context).address(),
             sandbox.file("file", ""));
     }
@@ -208,7 +211,7 @@ final class BadInputIT {
 
     @Test
     @Tag("mount")
-    void mountRefusesADirectoryThatIsMounted() throws Exception {
+    void mountRefusesADirectoryThatIsAlreadyMounted() throws Exception {
         Programs.requireMounting();
         Shards shards = launch(1, context -> context);
         Path directory = sandbox.directory("d");

@@ -31,18 +31,18 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Two shards, two mounts and two learners with bsp, each in its own process. Gradients are ones and the learning rate is 1, so a
- * weight is minus its number of rounds.
+ * Tests bsp with two shards, two mounts and two learners, each in its own process. All gradients and the learning rate are 1,
+ * so a weight is the negative number of its rounds.
  */
 @Tag("mount")
 @Timeout(120)
 final class BspIT {
-    /** Blocks on both shards; the last one ends within a logical block. */
+    /** The size of the model. Both shards have blocks, and the size is not a multiple of the logical block size. */
     private static final int SIZE_BYTES = (1 << 20) + 5000;
 
     /**
-     * Trains until the file {@code stop} exists and at least the given number of rounds, and prints each round. All weights of
-     * all shards must be of one round, also for a learner that joined later.
+     * A learner that trains until the file {@code stop} exists, but at least the given number of rounds. The learner prints
+     * each round and checks that all weights of all shards are of the same round.
      */
     private static final String LEARNER = """
         import os, struct, sys
@@ -54,17 +54,17 @@ final class BspIT {
         done = 0
         while done < rounds or not os.path.exists(stop):
             if os.pwrite(model, ones, 0) != size:
-                sys.exit('a short write')
+                sys.exit('pwrite wrote only a part of the gradient')
             os.fsync(model)
             weights = os.pread(model, size, 0)
             found = []
             for shard in (0, 1):
                 part = b''.join(weights[i:i + block] for i in range(shard * block, size, 2 * block))
                 if part != part[:4] * (len(part) // 4):
-                    sys.exit('a shard of different rounds')
+                    sys.exit('the weights of one shard are of different rounds')
                 found.append(-int(struct.unpack('<f', part[:4])[0]))
             if found[0] != found[1]:
-                sys.exit('shards of different rounds: %s' % found)
+                sys.exit('the shards are at different rounds: %s' % found)
             done += 1
             print('round', done, found[0], flush=True)
         print('finished', flush=True)
@@ -86,7 +86,7 @@ final class BspIT {
             "--consistency", "bsp", "--learners", 2, "--lease", 1);
     }
 
-    /** A mount for learner {@code i}; it is not ready yet. */
+    /** Starts the mount of learner {@code i} without waiting until the mount is ready. */
     private Running mount(int i) throws Exception {
         return Command.mount(sandbox, shards, sandbox.directory("d" + i), "--learner", "l" + i, "--exchange", exchange);
     }
@@ -116,7 +116,7 @@ final class BspIT {
         assertThat(learner.output()).endsWith("finished\n");
     }
 
-    /** Every weight has had exactly this many rounds. */
+    /** Asserts that every weight has had exactly {@code rounds} rounds. */
     private void assertRounds(int mount, long rounds) throws Exception {
         byte[] weights = Files.readAllBytes(sandbox.path("d" + mount).resolve("weights"));
         FloatBuffer floats = ByteBuffer.wrap(weights).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
@@ -126,7 +126,7 @@ final class BspIT {
     }
 
     @Test
-    void pullWaitsForTheRoundOfBothLearners() throws Exception {
+    void pullWaitsUntilBothLearnersHavePushedTheRound() throws Exception {
         serve();
         Running firstMount = mount(0);
         Running secondMount = mount(1);
@@ -144,7 +144,7 @@ final class BspIT {
         assertThat(first.output()).isEqualTo(second.output()).contains("round 20 20");
     }
 
-    /** The number of tasks that wait on the shards, from a mount's status. */
+    /** Returns the number of tasks that wait on the shards, as the mount's status reports it. */
     private long waiting(int mount) throws Exception {
         long waiting = 0;
         String text = Files.readString(sandbox.path("d" + mount).resolve("status.json"));
@@ -154,7 +154,7 @@ final class BspIT {
         return waiting;
     }
 
-    /** The victim dies some milliseconds into a round; the seed decides when. */
+    /** The victim is killed at a random time within a round. The seed determines the time. */
     @ParameterizedTest
     @CsvSource({"0, 1, sync", "1, 2, sync", "0, 5, overlap", "1, 6, overlap"})
     void otherLearnersContinueWhenALearnerIsKilledAndReplaced(int victim, long seed, String scheme)
@@ -220,7 +220,7 @@ final class BspIT {
     }
 
     @Test
-    void newLearnerFindsAllShardsAtTheSameRound() throws Exception {
+    void newLearnerPullsTheSameRoundFromAllShards() throws Exception {
         shards = Shards.launch(sandbox, "m", 2, 8192,
             context -> context.blockSizeBytes(4096).consistency("bsp").lease(Duration.ofMillis(100)));
         StripedModel founder = connect("founder");
@@ -229,7 +229,7 @@ final class BspIT {
             ones.slab(0).set(ValueLayout.JAVA_FLOAT, at, 1);
         }
         founder.push(0, ones, 0, 8192, Cancellation.NONE);
-        // The new learner joins while the first one is within round 2.
+        // The new learner joins when the first learner has pushed only a part of round 2.
         founder.push(0, ones, 0, 4096, Cancellation.NONE);
         StripedModel newcomer = connect("newcomer");
         DataMemory weights = sandbox.closeAfterwards(DataMemory.allocate(8192));
@@ -241,7 +241,7 @@ final class BspIT {
                 throw new UncheckedIOException(e);
             }
         });
-        // The rest of round 2, and round 3, in which the new learner takes part on both shards.
+        // The first learner pushes the rest of round 2, and then round 3, in which the new learner participates on both shards.
         founder.push(4096, ones, 0, 4096, Cancellation.NONE);
         founder.push(0, ones, 0, 8192, Cancellation.NONE);
         iteration.get(30, TimeUnit.SECONDS);

@@ -9,22 +9,22 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Starts the real {@code modeldisk} command in a sandbox. */
+/** Starts the {@code modeldisk} command in a sandbox. */
 final class Command {
     private static final Pattern READY = Pattern.compile("ready: shard .* on 127\\.0\\.0\\.1:(\\d+), .*");
 
     private Command() {}
 
-    /** Starts one shard; it is not ready yet. */
+    /** Starts one shard without waiting until the shard is ready. */
     static Running serve(Sandbox sandbox, Object... options) throws Exception {
         return sandbox.start("serve", with(new Object[]{"serve", "--listen", "127.0.0.1:0"}, options));
     }
 
-    /** The port of a shard, once it is ready. */
+    /** Waits until a shard is ready and returns its port. */
     static int port(Running shard) throws Exception {
         Matcher ready = READY.matcher(shard.awaitLine("ready: "));
         if (!ready.matches()) {
-            throw new AssertionError("no port in: " + shard.output());
+            throw new AssertionError("the ready line has no port; the output of the shard is: " + shard.output());
         }
         return Integer.parseInt(ready.group(1));
     }
@@ -34,7 +34,7 @@ final class Command {
         return ready(model, startAll(sandbox, model, count, options));
     }
 
-    /** Starts all shards of a model; they are not ready yet. */
+    /** Starts all shards of a model without waiting until the shards are ready. */
     static List<Running> startAll(Sandbox sandbox, String model, int count, Object... options) throws Exception {
         List<Running> shards = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -53,7 +53,7 @@ final class Command {
         return new Shards(model, ports);
     }
 
-    /** Starts a mount in the foreground; it is not ready yet. */
+    /** Starts a mount in the foreground without waiting until the mount is ready. */
     static Running mount(Sandbox sandbox, Shards shards, Path directory, Object... options) throws Exception {
         return sandbox.start("mount",
             with(new Object[]{"mount", shards.address(), directory, "--foreground"}, options));

@@ -11,13 +11,13 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The doctor on this machine. */
+/** Tests {@code modeldisk doctor} on this machine. */
 final class DoctorIT {
     @RegisterExtension
     final Sandbox sandbox = new Sandbox();
 
     @Test
-    void exitStatusTellsWhetherARequirementIsMissing() throws Exception {
+    void doctorExitsWithStatus1IfARequirementIsMissing() throws Exception {
         Result result = sandbox.run(modeldisk("doctor", "--json"));
         JsonNode report = new ObjectMapper().readTree(result.output());
 
@@ -31,14 +31,14 @@ final class DoctorIT {
     }
 
     @Test
-    void doctorReachesAShardAndNamesTheOwnerOfAPort() throws Exception {
+    void doctorReportsAReachableShardAndTheOwnerOfAUsedPort() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Shards shards = Shards.launch(sandbox, "m", 1, 1 << 20, UnaryOperator.identity());
             String output = sandbox.run(modeldisk("doctor", "--listen", "127.0.0.1:" + taken.getLocalPort(),
                 shards.address())).output();
 
             assertThat(output).containsPattern("ok +tcp +shard 127.0.0.1:" + shards.ports().getFirst()
-                + " over tcp +accepts connections");
+                + " over tcp +the shard accepts connections");
             assertThat(output).contains("in use by process " + ProcessHandle.current().pid() + " (");
         }
     }
@@ -48,6 +48,6 @@ final class DoctorIT {
         Result result = sandbox.run(modeldisk("doctor", "modeldisk://127.0.0.1:1/m"));
 
         assertThat(result.status()).isEqualTo(1);
-        assertThat(result.output()).contains("does not answer", "check that `modeldisk serve` is running there");
+        assertThat(result.output()).contains("does not respond", "check that `modeldisk serve` is running there");
     }
 }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The image: which libraries are on the class path of which subcommand. */
+/** Tests which libraries of the image are on the class path of each subcommand. */
 final class ImageIT {
     private static final Path LIB = Path.of(System.getProperty("project.root"), "deploy/image/target/modeldisk/lib");
     private static final String BENCH_ONLY = "(?i)(bench|xchart|VectorGraphics2D|HdrHistogram|grpc|guava|perfmark|gson).*";
@@ -28,14 +28,14 @@ final class ImageIT {
     }
 
     @Test
-    void librariesOfTheBenchesAreNotOnTheClassPathOfServeAndMount() throws IOException {
+    void benchmarkLibrariesAreNotOnTheClassPathOfServeAndMount() throws IOException {
         assertThat(jars(LIB)).anyMatch(name -> name.startsWith("command-")).noneMatch(name -> name.matches(BENCH_ONLY));
         assertThat(jars(LIB.resolve("bench"))).anyMatch(name -> name.startsWith("bench-"));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"serve", "mount", "status", "bench", "tune", "trace"})
-    void subcommandShowsItsHelpWithItsClassPath(String subcommand) throws Exception {
+    void everySubcommandPrintsItsHelp(String subcommand) throws Exception {
         assertThat(sandbox.run(modeldisk(subcommand, "--help")).succeeded()).contains("Usage: modeldisk " + subcommand);
     }
 }

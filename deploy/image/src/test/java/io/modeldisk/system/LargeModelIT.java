@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A shard with many blocks and many learners. */
+/** Tests a shard with many blocks and many learners. */
 @Timeout(180)
 final class LargeModelIT {
     private static final int BLOCK = 4096;
@@ -24,7 +24,7 @@ final class LargeModelIT {
     private final Sandbox sandbox = new Sandbox();
 
     @Test
-    void shardOfAMillionBlocksServes64LearnersOrNamesWhatDoesNotFit() throws Exception {
+    void shardOfAMillionBlocksServes64LearnersOrReportsTooLittleMemory() throws Exception {
         Running shard = Command.serve(sandbox, "--model", "m", "--size", "4GiB", "--block-size", BLOCK, "--consistency",
             "bsp", "--learners", LEARNERS, "--lease", "10min");
         await("the shard is ready or refuses to start",
@@ -37,7 +37,10 @@ final class LargeModelIT {
         }
     }
 
-    /** Each learner dies without leaving, since this JVM has no heap for 64 of them either. */
+    /**
+     * Lets all learners join, one after another. Each learner disconnects without leaving, because this JVM has too little heap
+     * for 64 learners at one time.
+     */
     private void joinAll(Shards shards) throws Exception {
         NetworkPath path = sandbox.closeAfterwards(new NetworkPath(shards.ports().getFirst()));
         String address = new Shards("m", List.of(path.port())).address();

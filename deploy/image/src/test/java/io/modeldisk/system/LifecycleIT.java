@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The start and the end of shards and mounts. */
+/** Tests how shards and mounts start and stop. */
 @Timeout(120)
 final class LifecycleIT {
     @RegisterExtension
@@ -31,7 +31,7 @@ final class LifecycleIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"TERM", "INT"})
-    void shardWithOpenConnectionsEndsOnASignal(String signal) throws Exception {
+    void shardWithOpenConnectionsStopsOnASignal(String signal) throws Exception {
         Running shard = Command.serve(sandbox, "--model", "m", "--size", "1MiB");
         int port = Command.port(shard);
         ModelAddress address = ModelAddress.parse("modeldisk://127.0.0.1:" + port + "/m");
@@ -42,12 +42,12 @@ final class LifecycleIT {
             shard.signal(signal);
             shard.awaitEnd();
         }
-        assertThat(shard.output().lines()).as("no complaint").hasSize(1);
-        await("no process is left", () -> sandbox.processes().isEmpty());
+        assertThat(shard.output().lines()).as("the ready line is the only output").hasSize(1);
+        await("all processes exit", () -> sandbox.processes().isEmpty());
     }
 
     @Test
-    void statusShowsEveryShard() throws Exception {
+    void statusShowsTheSizeOfTheModelAndTheNumberOfShards() throws Exception {
         Shards shards = Shards.launch(sandbox, "m", 2, 1 << 20, context -> context);
         assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded())
             .contains("model m: 1 MiB in 4 blocks of 256 KiB on 2 shards");
@@ -76,10 +76,10 @@ final class LifecycleIT {
 
     @Test
     @Tag("mount")
-    void backgroundMountPrintsOneLineAndOutlivesItsParent() throws Exception {
+    void backgroundMountPrintsOneLineAndContinuesAfterItsParentHasExited() throws Exception {
         Programs.requireMounting();
         Path directory = sandbox.directory("d");
-        // The run ends when no process holds its output open.
+        // The call returns when no process has the output of the command open.
         Result result = sandbox.run(modeldisk("mount", launch().address(), directory, "--learner", "l1"));
         assertThat(result.succeeded().lines()).singleElement().asString()
             .startsWith("ready: model m (1 MiB, 1 shard, asp) mounted on " + directory).endsWith("learner l1");
@@ -87,7 +87,7 @@ final class LifecycleIT {
         assertThat(Files.size(directory.resolve("model"))).isEqualTo(1 << 20);
         sandbox.run(modeldisk("unmount", directory)).succeeded();
         assertThat(sandbox.mounts()).isEmpty();
-        await("the mount's process ends", () -> sandbox.processes().isEmpty());
+        await("the process of the mount exits", () -> sandbox.processes().isEmpty());
     }
 
     @Test
@@ -97,14 +97,14 @@ final class LifecycleIT {
         Path log = sandbox.path("mount.log");
         sandbox.run(modeldisk("mount", launch().address(), sandbox.directory("d"), "--log", log)).succeeded();
         sandbox.shell("printf 1234 > \"$1\"/model", sandbox.path("d"));
-        await("the mount logs what was not fsynced",
+        await("the mount logs that a write without fsync was dropped",
             () -> Files.exists(log) && Files.readString(log).contains("dropped"));
     }
 
     @ParameterizedTest
     @Tag("mount")
     @ValueSource(strings = {"TERM", "INT"})
-    void mountWithAnOpenFileEndsOnASignal(String signal) throws Exception {
+    void mountWithAnOpenFileStopsOnASignal(String signal) throws Exception {
         Programs.requireMounting();
         Path directory = sandbox.directory("d");
         Running mount = Command.mount(sandbox, launch(), directory);
@@ -115,12 +115,12 @@ final class LifecycleIT {
         mount.signal(signal);
         mount.awaitEnd();
         assertThat(sandbox.mounts()).isEmpty();
-        assertThat(mount.output().lines()).as("no complaint").hasSize(1);
+        assertThat(mount.output().lines()).as("the ready line is the only output").hasSize(1);
     }
 
     @Test
     @Tag("mount")
-    void fusermountEndsTheProcess() throws Exception {
+    void processOfAMountExitsWhenFusermountUnmountsTheDirectory() throws Exception {
         Programs.requireMounting();
         Path directory = sandbox.directory("d");
         Running mount = Command.mount(sandbox, launch(), directory);
@@ -132,7 +132,7 @@ final class LifecycleIT {
 
     @Test
     @Tag("mount")
-    void unmountRefusesAMountInUse() throws Exception {
+    void unmountRefusesAMountThatIsInUse() throws Exception {
         Programs.requireMounting();
         Path directory = sandbox.directory("d");
         Running mount = Command.mount(sandbox, launch(), directory);
@@ -164,7 +164,7 @@ final class LifecycleIT {
 
     @Test
     @Tag("mount")
-    void mountWhoseShardIsGoneReportsItAndCanBeUnmounted() throws Exception {
+    void readFailsAfterTheShardIsKilledAndUnmountSucceeds() throws Exception {
         Programs.requireMounting();
         Path directory = sandbox.directory("d");
         Running shard = Command.serve(sandbox, "--model", "m", "--size", "1MiB");
@@ -176,7 +176,7 @@ final class LifecycleIT {
         Result read = sandbox.shell("cat \"$1\"/model > /dev/null", directory);
         assertThat(read.status()).isNotZero();
         assertThat(read.output()).contains("Input/output error");
-        assertThat(Files.readString(directory.resolve("status.json"))).contains("does not answer");
+        assertThat(Files.readString(directory.resolve("status.json"))).contains("does not respond");
         sandbox.run(modeldisk("unmount", directory)).succeeded();
         mount.awaitEnd();
     }

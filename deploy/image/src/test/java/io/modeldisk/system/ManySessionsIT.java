@@ -10,7 +10,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** 256 learners on one shard with its default memory. */
+/** Tests one shard that has default memory and 256 sessions. */
 final class ManySessionsIT {
     private static final int SESSIONS = 256;
     private static final int REQUEST_BYTES = 256 << 10;
@@ -22,24 +22,24 @@ final class ManySessionsIT {
     final Sandbox sandbox = new Sandbox();
 
     @Test
-    void everySessionFinishesWithoutRefusals() throws Exception {
+    void allSessionsFinishWithoutRefusedCommands() throws Exception {
         SessionsReport report = run(new SessionsBench.Plan(SESSIONS, 0, REQUEST_BYTES, 2, BOUND_SECONDS, REQUESTS));
 
         assertAllFinished(report, SESSIONS);
     }
 
-    /** More sessions than the shard has spare blocks for data that they request and do not read. */
+    /** The shard has fewer spare blocks than there are sessions that request data and do not read the data. */
     @Test
-    void stoppedReadersDelayNoOtherSession() throws Exception {
+    void sessionsThatDoNotReadDoNotDelayOtherSessions() throws Exception {
         SessionsReport report = run(new SessionsBench.Plan(8, 96, REQUEST_BYTES, 4, BOUND_SECONDS, REQUESTS));
 
         assertAllFinished(report, 8);
     }
 
     @Test
-    void benchStartsAShardWithRoomForItsSessions() throws Exception {
+    void sessionsBenchStartsAShardThatAcceptsAllItsSessions() throws Exception {
         assertThat(sandbox.run(Sandbox.modeldisk("bench", "sessions", "--sessions", "4", "--stopped-readers", "300",
-            "--duration", "1", "--model-size", "8m")).succeeded()).contains("beside 300 that read nothing",
+            "--duration", "1", "--model-size", "8m")).succeeded()).contains("beside 300 sessions that read nothing",
                 "refused: 0 BUSY, 0 TASK SET FULL; failed sessions: none");
     }
 

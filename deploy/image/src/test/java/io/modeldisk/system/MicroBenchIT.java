@@ -17,8 +17,11 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The micro-benchmarks from end to end, as short as possible. Their figures do not matter here. */
-// Each test starts several processes, so they run one after another.
+/**
+ * Runs the micro-benchmarks with the shortest possible measurements. The tests check that results exist, but not how good they
+ * are.
+ */
+// The tests run one after another, because each test starts several processes.
 @Execution(ExecutionMode.SAME_THREAD)
 final class MicroBenchIT {
     @RegisterExtension
@@ -27,7 +30,7 @@ final class MicroBenchIT {
     @ParameterizedTest
     @CsvSource({"latency, latency, 4, Point to point", "fan-in, fanIn, 2, One server",
         "mesh, mesh, 2, 'Fully connected, 2 nodes'"})
-    void everyAvailableDatamoverAndGrpcIsMeasured(String measure, String key, int lines, String title)
+    void microBenchMeasuresGrpcAndEveryAvailableDatamover(String measure, String key, int lines, String title)
         throws Exception {
         Path json = sandbox.path("figures.json");
         Path svg = sandbox.path("plot.svg");

@@ -19,15 +19,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Programs without modeldisk code use a mounted model by POSIX calls. */
+/** Tests that programs without modeldisk code can use a mounted model through POSIX calls. */
 @Tag("mount")
 @Timeout(120)
 final class MountIT {
-    /** Blocks on both shards; the last one ends within a logical block. */
+    /** The size of the model. Both shards have blocks, and the size is not a multiple of the logical block size. */
     private static final int SIZE_BYTES = (4 << 20) + 5000;
     private static final int WHOLE_BYTES = 4 << 20;
 
-    /** Pushes a gradient of ones three times and reads the weights in between, so that the weights end at -3. */
+    /** A learner that reads the weights and pushes a gradient of ones, three times. The final weights are -3. */
     private static final String SHELL_LEARNER = """
         set -e
         perl -e 'print pack("f<", 1) x ($ARGV[0] / 4)' "$(stat -c %s "$1")" > "$2"
@@ -103,7 +103,7 @@ final class MountIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"direct", "sync", "overlap"})
-    void learnerInShellTrains(String exchange) throws Exception {
+    void shellLearnerTrainsThroughAMount(String exchange) throws Exception {
         Programs.require("perl", "perl-base");
         Path directory = mount(exchange);
         sandbox.shell(SHELL_LEARNER, directory.resolve("model"), sandbox.path("gradient")).succeeded();
@@ -111,17 +111,17 @@ final class MountIT {
     }
 
     @Test
-    void learnerTrainsWithDigests() throws Exception {
+    void shellLearnerTrainsThroughAMountWithDigests() throws Exception {
         Programs.require("perl", "perl-base");
         Path directory = mount("sync", "--digests", "crc32c");
         sandbox.shell(SHELL_LEARNER, directory.resolve("model"), sandbox.path("gradient")).succeeded();
         assertWeights(directory, -3);
     }
 
-    /** The memory of Perl is not aligned to pages. */
+    /** The buffers of Perl are not page-aligned. */
     @ParameterizedTest
     @ValueSource(strings = {"direct", "sync"})
-    void learnerInPerlTrains(String exchange) throws Exception {
+    void perlLearnerTrainsThroughAMount(String exchange) throws Exception {
         Programs.require("perl", "perl-base");
         Path directory = mount(exchange);
         Path script = sandbox.file("learner.pl", PERL_LEARNER);
@@ -131,7 +131,7 @@ final class MountIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"direct", "sync"})
-    void learnerInCTrains(String exchange) throws Exception {
+    void learnerWrittenInCTrainsThroughAMount(String exchange) throws Exception {
         Programs.require("gcc", "gcc");
         Path directory = mount(exchange);
         Path source = sandbox.file("learner.c", C_LEARNER);
@@ -142,7 +142,7 @@ final class MountIT {
 
     @Test
     @Tag("peer")
-    void fioVerifiesItsWritesToTheWeights() throws Exception {
+    void fioReadsBackItsWritesToTheWeights() throws Exception {
         Path directory = mount("direct");
         fio(directory.resolve("weights"), "--rw=randwrite", "--bs=64k", "--verify=crc32c", "--verify_fatal=1");
         fio(directory.resolve("weights"), "--rw=randwrite", "--bsrange=4k-1m", "--blockalign=4k", "--verify=crc32c",
@@ -152,7 +152,7 @@ final class MountIT {
     @ParameterizedTest
     @Tag("peer")
     @ValueSource(strings = {"4k", "256k", "1m"})
-    void fioPullsAndPushesWithManyInFlight(String bytes) throws Exception {
+    void fioPullsAndPushesWith16RequestsInFlight(String bytes) throws Exception {
         Path directory = mount("direct");
         fio(directory.resolve("model"), "--rw=read", "--bs=" + bytes);
         fio(directory.resolve("model"), "--rw=write", "--bs=" + bytes, "--zero_buffers", "--end_fsync=1");
@@ -183,7 +183,7 @@ final class MountIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"model", "weights"})
-    void writePastTheEndFails(String name) throws Exception {
+    void writeBeyondTheEndOfTheModelFails(String name) throws Exception {
         Path directory = mount("sync");
         Result result = sandbox.shell(
             "dd if=/dev/zero of=\"$1\" bs=4096 count=1 conv=notrunc oflag=seek_bytes seek=" + SIZE_BYTES,
@@ -193,11 +193,14 @@ final class MountIT {
         assertThat(Files.size(directory.resolve(name))).isEqualTo(SIZE_BYTES);
     }
 
-    /** The file name and a command that must fail on it, run by a user who is neither root nor the owner. */
+    /**
+     * Each case is a file name and a command that must fail on that file. The command runs as a user who is neither root nor
+     * the owner.
+     */
     @ParameterizedTest
     @CsvSource({"model, cat \"$1\"", "weights, cat \"$1\"", "model, head -c 4096 /dev/zero >\"$1\"",
         "weights, head -c 4096 /dev/zero >\"$1\"", "status.json, cat \"$1\"", "., ls \"$1\""})
-    void otherUserCanNeitherReadNorWriteAMount(String name, String command) throws Exception {
+    void otherUsersCannotReadOrWriteAMount(String name, String command) throws Exception {
         assumeTrue(System.getProperty("user.name").equals("root"), "only root can run a command as another user");
         Path directory = mount("sync");
         Result result = sandbox.shell(
@@ -210,7 +213,7 @@ final class MountIT {
     }
 
     @Test
-    void statusJsonDescribesMountModelAndShards() throws Exception {
+    void statusJsonHasMountModelAndShards() throws Exception {
         Path directory = mount("sync");
         JsonNode status = new ObjectMapper().readTree(Files.readString(directory.resolve("status.json")));
         assertThat(status.at("/mount/exchange").asText()).isEqualTo("sync");

@@ -31,10 +31,13 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The overlap exchange with real shards. */
+/** Tests the overlap exchange with real shards. */
 @Timeout(120)
 final class OverlapIT {
-    /** Several pieces and blocks on both shards; the last block ends within a logical block. */
+    /**
+     * The size of the model. Both shards have several pieces and blocks, and the size is not a multiple of the logical block
+     * size.
+     */
     private static final int SIZE_BYTES = (9 << 20) + 5000;
     private static final int WEIGHTS = SIZE_BYTES / Float.BYTES;
     private static final int ITERATIONS = 9;
@@ -44,7 +47,7 @@ final class OverlapIT {
 
     private Shards shards;
 
-    /** A gradient that depends on the weights, the learner and the position, and is exact in float32. */
+    /** Returns a gradient that depends on the weight, the learner and the position. The gradient is exact in float32. */
     private static float gradient(float weight, int learner, int place) {
         return weight / 2 + (learner == 0 ? 1 : 3) * (place % 7 + 1);
     }
@@ -83,7 +86,7 @@ final class OverlapIT {
 
     @ParameterizedTest
     @EnumSource(PullPolicy.class)
-    void twoBspLearnersSeeTheExactWeightsOfTheRoundBeforeTheLast(PullPolicy pull) throws Exception {
+    void bspLearnersWithOverlapUseExactWeightsThatAreOneRoundOld(PullPolicy pull) throws Exception {
         shards = Shards.launch(sandbox, "m", 2, SIZE_BYTES, context -> context.blockSizeBytes(64 << 10)
             .consistency("bsp").learners(2).aggregator("sgd:lr=0.5", Aggregators.parse("sgd:lr=0.5")));
         List<LocalExchange> exchanges = List.of(exchange(0, pull), exchange(1, pull));
@@ -108,12 +111,12 @@ final class OverlapIT {
     }
 
     @Test
-    void iterationThatComputesLongerPullsAfterABubble() throws Exception {
+    void adaptivePullWaitsAfterThePushIfTheComputationIsLong() throws Exception {
         shards = Shards.launch(sandbox, "m", 2, SIZE_BYTES, context -> context);
         LocalExchange exchange = exchange(0, PullPolicy.ADAPTIVE);
         exchange.prepare(true, Cancellation.NONE);
         exchange.awaitWeights(Cancellation.NONE);
-        await("a bubble, and weights that have been pushed to", () -> {
+        await("the exchange has waited before a pull, and the weights contain a push", () -> {
             // The computation takes longer than a push and a pull of 9 MiB on any machine that can run this test.
             TimeUnit.MILLISECONDS.sleep(300);
             exchange.written(0, SIZE_BYTES);
@@ -125,7 +128,7 @@ final class OverlapIT {
     }
 
     @Test
-    void emulatorMeasuresEverySchemeAndItsTracesMakeATimeline() throws Exception {
+    void trainingBenchMeasuresEachSchemeAndItsTracesMakeATimeline() throws Exception {
         Path json = sandbox.path("training.json");
         sandbox.run(Sandbox.modeldisk("bench", "training", "--size", "1MiB", "--compute-ms", "5", "--learners", "2",
             "--shards", "1", "--exchange", "direct,overlap", "--iterations", "5", "--warm-up", "3", "--json", json,
@@ -148,7 +151,7 @@ final class OverlapIT {
     }
 
     @Test
-    void malformedTraceIsRefusedByName() throws Exception {
+    void timelineCommandReportsTheNameOfAMalformedTrace() throws Exception {
         Result result = sandbox.run(Sandbox.modeldisk("trace", "timeline", sandbox.file("x.json", "{}")));
         assertThat(result.status()).isEqualTo(1);
         assertThat(result.output()).contains("x.json is not a trace of a mount");

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Other initiators, libiscsi and QEMU, use a shard. */
+/** Tests that other initiators, libiscsi and QEMU, can use a shard. */
 @Tag("peer")
 @Timeout(120)
 final class PeerIT {
@@ -80,7 +80,7 @@ final class PeerIT {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
-    void iscsiPerfReadsWithoutError(int lun) throws Exception {
+    void iscsiPerfReadsWithoutErrors(int lun) throws Exception {
         Programs.require("iscsi-perf", "libiscsi-bin");
         String output = sandbox.run("iscsi-perf", "-r", "-t", "2", "-b", "64", launch().unit(lun)).succeeded();
         assertThat(output).contains("finished.").doesNotContainIgnoringCase("error")
@@ -88,7 +88,7 @@ final class PeerIT {
     }
 
     @Test
-    void unknownTargetNameIsNotFound() throws Exception {
+    void loginToAnUnknownTargetNameFails() throws Exception {
         Programs.require("iscsi-inq", "libiscsi-bin");
         Result result = sandbox.run("iscsi-inq", launch().portal() + "/iqn.2026-11.io.modeldisk:other/0");
         assertThat(result.status()).isNotZero();
@@ -96,7 +96,7 @@ final class PeerIT {
     }
 
     @Test
-    void qemuImgSeesADiskOfTheSizeOfTheModel() throws Exception {
+    void qemuImgReportsADiskWithTheSizeOfTheModel() throws Exception {
         Programs.require("qemu-img", "qemu-utils, qemu-block-extra");
         assertThat(sandbox.run("qemu-img", "info", launch().unit(1)).succeeded())
             .contains("file format: raw", "(" + SIZE_BYTES + " bytes)");
@@ -115,7 +115,7 @@ final class PeerIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"crc32c", "crc32c-none", "none-crc32c", "none"})
-    void qemuIoReadsBackItsWritesWithHeaderDigests(String digest) throws Exception {
+    void qemuIoReadsBackItsWritesWithEachSettingOfHeaderDigests(String digest) throws Exception {
         Programs.require("qemu-io", "qemu-utils, qemu-block-extra");
         Shards shards = launch();
         String[] parts = shards.unit(1).split("/");
@@ -130,14 +130,14 @@ final class PeerIT {
     }
 
     @Test
-    void gradientWrittenToTheTrainUnitChangesTheRawUnitByTheLearningRate() throws Exception {
+    void gradientWrittenToTheTrainUnitUpdatesTheWeightsOfTheRawUnit() throws Exception {
         Programs.require("qemu-io", "qemu-utils, qemu-block-extra");
         Shards shards = launch();
         Path gradient = floats("gradient", 1.0f);
         qemuIo(shards.unit(1), "write -s " + floats("weights", 3.0f) + " 0 512k");
         qemuIo(shards.unit(0), "write -s " + gradient + " 256k 4k", "flush");
         qemuIo(shards.unit(0), "write -s " + gradient + " 256k 4k", "flush");
-        // Only the pushed logical block has changed, by 2 * 0.5.
+        // Only the weights of the pushed logical block have changed, by 2 * 0.5.
         Path copy = sandbox.path("copy");
         sandbox.run("qemu-img", "convert", "-O", "raw", shards.unit(1), copy.toString()).succeeded();
         ByteBuffer weights = ByteBuffer.wrap(Files.readAllBytes(copy)).order(ByteOrder.LITTLE_ENDIAN);
@@ -147,7 +147,7 @@ final class PeerIT {
         }
     }
 
-    /** 4 KiB of one number: the pattern that qemu-io repeats. */
+    /** Writes a file with 4 KiB of one number. qemu-io repeats the contents of this file. */
     private Path floats(String name, float number) throws Exception {
         ByteBuffer bytes = ByteBuffer.allocate(4096).order(ByteOrder.LITTLE_ENDIAN);
         while (bytes.hasRemaining()) {
@@ -156,9 +156,11 @@ final class PeerIT {
         return Files.write(sandbox.path(name), bytes.array());
     }
 
-    /** All of libiscsi's tests. It counts skipped tests as passed: docs/measurements.md has the real counts. */
+    /**
+     * Runs all tests of libiscsi, which counts skipped tests as passed. docs/measurements.md counts skipped tests separately.
+     */
     @Test
-    void rawUnitPassesTheConformanceTestsOfADiskAndTheDocsHaveTheCounts() throws Exception {
+    void rawUnitPassesAllLibiscsiTestsAndTheDocsHaveTheCounts() throws Exception {
         Programs.require("iscsi-test-cu", "libiscsi-bin");
         Path root = Path.of(System.getProperty("project.root"));
         Path output = Files.writeString(sandbox.path("tests"),
@@ -168,9 +170,9 @@ final class PeerIT {
         assertThat(Files.readString(root.resolve("docs/measurements.md"))).contains(counts.indent(0));
     }
 
-    /** libiscsi finds every feature that LUN 0 reports, and no feature of a disk that a gradient cannot have. */
+    /** LUN 0 does not report the disk features that are impossible with gradients, so libiscsi skips their tests. */
     @Test
-    void trainUnitRefusesCommandsThatOnlyADiskHas() throws Exception {
+    void trainUnitRefusesVerifyAndWriteSameCommands() throws Exception {
         Programs.require("iscsi-test-cu", "libiscsi-bin");
         String unit = launch().unit(0);
         for (String suite : List.of("Verify10", "Verify16", "WriteSame10", "WriteSame16", "WriteVerify16")) {
@@ -180,7 +182,7 @@ final class PeerIT {
         }
     }
 
-    /** Suites of which a shard skips few tests or none. */
+    /** Each case is a test suite of libiscsi. Suites of which a shard skips many tests are left out. */
     @ParameterizedTest
     @ValueSource(strings = {"Inquiry", "Mandatory", "ModeSense6", "Prefetch10", "Prefetch16", "Read6", "Read10",
         "Read12", "Read16",
@@ -188,7 +190,7 @@ final class PeerIT {
         "Verify16",
         "Write10", "Write12", "Write16", "WriteVerify10", "WriteVerify12", "WriteVerify16", "iSCSIcmdsn", "iSCSIdatasn",
         "iSCSIResiduals", "iSCSITMF"})
-    void rawUnitPassesTheConformanceTestsOf(String suite) throws Exception {
+    void rawUnitPassesTheLibiscsiTestSuite(String suite) throws Exception {
         Programs.require("iscsi-test-cu", "libiscsi-bin");
         String output = sandbox.run("iscsi-test-cu", "-d", "-n", "-t", "ALL." + suite, launch().unit(1)).succeeded();
         assertThat(output).containsPattern("suites +1 +1 ").containsPattern("tests +(\\d+) +\\1 +\\1 +0 ");

@@ -13,13 +13,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The learner that README.md shows trains. */
+/** Tests that the learner in README.md trains. */
 @Tag("mount")
 @Timeout(120)
 final class ReadmeIT {
     private static final Pattern PYTHON = Pattern.compile("^```python\\n(.*?)^```$",
         Pattern.DOTALL | Pattern.MULTILINE);
-    /** Three iterations, each with a gradient of ones. */
+    /** Python code that defines three batches and a gradient of ones. */
     private static final String PROBLEM = """
         batches = range(3)
         def gradient(weights, batch):
@@ -30,7 +30,7 @@ final class ReadmeIT {
     private final Sandbox sandbox = new Sandbox();
 
     @Test
-    void learnerOfTheReadmePushesEachIteration() throws Exception {
+    void learnerInTheReadmePushesAGradientInEachIteration() throws Exception {
         Programs.requireMounting();
         Shards shards = Command.serveAll(sandbox, "digits", 1, "--size", "1MiB", "--aggregator", "sgd:lr=0.5");
         Path directory = sandbox.directory("digits");

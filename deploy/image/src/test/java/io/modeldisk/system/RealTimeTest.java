@@ -20,21 +20,21 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * Product code reads the time and waits for it through {@code io.modeldisk.platform.time.NanoClock}, so that tests can set the
- * time. The exceptions are named here.
+ * Checks that product code reads the time and waits only through {@code io.modeldisk.platform.time.NanoClock}, so that tests
+ * can set the time. The lists in this class name the exceptions.
  */
 @AnalyzeClasses(packages = "io.modeldisk", importOptions = ImportOption.DoNotIncludeTests.class)
 final class RealTimeTest {
-    /** Packages that may use real time, and why. */
+    /** Packages that may use real time, each with the reason. */
     private static final Map<String, String> PACKAGES = Map.of(
         "io.modeldisk.platform.time", "implements the clock",
-        "io.modeldisk.bench", "measures",
-        "io.modeldisk.test", "bounds the waits of tests");
+        "io.modeldisk.bench", "measures real durations",
+        "io.modeldisk.test", "limits the waits of tests");
 
-    /** Classes that may use real time, and why. */
+    /** Classes that may use real time, each with the reason. */
     private static final Map<String, String> CLASSES = Map.of(
-        "io.modeldisk.protocol.rdma.QueuePair", "polls, since a completion channel has no wake-up call",
-        "io.modeldisk.server.LeaseTimer", "bounds the wait for its thread when it closes");
+        "io.modeldisk.protocol.rdma.QueuePair", "polls, because no call can wake a completion channel",
+        "io.modeldisk.server.LeaseTimer", "limits the time that close() waits for the timer's thread");
 
     private static final Set<String> METHODS = Set.of("java.lang.System.nanoTime", "java.lang.System.currentTimeMillis",
         "java.lang.Thread.sleep", "java.util.concurrent.TimeUnit.sleep",
@@ -42,15 +42,15 @@ final class RealTimeTest {
         "java.util.concurrent.locks.Condition.awaitNanos", "java.util.concurrent.locks.Condition.awaitUntil");
 
     @ArchTest
-    static void onlyNamedClassesUseRealTime(JavaClasses all) {
+    static void onlyListedClassesUseRealTime(JavaClasses all) {
         classes().should(notUseRealTime()).check(all);
     }
 
     @ArchTest
-    static void everyNamedClassUsesRealTime(JavaClasses all) {
+    static void everyListedClassUsesRealTime(JavaClasses all) {
         Set<String> unused = new TreeSet<>(CLASSES.keySet());
         all.stream().filter(each -> !uses(each).isEmpty()).map(RealTimeTest::outermost).forEach(unused::remove);
-        assertThat(unused).as("named classes that do not use real time").isEmpty();
+        assertThat(unused).as("listed classes that do not use real time").isEmpty();
     }
 
     private static ArchCondition<JavaClass> notUseRealTime() {
@@ -81,7 +81,10 @@ final class RealTimeTest {
             .collect(Collectors.toList());
     }
 
-    /** A method of the list, or a method of the JDK's threads, locks, queues, futures and processes that takes a time-out. */
+    /**
+     * Whether a method is in {@code METHODS}, or has a time-out and belongs to a thread, lock, queue, future or process of the
+     * JDK.
+     */
     private static boolean isRealTime(CodeUnitAccessTarget target) {
         String owner = target.getOwner().getName();
         boolean waits = owner.startsWith("java.util.concurrent.") && !owner.equals("java.util.concurrent.TimeUnit")

@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The result of a command.
  *
  * @param command the command line
- * @param status its exit status
- * @param output its standard output and error
+ * @param status the exit status
+ * @param output the standard output and standard error
  */
 record Result(String command, int status, String output) {
-    /** The output; fails if the exit status is not 0. */
+    /** Returns the output. Fails if the exit status is not 0. */
     String succeeded() {
         assertThat(status).as(this::toString).isZero();
         return output;
@@ -18,6 +18,6 @@ record Result(String command, int status, String output) {
 
     @Override
     public String toString() {
-        return command + "\nended with " + status + "; its output:\n" + output;
+        return command + "\nexited with status " + status + "; its output is:\n" + output;
     }
 }

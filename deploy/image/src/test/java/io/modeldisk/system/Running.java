@@ -10,11 +10,11 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A process that a test started; its output goes to a file.
+ * A process that a test has started. The output of the process is written to a file.
  *
- * @param name what the test calls it
+ * @param name the name of the process in messages
  * @param process the process
- * @param log its standard output and error
+ * @param log the file with the standard output and standard error
  */
 record Running(String name, Process process, Path log) {
     String output() {
@@ -25,34 +25,35 @@ record Running(String name, Process process, Path log) {
         }
     }
 
-    /** Waits for a line with this start and returns it; fails if the process ends before. */
+    /** Waits for a line that starts with {@code start} and returns the line. Fails if the process exits earlier. */
     String awaitLine(String start) throws Exception {
-        await(() -> name + " prints a line that starts with '" + start + "'; its output:\n" + output(), Await.BOUND,
+        await(() -> name + " prints a line that starts with '" + start + "'; its output is:\n" + output(), Await.BOUND,
             () -> line(start) != null || !process.isAlive());
         String line = line(start);
         if (line == null) {
             throw new AssertionError(
-                name + " ended with " + process.exitValue() + " before it printed '" + start + "':\n" + output());
+                name + " exited with status " + process.exitValue() + " before it printed '" + start
+                    + "'; its output is:\n" + output());
         }
         return line;
     }
 
     private String line(String start) {
         String text = output();
-        // The text after the last line feed is not a whole line yet.
+        // The text after the last line feed may be an incomplete line.
         return text.substring(0, text.lastIndexOf('\n') + 1).lines().filter(line -> line.startsWith(start)).findFirst()
             .orElse(null);
     }
 
-    /** Waits until it ends and returns its exit status. */
+    /** Waits until the process exits and returns its exit status. */
     int awaitEnd() throws Exception {
         if (!process.waitFor(Await.BOUND.toSeconds(), TimeUnit.SECONDS)) {
-            throw new AssertionError(name + " did not end; its output:\n" + output());
+            throw new AssertionError(name + " did not exit in time; its output is:\n" + output());
         }
         return process.exitValue();
     }
 
-    /** Sends a signal, as {@code INT} or {@code KILL}. */
+    /** Sends a signal, such as {@code INT} or {@code KILL}, to the process. */
     void signal(String signal) throws IOException, InterruptedException {
         new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid())).inheritIO().start().waitFor();
     }

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.opentest4j.TestAbortedException;
 
 /**
- * A directory for one test, and the processes that it starts. After every test no process, mount or file is left.
- * The logs of the processes are printed if the test failed.
+ * A directory for one test, and the processes that the test starts. After each test, all processes, mounts and files are
+ * removed. If the test failed, the output of the processes is printed.
  */
 final class Sandbox implements BeforeEachCallback, AfterEachCallback {
     private static final Path COMMAND = Path.of(System.getProperty("project.root"), "deploy", "modeldisk");
@@ -59,7 +59,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         for (ProcessHandle process : processes()) {
             process.destroyForcibly();
         }
-        await("all processes end", () -> processes().isEmpty());
+        await("all processes exit", () -> processes().isEmpty());
         for (String directory : mounts()) {
             new ProcessBuilder("umount", "-l", directory).inheritIO().start().waitFor();
         }
@@ -70,7 +70,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         }
     }
 
-    /** A path in the sandbox's directory. */
+    /** Returns a path in the sandbox's directory. */
     Path path(String name) {
         return base.resolve(name);
     }
@@ -83,18 +83,18 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         return Files.writeString(path(name), text);
     }
 
-    /** Closes this after the test, in reverse order. */
+    /** Closes {@code closeable} after the test. The last registered object is closed first. */
     <T extends AutoCloseable> T closeAfterwards(T closeable) {
         closeables.add(closeable);
         return closeable;
     }
 
-    /** The {@code modeldisk} command with these arguments. */
+    /** Returns the command line of {@code modeldisk} with these arguments. */
     static String[] modeldisk(Object... arguments) {
         return Stream.concat(Stream.of(COMMAND), Stream.of(arguments)).map(Object::toString).toArray(String[]::new);
     }
 
-    /** Starts a process; it is killed at the end of the test. */
+    /** Starts a process, which is killed after the test. */
     Running start(String name, String... command) throws IOException {
         return start(name, Map.of(), command);
     }
@@ -107,7 +107,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         return running;
     }
 
-    /** Runs a command until it and every process that holds its output have ended. */
+    /** Runs a command. Returns after the command and every other process with the same output have exited. */
     Result run(String... command) throws Exception {
         return run(Map.of(), command);
     }
@@ -126,13 +126,13 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         String line = String.join(" ", command);
         if (!process.waitFor(Await.BOUND.toSeconds(), TimeUnit.SECONDS)) {
             process.destroyForcibly();
-            throw new AssertionError("did not end: " + line);
+            throw new AssertionError("the command did not exit in time: " + line);
         }
-        await("the output of " + line + " ends", output::isDone);
+        await("all output is read of the command " + line, output::isDone);
         return new Result(line, process.exitValue(), output.join());
     }
 
-    /** Runs a shell script; {@code $1} and so on are the arguments. */
+    /** Runs a shell script. The arguments are {@code $1}, {@code $2} and so on. */
     Result shell(String script, Object... arguments) throws Exception {
         List<String> command = new ArrayList<>(List.of("bash", "-c", script, "bash"));
         Stream.of(arguments).map(Object::toString).forEach(command::add);
@@ -149,7 +149,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         return builder;
     }
 
-    /** The processes of this sandbox that are alive, also those that others of them started. */
+    /** Returns the processes of this sandbox that are alive, including child processes. */
     List<ProcessHandle> processes() {
         return ProcessHandle.allProcesses().filter(this::isMine).toList();
     }
@@ -160,12 +160,12 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
                 StandardCharsets.ISO_8859_1);
             return List.of(environment.split("\0")).contains(mark);
         } catch (IOException e) {
-            // It has ended, or is another user's.
+            // The process has exited or belongs to another user.
             return false;
         }
     }
 
-    /** What is mounted in this sandbox. */
+    /** Returns the mount points in this sandbox. */
     List<String> mounts() throws IOException {
         return Files.readAllLines(Path.of("/proc/self/mountinfo"), StandardCharsets.ISO_8859_1).stream()
             .map(line -> line.split(" ")[4]).filter(place -> place.startsWith(base + "/")).toList();

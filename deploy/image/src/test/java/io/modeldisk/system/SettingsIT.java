@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The sources of options: the command line overrides the environment, which overrides the file. */
+/** Tests the sources of options. The command line overrides the environment, and the environment overrides the settings file. */
 @Timeout(120)
 final class SettingsIT {
     private static final String FILE = """
@@ -27,7 +27,7 @@ final class SettingsIT {
     }
 
     @Test
-    void settingsFileSetsEveryOption() throws Exception {
+    void settingsFileCanSetAllRequiredOptions() throws Exception {
         Map<String, String> environment = Map.of("MODELDISK_CONFIG", sandbox.file("settings", FILE).toString());
         assertThat(ready(environment, "serve")).contains("model from-file", "1 MiB in 16 blocks of 64 KiB", "bsp");
     }
@@ -41,7 +41,7 @@ final class SettingsIT {
     }
 
     @Test
-    void sourceOnTheCommandLineOverridesTheOtherSourceInTheSettings() throws Exception {
+    void fromOptionOverridesTheSizeInTheSettingsFile() throws Exception {
         Map<String, String> environment = Map.of("MODELDISK_CONFIG", sandbox.file("settings", FILE).toString());
         Result result = sandbox.run(environment, modeldisk("serve", "--from", "missing.safetensors"));
         assertThat(result.status()).isEqualTo(1);
@@ -49,7 +49,7 @@ final class SettingsIT {
     }
 
     @Test
-    void nestedSubcommandHasItsFullNameInSettings() throws Exception {
+    void settingsNameANestedSubcommandByItsFullName() throws Exception {
         String file = sandbox.file("settings", "bench.protocol.sizes=4k,6k\n").toString();
         Result fromFile = sandbox.run(Map.of("MODELDISK_CONFIG", file), modeldisk("bench", "protocol"));
         assertThat(fromFile.status()).isEqualTo(1);
@@ -61,7 +61,7 @@ final class SettingsIT {
     }
 
     @Test
-    void missingSettingsFileIsNamed() throws Exception {
+    void errorNamesAMissingSettingsFile() throws Exception {
         Result result = sandbox.run(Map.of("MODELDISK_CONFIG", "missing.properties"),
             modeldisk("serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:0"));
         assertThat(result.status()).isNotZero();
@@ -69,7 +69,7 @@ final class SettingsIT {
     }
 
     @Test
-    void wrongValueInTheEnvironmentIsNamed() throws Exception {
+    void errorNamesAWrongValueFromTheEnvironment() throws Exception {
         Result result = sandbox.run(Map.of("MODELDISK_SERVE_SIZE", "0"),
             modeldisk("serve", "--model", "m", "--listen", "127.0.0.1:0"));
         assertThat(result.status()).isEqualTo(1);
@@ -77,7 +77,7 @@ final class SettingsIT {
     }
 
     @Test
-    void unknownSettingIsNamed() throws Exception {
+    void errorNamesAnUnknownSetting() throws Exception {
         String file = sandbox.file("misspelt", "serve.blocksize=64KiB\n").toString();
         Result result = sandbox.run(Map.of("MODELDISK_CONFIG", file), modeldisk("status", "modeldisk://localhost/m"));
         assertThat(result.status()).isEqualTo(1);
@@ -85,7 +85,7 @@ final class SettingsIT {
     }
 
     @Test
-    void unknownEnvironmentVariableIsNamed() throws Exception {
+    void errorNamesAnUnknownEnvironmentVariable() throws Exception {
         Result result = sandbox.run(Map.of("MODELDISK_SERVE_BLOCKSIZE", "64KiB"), modeldisk("--version"));
         assertThat(result.status()).isEqualTo(1);
         assertThat(result.output()).contains("MODELDISK_SERVE_BLOCKSIZE");

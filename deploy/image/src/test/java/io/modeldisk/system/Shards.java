@@ -14,10 +14,10 @@ import java.util.stream.Collectors;
  * The shards of a model under test.
  *
  * @param model the model's name
- * @param ports their ports, by shard number
+ * @param ports the ports of the shards, in the order of the shard numbers
  */
 record Shards(String model, List<Integer> ports) {
-    /** Starts shards in this process, with {@code sgd:lr=1} unless changed. */
+    /** Starts shards in this process. The aggregator is {@code sgd:lr=1} unless {@code change} sets another. */
     static Shards launch(
         Sandbox sandbox, String model, int count, long sizeBytes, UnaryOperator<ServerContext> change)
         throws IOException {
@@ -39,12 +39,12 @@ record Shards(String model, List<Integer> ports) {
             .collect(Collectors.joining(",", "modeldisk://", "/" + model));
     }
 
-    /** The first shard's portal, for other initiators. */
+    /** The URL of the first shard's portal, for other initiators. */
     String portal() {
         return "iscsi://127.0.0.1:" + ports.getFirst();
     }
 
-    /** A logical unit of the first shard, for other initiators. */
+    /** Returns the URL of a logical unit of the first shard, for other initiators. */
     String unit(int lun) {
         return portal() + "/iqn.2026-11.io.modeldisk:" + model + "/" + lun;
     }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A learner and its shard on one host, over shared memory. */
+/** Tests a learner and a shard on the same host that use shared memory. */
 @Tag("mount")
 @Timeout(180)
 final class ShmIT {
@@ -27,7 +27,7 @@ final class ShmIT {
             "sgd:lr=1", "--listen", listen, "--datamover", datamovers, "--shm-directory", sandbox.path("run")));
     }
 
-    /** The number of mappings of other processes' memory in a process. */
+    /** Returns the number of mappings of learners' memory in the process of a shard. */
     private static long mapped(Running shard) throws Exception {
         Path maps = Path.of("/proc", Long.toString(shard.process().descendants().filter(ShmIT::isJava).findFirst()
             .orElse(shard.process().toHandle()).pid()), "maps");
@@ -39,7 +39,7 @@ final class ShmIT {
     }
 
     @Test
-    void learnerOnTheSameHostTrainsThroughSharedMemoryAndLeavesNothingWhenItIsKilled() throws Exception {
+    void localLearnerTrainsOverSharedMemoryAndAKilledMountIsUnmapped() throws Exception {
         Programs.requireMounting();
         Running shard = serve("tcp,shm", "127.0.0.1:0");
         Shards shards = new Shards("m", List.of(Command.port(shard)));
@@ -65,35 +65,35 @@ final class ShmIT {
             assertThat(mapped(shard)).isPositive();
             mount.signal("KILL");
             mount.awaitEnd();
-            await("the shard has nothing of the dead mount mapped", () -> mapped(shard) == 0);
+            await("the shard unmaps the memory of the killed mount", () -> mapped(shard) == 0);
         }
         assertThat(shard.output()).doesNotContain("ERROR");
     }
 
     @Test
-    void statusOfAMountShowsWhyItUsesTcp() throws Exception {
+    void statusOfAMountShowsTheReasonForTcp() throws Exception {
         Programs.requireMounting();
         Running shard = serve("tcp", "127.0.0.1:0");
         Shards shards = new Shards("m", List.of(Command.port(shard)));
         Running mount = Command.mount(sandbox, shards, sandbox.directory("d"), sockets());
         assertThat(mount.awaitLine("ready: ")).contains("datamover tcp, learner ").hasSizeLessThan(200);
         assertThat(sandbox.run(Sandbox.modeldisk("status", sandbox.path("d"))).succeeded())
-            .contains("datamover tcp (no shared memory: ");
+            .contains("datamover tcp (shared memory is not possible: ");
     }
 
     @Test
-    void requestedSharedMemoryThatIsUnavailableIsAnError() throws Exception {
+    void mountFailsIfTheRequestedSharedMemoryIsUnavailable() throws Exception {
         Programs.requireMounting();
         Running shard = serve("tcp", "127.0.0.1:0");
         Shards shards = new Shards("m", List.of(Command.port(shard)));
         Running mount = Command.mount(sandbox, shards, sandbox.directory("d"), "--datamover", "shm", sockets()[0],
             sockets()[1]);
         assertThat(mount.awaitEnd()).isNotZero();
-        assertThat(mount.output()).contains("does not answer over shared memory at ", "--datamover shm");
+        assertThat(mount.output()).contains("does not respond over shared memory at ", "--datamover shm");
     }
 
     @Test
-    void secondShardWithTheSameSocketIsToldTheOwner() throws Exception {
+    void secondShardWithTheSameSocketReportsTheOwner() throws Exception {
         Running first = serve("tcp,shm", "127.0.0.1:0");
         int port = Command.port(first);
         Running second = serve("shm", "127.0.0.1:" + port);

@@ -30,8 +30,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Three learners on two shards; the network path of one learner is silent for longer than the lease. All learners push ones at a
- * learning rate of 1, so in every pull the values within a logical block are equal; with bsp all values are equal.
+ * Tests learners on two shards when the network path of one learner is silent. All learners push ones with a learning rate of
+ * 1. In every pull, the values of a logical block are therefore equal. With bsp, all values are equal.
  */
 @Timeout(120)
 final class SilentPathIT {
@@ -44,7 +44,10 @@ final class SilentPathIT {
 
     private final AtomicBoolean over = new AtomicBoolean();
     private final List<NetworkPath> paths = new ArrayList<>();
-    /** Longer than the 5 s for which a shard lets a command wait for a round before it answers BUSY. */
+    /**
+     * The time-out of commands, which is longer than the 5 s after which a shard responds BUSY to a command that waits for a
+     * round.
+     */
     private Duration commandTimeout = Duration.ofSeconds(12);
     private Duration reconnectTimeout = Duration.ofSeconds(1);
     private Shards shards;
@@ -86,7 +89,7 @@ final class SilentPathIT {
                     rounds.incrementAndGet();
                 }
             } finally {
-                // The others do not wait for a learner that left.
+                // The other learners do not wait for a learner that has left.
                 model.leave();
             }
         }
@@ -104,7 +107,7 @@ final class SilentPathIT {
             float value = inRounds ? first : weights.slab(0).get(ValueLayout.JAVA_FLOAT, page);
             for (long at = page; at < page + PAGE; at += Float.BYTES) {
                 if (weights.slab(0).get(ValueLayout.JAVA_FLOAT, at) != value) {
-                    throw new AssertionError("torn at byte " + at + ": not " + value);
+                    throw new AssertionError("the weights are torn: the value at byte " + at + " is not " + value);
                 }
             }
         }
@@ -133,7 +136,7 @@ final class SilentPathIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"asp", "ssp:0", "ssp:2", "bsp"})
-    void otherLearnersContinueAndTheLearnerBehindASilentPathFailsInTime(String consistency) throws Exception {
+    void learnerBehindASilentPathFailsAndOtherLearnersContinue(String consistency) throws Exception {
         serve(consistency, 3, 0);
         List<Learner> survivors = List.of(new Learner(shards, "s0"), new Learner(shards, "s1"));
         Learner victim = new Learner(throughPaths(), "victim");
@@ -143,7 +146,7 @@ final class SilentPathIT {
         for (Learner survivor : survivors) {
             survivor.awaitRounds(10);
         }
-        // The path is still silent: the learner's own time-outs end its calls.
+        // The path is still silent. The calls of the learner fail by time-out.
         assertThatThrownBy(() -> victim.training.get(Await.BOUND.toSeconds(), TimeUnit.SECONDS))
             .isInstanceOf(ExecutionException.class).rootCause().isInstanceOf(IOException.class);
         set(State.UP);
@@ -160,7 +163,7 @@ final class SilentPathIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"asp", "ssp:1", "bsp"})
-    void jobStopsWithAClearErrorWhenFewerThanMinLearnersAreLeft(String consistency) throws Exception {
+    void jobStopsWhenFewerThanMinLearnersRemain(String consistency) throws Exception {
         serve(consistency, 2, 2);
         Learner survivor = new Learner(shards, "survivor");
         Learner victim = new Learner(throughPaths(), "victim");
@@ -173,7 +176,7 @@ final class SilentPathIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"asp", "bsp"})
-    void outageShorterThanReconnectAndLeaseCostsNoError(String consistency) throws Exception {
+    void outageShorterThanReconnectTimeoutAndLeaseCausesNoError(String consistency) throws Exception {
         serve(consistency, 2, 0, Duration.ofSeconds(30));
         commandTimeout = Duration.ofSeconds(6);
         reconnectTimeout = Duration.ofSeconds(20);
@@ -202,7 +205,7 @@ final class SilentPathIT {
         quick.start();
         await("status names the learner that is missing",
             () -> sandbox.run(Sandbox.modeldisk("status", shards.address())).succeeded()
-                .contains("shard 0 waits for learner sleepy, 1 round, "));
+                .contains("shard 0 waits for learner sleepy; the learner is behind by 1 round, "));
         over.set(true);
         sleepy.model.leave();
         quick.training.get(Await.BOUND.toSeconds(), TimeUnit.SECONDS);

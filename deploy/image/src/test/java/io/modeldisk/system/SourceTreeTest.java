@@ -12,11 +12,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Names of folders in the source tree. */
+/** Tests the names of folders in the source tree. */
 final class SourceTreeTest {
     private static final Path ROOT = Path.of(System.getProperty("project.root"));
 
-    /** Build tools take a folder of this name for Maven's output and skip it. */
+    /** Build tools treat every folder named {@code target} as output of Maven and skip the folder. */
     @Test
     void onlyMavenOutputFoldersAreNamedTarget() throws IOException {
         List<Path> found = new ArrayList<>();

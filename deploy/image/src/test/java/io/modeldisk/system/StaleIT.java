@@ -17,16 +17,22 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Two shards, two mounts and two learners, each in its own process; weights may lack rounds of the other learner. */
+/**
+ * Tests two shards, two mounts and two learners, each in its own process. The weights of one learner may lack rounds of the
+ * other learner.
+ */
 @Tag("mount")
 @Timeout(300)
 final class StaleIT {
-    /** Blocks on both shards; the last one ends within a logical block. */
+    /** The size of the model. Both shards have blocks, and the size is not a multiple of the logical block size. */
     private static final int SIZE_BYTES = (1 << 20) + 5000;
     private static final int LEASE_S = 1;
     private static final int PAUSE_S = 10;
 
-    /** Pushes ones until the file {@code stop} exists. All values of a logical block are equal, and none ever shrinks. */
+    /**
+     * A learner that pushes ones until the file {@code stop} exists. The learner checks that all values of a logical block are
+     * equal, and that no update is lost.
+     */
     private static final String LEARNER = """
         import os, struct, sys
         path, stop = sys.argv[1], sys.argv[2]
@@ -42,12 +48,12 @@ final class StaleIT {
             except OSError as e:
                 print('errno', e.errno, flush=True)
                 sys.exit(1)
-            # Each piece in one request to the mount: with direct it is one pull, and the kernel cuts none within a page.
+            # Each pread is one request to the mount, and with direct one pull. The kernel does not split a request within a page.
             weights = b''.join(os.pread(model, 65536, i) for i in range(0, size, 65536))
             pages = [weights[i:i + 4096] for i in range(0, size, 4096)]
             for page in pages:
                 if page != page[:4] * (len(page) // 4):
-                    sys.exit('a torn logical block')
+                    sys.exit('a logical block is torn')
             values = [-struct.unpack('<f', page[:4])[0] for page in pages]
             if before and any(now < then for now, then in zip(values, before)):
                 sys.exit('an update was lost')
@@ -56,7 +62,7 @@ final class StaleIT {
         print('finished', flush=True)
         """;
 
-    /** Pushes and pulls once, computes until the file {@code go} exists, and pushes and pulls again. */
+    /** A learner that pushes and pulls once, waits until the file {@code go} exists, and then pushes and pulls again. */
     private static final String SLOW_LEARNER = """
         import os, sys, time
         path, go = sys.argv[1], sys.argv[2]
@@ -111,7 +117,8 @@ final class StaleIT {
 
     private static void awaitRounds(Running learner, long more) throws Exception {
         long wanted = learner.output().lines().count() + more;
-        await("learner goes on", () -> learner.output().lines().count() >= wanted || !learner.process().isAlive());
+        await("the learner completes rounds",
+            () -> learner.output().lines().count() >= wanted || !learner.process().isAlive());
         assertThat(learner.process().isAlive()).as(learner.output()).isTrue();
     }
 
@@ -149,7 +156,7 @@ final class StaleIT {
 
     @ParameterizedTest
     @CsvSource({"ssp:1, sync", "bsp, sync", "bsp, overlap", "asp, direct"})
-    void fsyncFailsWhileFewerThanMinLearnersAreLeft(String consistency, String scheme)
+    void fsyncFailsWhileFewerThanMinLearnersRemain(String consistency, String scheme)
         throws Exception {
         exchange = scheme;
         serve(consistency, 2);
@@ -167,7 +174,7 @@ final class StaleIT {
             "the job has stopped: fewer learners are left than --min-learners");
         assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded())
             .contains("shard 1: the job has stopped", "--min-learners is 2");
-        // A learner joins when it opens the model; the job continues once both have joined.
+        // A learner joins when it opens the model. The job continues after both learners have joined.
         Running first = sandbox.start("first", "bash", "-c", "exec 5<>\"$1\"/model; echo opened; sleep 60", "bash",
             sandbox.path("d0").toString());
         first.awaitLine("opened");
@@ -178,10 +185,10 @@ final class StaleIT {
         assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded()).doesNotContain("stopped");
     }
 
-    /** The learner computes while the shard is paused: its session is idle when the shard goes on. */
+    /** The learner computes while the shard is paused. The learner's session is idle when the shard continues. */
     @ParameterizedTest
     @CsvSource({"asp, direct", "ssp:1, overlap"})
-    void shardPausedForTwiceItsLeaseKeepsItsLearners(String consistency, String scheme) throws Exception {
+    void shardPausedForTwiceTheLeaseKeepsItsLearners(String consistency, String scheme) throws Exception {
         exchange = scheme;
         serve(consistency, 0, PAUSE_S / 2);
         mount(0);
@@ -196,17 +203,17 @@ final class StaleIT {
         for (Running shard : processes) {
             shard.signal("CONT");
         }
-        // Time for the first ticks of the shards, which must not count the pause as silence.
+        // In this time, the shards check the leases and must not count the pause as silence of the learner.
         TimeUnit.SECONDS.sleep(PAUSE_S / 2);
         sandbox.file("go", "");
         assertThat(learner.awaitEnd()).as(learner.output()).isZero();
         assertThat(learner.output()).endsWith("finished\n");
     }
 
-    /** Two shards restart with exchanged addresses while a mount is live: block i must not go to the wrong shard. */
+    /** Two shards restart with swapped addresses while a mount is in use. No block may be pushed to the wrong shard. */
     @ParameterizedTest
     @ValueSource(strings = {"direct", "sync", "overlap"})
-    void shardsThatSwapTheirAddressesAreRefusedByName(String scheme) throws Exception {
+    void mountRefusesShardsThatHaveSwappedTheirAddresses(String scheme) throws Exception {
         exchange = scheme;
         serve("asp", 0);
         Running mount = mount(0, "--reconnect", 60);
@@ -226,15 +233,16 @@ final class StaleIT {
         }
         assertThat(learner.awaitEnd()).as(learner.output()).isNotZero();
         assertThat(mount.output())
-            .containsPattern("127\\.0\\.0\\.1:\\d+ serves shard [01] of model m, expected shard [01]");
+            .containsPattern("127\\.0\\.0\\.1:\\d+ serves shard [01] of model m, but shard [01] was expected");
     }
 
     @Test
-    void malformedStalenessIsRefused() throws Exception {
+    void serveRefusesANegativeStaleness() throws Exception {
         Result result = sandbox.run(modeldisk("serve", "--model", "m", "--size", "1MiB", "--consistency", "ssp:-1"));
         assertThat(result.status()).isNotZero();
         assertThat(result.output()).contains(
-            "consistency=ssp:-1 must name the rounds that other learners may lag behind, from 0 to 1000000, as ssp:3")
+            "consistency=ssp:-1 must name the number of rounds that other learners may lag behind, from 0 to 1000000, "
+                + "such as ssp:3")
             .doesNotContain("\tat ");
     }
 }

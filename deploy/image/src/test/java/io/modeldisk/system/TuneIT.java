@@ -11,24 +11,24 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Shards and mounts use the sizes that {@code modeldisk tune} chose, unless a size is pinned. */
+/** Tests that shards use the sizes that {@code modeldisk tune} has chosen, unless an option sets a size. */
 final class TuneIT {
     @RegisterExtension
     final Sandbox sandbox = new Sandbox();
 
-    /** The log of a shard until it is ready. */
+    /** Starts a shard, waits until the shard is ready, and returns its log. */
     private String logOfShard(Object... options) throws Exception {
         Object[] command = Stream.concat(Stream.of("serve", "--model", "m", "--size", "1m", "--listen", "127.0.0.1:0"),
             Stream.of(options)).toArray();
         Running shard = sandbox.start("serve", Map.of("MODELDISK_LOG_LEVEL", "info"), modeldisk(command));
         shard.awaitLine("ready: ");
-        // Standard error passes through a filter, so it may arrive later.
+        // Standard error passes through a filter and may arrive after the ready line.
         await("the shard logs its tuning", () -> shard.output().contains(" tuning "));
         return shard.output();
     }
 
     @Test
-    void measuredSizesAreUsedByShardsStartedLater() throws Exception {
+    void shardStartedAfterTuneUsesTheMeasuredSizes() throws Exception {
         String output = sandbox.run(modeldisk("tune", "--rounds", "1", "--model-size", "8m")).succeeded();
         Path file = sandbox.path("config").resolve("modeldisk").resolve("tuning.json");
 
@@ -39,7 +39,7 @@ final class TuneIT {
     }
 
     @Test
-    void pinnedSizeReplacesTheMeasuredOneAndIsLogged() throws Exception {
+    void sizeOptionOverridesTheMeasuredSizeAndIsLogged() throws Exception {
         Path file = sandbox.path("mine.json");
         new Tuning("", Map.of()).write(file);
 
@@ -49,12 +49,12 @@ final class TuneIT {
     }
 
     @Test
-    void tuningFileOfAnotherVersionIsRefused() throws Exception {
+    void serveRefusesATuningFileOfAnotherVersion() throws Exception {
         Path file = sandbox.file("foreign.json", "{\"format\": \"modeldisk tuning\", \"version\": 9}");
         Result result = sandbox.run(modeldisk("serve", "--model", "m", "--size", "1m", "--tuning", file));
 
         assertThat(result.status()).isEqualTo(1);
-        assertThat(result.output()).contains("has version 9, this modeldisk reads version 1",
-            "`modeldisk tune` makes a new one");
+        assertThat(result.output()).contains("has version 9, but this modeldisk reads version 1",
+            "write a new file with `modeldisk tune`");
     }
 }

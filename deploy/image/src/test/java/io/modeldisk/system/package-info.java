@@ -1,5 +1,5 @@
 /**
- * Laws of the whole: the {@code modeldisk} command as its users run it, other programs as its peers, and the architecture.
- * What one module promises alone is tested in that module.
+ * System tests, which run the {@code modeldisk} command as users do, connect other iSCSI initiators, and check the
+ * architecture. Tests of a single module are in that module.
  */
 package io.modeldisk.system;

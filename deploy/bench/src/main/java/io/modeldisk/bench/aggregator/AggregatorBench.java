@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Measures how fast one core folds gradients into weights that do not fit a cache, block by block. */
+/** Measures the throughput of an aggregator on one core, with weights that are larger than the processor's caches. */
 public final class AggregatorBench {
     private static final int WARM_UP_PASSES = 3;
     private static final double SECOND_NANOS = 1e9;
@@ -19,9 +19,9 @@ public final class AggregatorBench {
     private AggregatorBench() {}
 
     /**
-     * Measures an aggregator, sgd as a loop in C and memcpy in turn.
+     * Measures an aggregator, sgd as a loop in C, and memcpy, in turn.
      *
-     * @param name the aggregator's name in the report
+     * @param name the name of the aggregator in the report
      * @param bytes the size of the weights, a multiple of the block size
      */
     public static AggregatorReport run(String name, Aggregator aggregator, long bytes, int blockBytes, int pairs)

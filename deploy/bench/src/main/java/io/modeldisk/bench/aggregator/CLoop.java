@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
-/** The sgd step as a loop in C, compiled for this machine, in a child process with its own arrays. */
+/** A child process that runs the sgd step as a loop in C on its own arrays. The C program is compiled for this machine. */
 final class CLoop implements AutoCloseable {
     private static final String[] COMPILER = {"gcc", "-O3", "-march=native"};
 
@@ -27,7 +27,7 @@ final class CLoop implements AutoCloseable {
     }
 
     /**
-     * Compiles the program and starts it.
+     * Compiles the C program and starts it as a child process.
      *
      * @throws IOException if gcc is missing or fails
      */
@@ -54,27 +54,27 @@ final class CLoop implements AutoCloseable {
             gcc = new ProcessBuilder(COMPILER[0], COMPILER[1], COMPILER[2], "-o", program.toString(), source.toString())
                 .redirectErrorStream(true).start();
         } catch (IOException e) {
-            throw new IOException("cannot compile the C loop: gcc is missing; install it (Debian: gcc, libc6-dev)", e);
+            throw new IOException("the C loop was not compiled because gcc is missing; install gcc and libc6-dev", e);
         }
         try (BufferedReader output = new BufferedReader(
             new InputStreamReader(gcc.getInputStream(), StandardCharsets.UTF_8))) {
             String said = String.join("\n", output.readAllLines());
             if (gcc.waitFor() != 0) {
-                throw new IOException("cannot compile the C loop: gcc failed:\n" + said);
+                throw new IOException("the C loop was not compiled because gcc failed:\n" + said);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
+            throw new IOException("the wait for gcc was interrupted", e);
         }
     }
 
-    /** Processes the arrays once with {@code sgd} or {@code copy}; returns the nanoseconds. */
+    /** Processes the arrays once with {@code sgd} or {@code copy}. Returns the duration in nanoseconds. */
     long pass(String kind) throws IOException {
         requests.write(kind + "\n");
         requests.flush();
         String answer = answers.readLine();
         if (answer == null) {
-            throw new IOException("the C loop has ended; it may lack memory: choose a smaller --size");
+            throw new IOException("the C loop exited, perhaps for lack of memory; choose a smaller --size");
         }
         return Long.parseLong(answer.substring(0, answer.indexOf(' ')));
     }

@@ -17,8 +17,8 @@ import java.util.concurrent.FutureTask;
 import org.HdrHistogram.Histogram;
 
 /**
- * The learner's end of the baseline. Only the socket buffers limit how many requests are in flight; the queue depth is the number
- * of buffers that are used in turn, as by the protocol. Not thread-safe.
+ * The client of the baseline, which moves data over a blocking socket without a protocol. Only the socket buffers limit the
+ * number of requests in flight. The queue depth of a load is the number of memory buffers that are used in turn. Not thread-safe.
  */
 public final class BaselineClient implements Mover, Requester {
     private final SocketChannel channel;
@@ -34,10 +34,10 @@ public final class BaselineClient implements Mover, Requester {
     }
 
     /**
-     * Connects.
+     * Connects to a {@link BaselineServer}.
      *
-     * @param bufferBytes memory for the requests in flight, each direction
-     * @param gradientBytes memory that pushes are sent from, if that is more
+     * @param bufferBytes the size of the memory for the requests in flight, in each direction
+     * @param gradientBytes the size of the memory that pushes are sent from, if larger than {@code bufferBytes}
      */
     public static BaselineClient connect(InetSocketAddress portal, long bufferBytes, long gradientBytes)
         throws IOException {
@@ -50,12 +50,15 @@ public final class BaselineClient implements Mover, Requester {
             return new BaselineClient(channel, modelBytes.getLong(0), bufferBytes, gradientBytes);
         } catch (IOException e) {
             channel.close();
-            throw new IOException("cannot connect to the baseline at " + portal.getHostString() + ":" + portal.getPort()
-                + ": " + e.getMessage() + "; start `modeldisk bench baseline` there", e);
+            throw new IOException("the connection to the baseline at " + portal.getHostString() + ":" + portal.getPort()
+                + " failed: " + e.getMessage() + "; start `modeldisk bench baseline` on that machine", e);
         }
     }
 
-    /** The same baseline, but the server folds each buffer into its weights, like sgd, while the buffer is in the cache. */
+    /**
+     * Returns a mover that uses this connection and makes the server apply sgd to its weights for every push. The server applies
+     * a buffer while the buffer is in the processor's cache.
+     */
     public Mover withSgd() {
         return load -> move(load, true);
     }
@@ -107,7 +110,10 @@ public final class BaselineClient implements Mover, Requester {
         }
     }
 
-    /** The model offset of the last request; requests go through the model from its start. */
+    /**
+     * Returns the offset of the last request in the model. The offsets ascend from 0, and start again at 0 after the end of the
+     * model.
+     */
     private long lastOffset(Load load) {
         return (load.requests() - 1) % (modelBytes / load.requestBytes()) * load.requestBytes();
     }
@@ -116,7 +122,7 @@ public final class BaselineClient implements Mover, Requester {
         return (long) load.queueDepth() * load.direction().ways() * load.requestBytes();
     }
 
-    /** The offset of the last request's buffer. */
+    /** Returns the offset of the last request's buffer in the memory for weights. */
     private static long lastBuffer(Load load) {
         return (load.requests() - 1) % (load.queueDepth() * load.direction().ways()) * load.requestBytes();
     }
@@ -126,7 +132,7 @@ public final class BaselineClient implements Mover, Requester {
         BaselineRequest.readAll(channel, count);
         long received = count.flip().getLong();
         if (received != load.requests() * load.requestBytes()) {
-            throw new IOException("the baseline received " + received + " of " + load.bytes() + " bytes");
+            throw new IOException("the baseline server received " + received + " of " + load.bytes() + " bytes");
         }
     }
 
@@ -135,7 +141,7 @@ public final class BaselineClient implements Mover, Requester {
             sender.get();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
+            throw new IOException("the wait for the pushes was interrupted", e);
         } catch (ExecutionException e) {
             throw new IOException(e.getCause());
         }

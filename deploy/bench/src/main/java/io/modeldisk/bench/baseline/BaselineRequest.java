@@ -7,17 +7,17 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
 /**
- * A request of the baseline's client to its server: 24 bytes.
+ * Describes a load to the baseline's server. The client sends the description in 24 bytes before the data.
  *
  * @param direction the direction of the data
- * @param pingPong whether each request waits for the answer to the one before
- * @param aggregates whether the server folds each buffer into its weights, like sgd
+ * @param pingPong whether each request waits for the response to the previous request
+ * @param aggregates whether the server applies each received buffer to its weights with sgd
  * @param requestBytes the size of a request
- * @param requests the number of requests, each direction
+ * @param requests the number of requests in each direction
  */
 record BaselineRequest(
     Direction direction, boolean pingPong, boolean aggregates, int requestBytes, long requests) {
-    /** The size of a request or answer without data: that of an iSCSI header. */
+    /** The size of a request or response that carries no data. It is equal to the size of an iSCSI header. */
     static final int SHORT_MESSAGE_BYTES = 48;
 
     private static final int BYTES = 24;
@@ -30,7 +30,7 @@ record BaselineRequest(
         writeAll(channel, header);
     }
 
-    /** The next request; null if the client has closed the connection. */
+    /** Receives the next request. Returns null if the client has closed the connection. */
     static BaselineRequest receive(SocketChannel channel) throws IOException {
         ByteBuffer header = ByteBuffer.allocateDirect(BYTES);
         if (channel.read(header) < 0) {
@@ -46,24 +46,24 @@ record BaselineRequest(
         if (direction < 0 || direction >= Direction.values().length || requestBytes < 1
             || requestBytes > MAX_REQUEST_BYTES || requests < 1) {
             throw new IOException(
-                "not a request of `modeldisk bench`: direction " + direction + ", " + requests + " requests of "
-                    + requestBytes + " bytes");
+                "the client sent a request that `modeldisk bench` does not send: direction " + direction + ", "
+                    + requests + " requests of " + requestBytes + " bytes");
         }
         return new BaselineRequest(Direction.values()[direction], pingPong, aggregates, requestBytes, requests);
     }
 
-    /** Writes the rest of the buffer. */
+    /** Writes all remaining bytes of the buffer to the channel. */
     static void writeAll(SocketChannel channel, ByteBuffer buffer) throws IOException {
         while (buffer.hasRemaining()) {
             channel.write(buffer);
         }
     }
 
-    /** Fills the rest of the buffer. */
+    /** Reads from the channel until the buffer is full. */
     static void readAll(SocketChannel channel, ByteBuffer buffer) throws IOException {
         while (buffer.hasRemaining()) {
             if (channel.read(buffer) < 0) {
-                throw new EOFException("the baseline's other end closed the connection");
+                throw new EOFException("the peer closed the connection of the baseline");
             }
         }
     }

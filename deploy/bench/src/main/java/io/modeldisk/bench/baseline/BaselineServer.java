@@ -19,8 +19,9 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The shard's end of the baseline. Pulls are sent directly from the model's memory, from its start to its end; all pushes are
- * received into one buffer, which stays in the cache. Serves one connection at a time.
+ * The server of the baseline, which moves data over a blocking socket without a protocol. Weights are sent directly from the
+ * model's memory, in ascending order. All gradients are received into one buffer, which stays in the processor's cache. The
+ * server serves one connection at a time.
  */
 public final class BaselineServer implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(BaselineServer.class);
@@ -35,9 +36,9 @@ public final class BaselineServer implements AutoCloseable {
     }
 
     /**
-     * Listens; {@link #run} serves.
+     * Opens a server that listens on an address. {@link #run} serves its connections.
      *
-     * @param modelBytes a multiple of 4096
+     * @param modelBytes the size of the model, a multiple of 4096
      */
     public static BaselineServer open(InetSocketAddress listen, long modelBytes) throws IOException {
         ServerSocketChannel listener = ServerSocketChannel.open();
@@ -46,20 +47,20 @@ public final class BaselineServer implements AutoCloseable {
             listener.bind(listen);
         } catch (IOException e) {
             listener.close();
-            throw new IOException(
-                "cannot listen on " + listen.getHostString() + ":" + listen.getPort() + ": " + e.getMessage(), e);
+            throw new IOException("the baseline cannot listen on " + listen.getHostString() + ":" + listen.getPort()
+                + ": " + e.getMessage(), e);
         }
         DataMemory model = DataMemory.allocate(modelBytes);
         Pattern.fill(model, 0, 0, modelBytes);
         return new BaselineServer(listener, model);
     }
 
-    /** The address that it listens on. */
+    /** The address that the server listens on. */
     public InetSocketAddress localAddress() throws IOException {
         return (InetSocketAddress) listener.getLocalAddress();
     }
 
-    /** Serves one connection after another until {@link #close}. */
+    /** Serves one connection after another until {@link #close} is called. */
     public void run() throws IOException {
         while (listener.isOpen()) {
             try (SocketChannel channel = listener.accept()) {
@@ -71,12 +72,12 @@ public final class BaselineServer implements AutoCloseable {
         }
     }
 
-    /** Serves one connection; if it fails, the next one is served all the same. */
+    /** Serves one connection. Logs a failure of the connection instead of throwing it, so that the next connection is served. */
     private void serveQuietly(SocketChannel channel) {
         try {
             serve(channel);
         } catch (IOException e) {
-            LOG.warn("the connection is lost: {}", e.toString());
+            LOG.warn("a connection of the baseline was lost: {}", e.toString());
         }
     }
 
@@ -86,7 +87,7 @@ public final class BaselineServer implements AutoCloseable {
         while (request != null) {
             if (request.requestBytes() > model.bytes()) {
                 throw new IOException(
-                    "request of " + request.requestBytes() + " bytes, but the model has " + model.bytes());
+                    "a request has " + request.requestBytes() + " bytes, but the model has only " + model.bytes());
             }
             if (request.pingPong()) {
                 answerEach(channel, request);
@@ -119,7 +120,7 @@ public final class BaselineServer implements AutoCloseable {
             sender.get();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
+            throw new IOException("the wait for the sender of weights was interrupted", e);
         } catch (ExecutionException e) {
             throw new IOException(e.getCause());
         }
@@ -164,7 +165,7 @@ public final class BaselineServer implements AutoCloseable {
         }
     }
 
-    /** Stops listening. Keeps the memory, which a connection may still use, until the process ends. */
+    /** Stops listening. Does not free the memory of the model, since a connection may still use that memory. */
     @Override
     public void close() throws IOException {
         listener.close();

@@ -4,13 +4,16 @@ import io.modeldisk.bench.load.Walk;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.nio.ByteBuffer;
 
-/** Goes through a memory in buffers of one size, again and again, without allocating. Not thread-safe. */
+/**
+ * An endless sequence of the buffers of one size in a memory, in ascending order. The sequence starts again after the last
+ * buffer. Allocates memory only in the constructor. Not thread-safe.
+ */
 final class BufferWalk {
     private final ByteBuffer[] slabs;
     private final Walk walk;
     private final int bytes;
 
-    /** The memory is one slab, or its slabs are multiples of the buffer size. */
+    /** Creates a sequence for a memory that is one slab, or whose slab size is a multiple of the buffer size. */
     BufferWalk(DataMemory memory, long lengthBytes, int bytes) {
         this.slabs = memory.newViews();
         this.walk = new Walk(lengthBytes, bytes, false);

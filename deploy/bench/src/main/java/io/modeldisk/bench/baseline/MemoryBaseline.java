@@ -11,9 +11,10 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The baseline of shared memory: the shard's own work without a protocol. One thread goes through a model and either lets an
- * aggregator fold a buffer into it, as a push does, or copies from it to a buffer, as a pull does. A push to the null aggregator,
- * which touches no memory, is compared with a copy. The number of buffers is the queue depth of a session. Not thread-safe.
+ * The baseline of shared memory. One thread does the work of the shard without a protocol. For a push, an aggregator applies a
+ * buffer to a range of the model. For a pull, the thread copies a range of the model to a buffer. A push to the null aggregator,
+ * which accesses no memory, is compared with a copy. The number of buffers is that of a session with the same load. Not
+ * thread-safe.
  */
 public final class MemoryBaseline implements Mover, AutoCloseable {
     private static final String NULL_AGGREGATOR = "null";
@@ -25,10 +26,11 @@ public final class MemoryBaseline implements Mover, AutoCloseable {
     private final boolean aggregates;
 
     /**
-     * Allocates a model and the aggregator's state. Each is one slab at most, so that no request crosses a slab boundary.
+     * Allocates a model and the aggregator's state. The model and the state each have at most one slab, so that no request
+     * crosses a slab boundary.
      *
-     * @param bufferBytes memory for pushed or pulled data
-     * @param specification of the aggregator, as for {@link Aggregators#parse}
+     * @param bufferBytes the size of the memory for pushed or pulled data
+     * @param specification the aggregator, in the syntax of {@link Aggregators#parse}
      */
     public MemoryBaseline(long modelBytes, long bufferBytes, String specification) {
         this.aggregator = Aggregators.parse(specification);
@@ -46,7 +48,7 @@ public final class MemoryBaseline implements Mover, AutoCloseable {
         }
     }
 
-    /** Moves a load of one direction. */
+    /** Moves a load, which must be a push or a pull. */
     @Override
     public long move(Load load) {
         Walk walk = new Walk(model.bytes(), load.requestBytes(), false);

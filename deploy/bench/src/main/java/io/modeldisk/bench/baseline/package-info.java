@@ -1,5 +1,5 @@
 /**
- * The baselines of {@code bench protocol}: the same data moved without a protocol, over blocking sockets with the options of the
- * product's connections, or by one thread within one memory. Knows nothing of iSCSI.
+ * The baselines of {@code bench protocol}. They move the same data without a protocol, either over blocking sockets with the
+ * options of a shard's connections, or with one thread within one memory. This package does not use iSCSI.
  */
 package io.modeldisk.bench.baseline;

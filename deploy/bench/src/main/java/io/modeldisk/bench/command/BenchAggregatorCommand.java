@@ -10,10 +10,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code modeldisk bench aggregator}. */
+/** The command {@code modeldisk bench aggregator}. */
 @Command(name = "aggregator", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
-    description = "Measures an aggregator on one core, in turn with sgd as a loop in C (gcc -O3 -march=native) and with "
-        + "memcpy, each on its own arrays, which are larger than the caches.")
+    description = "Measures the throughput of an aggregator on one core, in turn with sgd as a loop in C (gcc -O3 "
+        + "-march=native) and with memcpy. Each works on its own arrays, which are larger than the processor's caches.")
 final class BenchAggregatorCommand implements Callable<Integer> {
     private static final long LARGEST_BYTES = 1L << 34;
 
@@ -26,11 +26,11 @@ final class BenchAggregatorCommand implements Callable<Integer> {
     private ByteSize size;
 
     @Option(names = "--block-size", paramLabel = "BYTES", defaultValue = "256KiB",
-        description = "The size of one aggregation: a power of two from 4 KiB to 1 MiB.")
+        description = "The size of a block, which is aggregated in one call: a power of two from 4 KiB to 1 MiB.")
     private ByteSize blockSize;
 
     @Option(names = "--pairs", paramLabel = "N", defaultValue = "11",
-        description = "The number of measurements of each.")
+        description = "The number of measurements of the aggregator, the loop and memcpy.")
     private int pairs;
 
     @Mixin
@@ -40,11 +40,11 @@ final class BenchAggregatorCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         long block = blockSize.bytes();
         if (Long.bitCount(block) != 1 || block < 4096 || block > 1 << 20) {
-            throw new IllegalArgumentException("--block-size " + block + " must be a power of two from 4096 to 1 MiB");
+            throw new IllegalArgumentException("--block-size " + block + " must be a power of two from 4 KiB to 1 MiB");
         }
         if (size.bytes() < block || size.bytes() > LARGEST_BYTES || size.bytes() % block != 0) {
             throw new IllegalArgumentException("--size " + size.bytes() + " must be a multiple of " + block
-                + ", at most 16 GiB");
+                + " and at most 16 GiB");
         }
         if (pairs < 1) {
             throw new IllegalArgumentException("--pairs " + pairs + " must be at least 1");

@@ -18,12 +18,12 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code modeldisk bench}: benchmarks, each beside a baseline in the same run. */
+/** The command {@code modeldisk bench}: benchmarks, each of which also measures a baseline in the same run. */
 @Command(name = "bench", mixinStandardHelpOptions = true,
     subcommands = {BenchProtocolCommand.class, BenchSessionsCommand.class, BenchAggregatorCommand.class,
         BenchTrainingCommand.class, BenchMicroCommand.class},
     description = {
-        "Measures modeldisk on this machine and, in the same run, the machine without it."})
+        "Measures modeldisk on this machine and, in the same run, a baseline without modeldisk."})
 public final class BenchCommand implements Runnable, Subcommand {
     @Spec
     private CommandSpec spec;
@@ -31,17 +31,17 @@ public final class BenchCommand implements Runnable, Subcommand {
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(),
-            "the benchmark is missing: add protocol, sessions, aggregator, training or micro");
+            "the name of a benchmark is missing; add protocol, sessions, aggregator, training or micro");
     }
 
-    /** The gRPC server that {@code bench micro} starts. */
+    /** Runs the gRPC server that {@code bench micro} starts. */
     @Command(name = "grpc", mixinStandardHelpOptions = true, showDefaultValues = true, hidden = true,
-        description = {"The gRPC server that `bench micro` compares a shard with."})
+        description = {"Runs the gRPC server that `bench micro` compares with a shard."})
     int grpc(
         @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:0",
-            description = "The address to listen on; port 0 takes a free port.") String listen,
+            description = "The address to listen on. Port 0 selects a free port.") String listen,
         @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "64MiB",
-            description = "The size of its weights.") ByteSize modelSize)
+            description = "The size of the server's weights.") ByteSize modelSize)
         throws IOException {
         try (GrpcServer server = GrpcServer.open(ModelAddress.parsePortal(listen, 0), modelSize.bytes())) {
             System.out.printf("ready: gRPC on %s, %s%n", TargetAddress.text(server.localAddress()),
@@ -51,14 +51,15 @@ public final class BenchCommand implements Runnable, Subcommand {
         return 0;
     }
 
-    /** The node of a mesh that {@code bench micro} starts. */
+    /** Runs a node of the mesh that {@code bench micro} measures. */
     @Command(name = "node", mixinStandardHelpOptions = true, showDefaultValues = true, hidden = true,
-        description = {"A node of the mesh that `bench micro` measures: a shard, a gRPC server, and a client of both."})
+        description = {
+            "Runs a node of the mesh that `bench micro` measures: a shard, a gRPC server, and clients of both."})
     int node(
         @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:0",
-            description = "The address of gRPC; port 0 takes a free port.") String listen,
+            description = "The address of the gRPC server. Port 0 selects a free port.") String listen,
         @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "64MiB",
-            description = "The size of its weights.") ByteSize modelSize,
+            description = "The size of the node's weights.") ByteSize modelSize,
         @Mixin ServeDatamovers datamovers)
         throws IOException {
         try (MeshNode node = MeshNode.open(ModelAddress.parsePortal(listen, 0), modelSize.bytes(),
@@ -70,16 +71,17 @@ public final class BenchCommand implements Runnable, Subcommand {
         return 0;
     }
 
-    /** The baseline's server, for a shard on another machine. */
+    /** Runs the baseline's server for a shard on another machine. */
     @Command(name = "baseline", aliases = "floor", mixinStandardHelpOptions = true, showDefaultValues = true,
         description = {
-            "Serves the baseline of `bench protocol --running`. Run it on the machine of the shard.",
-            "Its sockets have the options of a shard's: no delay, keep-alive, and no pacing if both ends are on one machine."})
+            "Serves the baseline of `bench protocol --running`. Run this command on the machine of the shard.",
+            "The sockets of the baseline have the same options as those of a shard: no delay, keep-alive, and no "
+                + "pacing if both ends are on one machine."})
     int baseline(
         @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:3261",
-            description = "The address to listen on; port 0 takes a free port.") String listen,
+            description = "The address to listen on. Port 0 selects a free port.") String listen,
         @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "256MiB",
-            description = "The memory that pulls are sent from: the size of the shard.") ByteSize modelSize)
+            description = "The size of the memory that pulls are sent from: the size of the shard.") ByteSize modelSize)
         throws IOException {
         try (BaselineServer server = BaselineServer.open(ModelAddress.parsePortal(listen, 0), modelSize.bytes())) {
             InetSocketAddress address = server.localAddress();

@@ -15,12 +15,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code modeldisk bench micro}. */
+/** The command {@code modeldisk bench micro}. */
 @Command(name = "micro", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
-        "The three micro-benchmarks of AR-gRPC (Biswas et al. 2018), in turn over each datamover and over plain gRPC: "
-            + "latency from point to point, one server with many clients, and fully connected nodes.",
-        "Each server and node runs in a process of its own. Pushes are dropped (aggregator null), pulls are checked."},
+        "Runs the three micro-benchmarks of AR-gRPC (Biswas et al. 2018), in turn over each datamover and over plain "
+            + "gRPC: point-to-point latency, one server with many clients, and fully connected nodes.",
+        "Each server and each node runs in its own process. The aggregator null drops pushes; the weights of pulls are "
+            + "checked."},
     footer = {"", "Examples:", "  modeldisk bench micro",
         "  modeldisk bench micro --measures fan-in --clients 4,64 \\",
         "      --plot fan-in.svg,fan-in.png"})
@@ -37,41 +38,43 @@ final class BenchMicroCommand implements Callable<Integer> {
     private List<String> measures;
 
     @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp,shm,iser",
-        description = "One or more of tcp, shm and iser. Those that this machine lacks are left out, with a message.")
+        description = "One or more of tcp, shm and iser. If this machine lacks a datamover, the report gives the "
+            + "reason instead of its figures.")
     private List<String> datamovers;
 
     @Option(names = "--latency-sizes", paramLabel = "BYTES", split = ",",
         defaultValue = "2,64,512,4k,32k,256k,1m,8m",
-        description = "The sizes of requests for latency, up to 8 MiB. Below 4 KiB, a pull reads a logical block and "
-            + "uses a part of it, and a push moves a whole one; gRPC moves only these bytes.")
+        description = "The request sizes of the latency benchmark, up to 8 MiB. Below 4 KiB, a push moves a whole "
+            + "logical block, and a pull reads a logical block but moves only the requested part. gRPC moves only the "
+            + "requested bytes.")
     private List<ByteSize> latencySizes;
 
     @Option(names = "--clients", paramLabel = "N", split = ",", defaultValue = "4,8,16,32,64",
-        description = "The number of clients of a server, each with one connection and one request at a time.")
+        description = "The numbers of clients of a server, each with one connection and one request at a time.")
     private List<Integer> clients;
 
     @Option(names = "--request-size", paramLabel = "BYTES", defaultValue = "4k",
-        description = "The size of the clients' requests: a multiple of 4 KiB up to 8 MiB.")
+        description = "The request size of the fan-in benchmark: a multiple of 4 KiB up to 8 MiB.")
     private ByteSize requestSize;
 
     @Option(names = "--nodes", paramLabel = "N", defaultValue = "4",
-        description = "The number of fully connected nodes, each with one request at a time to every other.")
+        description = "The number of fully connected nodes, each with one request at a time to every other node.")
     private int nodes;
 
     @Option(names = "--mesh-sizes", paramLabel = "BYTES", split = ",", defaultValue = "2m,4m,8m",
-        description = "The sizes of the nodes' requests: multiples of 4 KiB up to 8 MiB.")
+        description = "The request sizes of the mesh benchmark: multiples of 4 KiB up to 8 MiB.")
     private List<ByteSize> meshSizes;
 
     @Option(names = "--rounds", paramLabel = "N", defaultValue = "3",
-        description = "The number of measurements of each, in turn with the others.")
+        description = "The number of measurements of each datamover and of gRPC, in turn.")
     private int rounds;
 
     @Option(names = "--duration", paramLabel = "TIME", defaultValue = "250ms",
-        description = "The approximate duration of a run.")
+        description = "The approximate duration of one measurement.")
     private Duration duration;
 
     @Option(names = "--warm-up", paramLabel = "TIME", defaultValue = "8s",
-        description = "The duration of each run before measuring. The just-in-time compiler needs longer for gRPC.")
+        description = "The duration of the requests before the measurement, for each datamover and for gRPC.")
     private Duration warmUp;
 
     @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "64MiB",
@@ -89,7 +92,7 @@ final class BenchMicroCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** What to measure, checked. */
+    /** Returns the plan that the options describe. Throws an {@code IllegalArgumentException} if a value is out of range. */
     MicroPlan plan() {
         for (String measure : measures) {
             if (!List.of("latency", "fan-in", "mesh").contains(measure)) {

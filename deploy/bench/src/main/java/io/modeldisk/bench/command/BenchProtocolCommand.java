@@ -19,30 +19,31 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code modeldisk bench protocol}. */
+/** The command {@code modeldisk bench protocol}. */
 @Command(name = "protocol", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
-        "Measures the throughput and latency of one session and of a baseline: blocking sockets with the same options (no "
-            + "delay, keep-alive, no pacing on one machine) that move the same data from and to the same memory without a "
-            + "protocol. The two run in turn. The table shows the medians, and the median, minimum and maximum of the ratios.",
-        "It starts a shard and the baseline's server on loopback, each in a process of its own."},
+        "Measures the throughput and latency of one session and of a baseline, in turn. The baseline moves the same "
+            + "data without a protocol, over blocking sockets with the same options (no delay, keep-alive, no pacing "
+            + "on one machine). The table shows the medians of both, and the median, minimum and maximum of their "
+            + "ratio.",
+        "The command starts a shard and the baseline's server on loopback, each in its own process."},
     footer = {"", "Examples:", "  modeldisk bench protocol",
         "  modeldisk bench protocol --sizes 256k --duration 2 \\",
         "      --aggregators null,sgd:lr=0.1"})
 final class BenchProtocolCommand implements Callable<Integer> {
-    /** A comma after which a name stands, and no option of the name before. */
+    /** Matches a comma before the name of an aggregator, but not a comma between the options of an aggregator. */
     private static final String NEXT_NAME = ",(?=[a-z0-9-]+(?::|,|$))";
 
     private static final long LARGEST_REQUEST_BYTES = 8 << 20;
 
     @Option(names = "--sizes", paramLabel = "BYTES", split = ",", defaultValue = "4k,32k,256k,1m,4m",
-        description = "The sizes of requests: multiples of 4 KiB up to 8 MiB.")
+        description = "The request sizes for throughput: multiples of 4 KiB up to 8 MiB.")
     private List<ByteSize> sizes;
 
     @Option(names = "--latency-sizes", paramLabel = "BYTES", split = ",",
         defaultValue = "2,64,512,4k,32k,256k,1m,8m",
-        description = "The sizes of requests for latency, up to 8 MiB. Below 4 KiB, a pull reads a logical block and "
-            + "uses a part of it, and a push moves a whole one.")
+        description = "The request sizes for latency, up to 8 MiB. Below 4 KiB, a push moves a whole logical block, "
+            + "and a pull reads a logical block but moves only the requested part.")
     private List<ByteSize> latencySizes;
 
     @Option(names = "--measures", paramLabel = "WHAT", split = ",", defaultValue = "throughput,latency",
@@ -50,12 +51,12 @@ final class BenchProtocolCommand implements Callable<Integer> {
     private List<Measure> measures;
 
     @Option(names = "--queue-depths", paramLabel = "N", split = ",", defaultValue = "32",
-        description = "The number of requests in flight in each direction; a mount has 32 on each shard.")
+        description = "The numbers of requests in flight in each direction. A mount has 32 for each shard.")
     private List<Integer> queueDepths;
 
     @Option(names = "--gradient-size", paramLabel = "BYTES", defaultValue = "0",
-        description = "The memory that pushes are sent from, in turn, as the gradient of a whole model: up to 1 GiB. If it "
-            + "is smaller than the requests in flight, one buffer for each of them.")
+        description = "The size of the gradient, up to 1 GiB. Pushes are sent from all parts of the gradient in turn. "
+            + "If the gradient is smaller than the requests in flight, each request in flight has one buffer.")
     private ByteSize gradientSize;
 
     @Option(names = "--directions", paramLabel = "DIRECTION", split = ",", defaultValue = "push,pull,both",
@@ -63,45 +64,45 @@ final class BenchProtocolCommand implements Callable<Integer> {
     private List<Direction> directions;
 
     @Option(names = "--aggregators", paramLabel = "NAME[:OPTIONS]", defaultValue = "null,sgd:lr=0.1",
-        description = "The aggregators of the shard; null drops pushes.")
+        description = "The aggregators of the shard, measured one after another. The aggregator null drops pushes.")
     private String aggregators;
 
     @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp",
-        description = "tcp, shm, or both in the same run. With shm the work of the shard alone is measured in turn too, as "
-            + "the upper bound: one thread that aggregates a buffer, or copies weights to a buffer (for a pull, and for a "
-            + "push to null).")
+        description = "One or both of tcp and shm. With shm, the work of the shard without a protocol is measured too, "
+            + "as the upper bound: one thread aggregates a buffer for a push, or copies weights to a buffer for a pull "
+            + "and for a push to null.")
     private List<String> datamovers;
 
     @Option(names = "--pairs", paramLabel = "N", defaultValue = "5",
-        description = "The number of measurements of each, in turn with the baseline.")
+        description = "The number of measurements of the session and of the baseline, in turn.")
     private int pairs;
 
     @Option(names = "--duration", paramLabel = "TIME", defaultValue = "250ms",
-        description = "The approximate duration of a run.")
+        description = "The approximate duration of one measurement.")
     private Duration duration;
 
     @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "256MiB",
-        description = "The size of the shard's model; it should exceed the processor's cache.")
+        description = "The size of the shard's model, which should exceed the processor's caches.")
     private ByteSize modelSize;
 
     @Mixin
     private ReportOptions.WithPlot output;
 
-    @ArgGroup(exclusive = false, heading = "%nTo measure a shard that is running, with pushes of zeros:%n")
+    @ArgGroup(exclusive = false, heading = "%nOptions for a shard that is already running. All pushes are zeros:%n")
     private Running running;
 
-    /** What can be measured. */
+    /** The figures that the command can measure. */
     enum Measure {
-        /** What many requests move in a second. */
+        /** The number of bytes that a session with many requests in flight moves in a second. */
         THROUGHPUT,
-        /** How long one request takes. */
+        /** The duration of one request. */
         LATENCY
     }
 
-    /** The two ends on another machine. */
+    /** The addresses of a shard and a baseline on another machine. */
     static final class Running {
         @Option(names = "--running", paramLabel = "modeldisk://HOST:PORT/NAME", required = true,
-            description = "The shard.")
+            description = "The address of the running shard.")
         private String shard;
 
         @Option(names = {"--baseline", "--floor"}, paramLabel = "HOST:PORT", required = true,
@@ -137,25 +138,25 @@ final class BenchProtocolCommand implements Callable<Integer> {
         return value;
     }
 
-    /** The aggregators one by one. */
+    /** Returns the specification of each aggregator in the option. */
     List<String> aggregatorList() {
         return List.of(aggregators.split(NEXT_NAME));
     }
 
-    /** The sizes for latency, checked. */
+    /** Returns the request sizes for latency. Checks that each is from 1 byte to 8 MiB. */
     List<Integer> latencyBytes() {
         List<Integer> checked = new ArrayList<>();
         for (ByteSize size : latencySizes) {
             if (size.bytes() < 1 || size.bytes() > Math.min(LARGEST_REQUEST_BYTES, modelSize.bytes())) {
                 throw new IllegalArgumentException("--latency-sizes " + size.bytes()
-                    + " must be from 1 byte to 8 MiB, and no more than the model");
+                    + " must be from 1 byte to 8 MiB and at most the size of the model");
             }
             checked.add((int) size.bytes());
         }
         return checked;
     }
 
-    /** The sizes for throughput, checked. */
+    /** Returns the request sizes for throughput. Checks that each is a multiple of a logical block up to 8 MiB. */
     List<Integer> requestBytes() {
         List<Integer> checked = new ArrayList<>();
         for (ByteSize size : sizes) {
@@ -163,14 +164,16 @@ final class BenchProtocolCommand implements Callable<Integer> {
             if (bytes < LogicalBlock.BYTES || bytes > LARGEST_REQUEST_BYTES
                 || bytes % LogicalBlock.BYTES != 0 || bytes > modelSize.bytes()) {
                 throw new IllegalArgumentException("--sizes " + bytes
-                    + " must be a multiple of 4096, at most 8 MiB and no more than the model");
+                    + " must be a multiple of 4096 up to 8 MiB and at most the size of the model");
             }
             checked.add((int) bytes);
         }
         return checked;
     }
 
-    /** The memory that pushes come from, checked: no request may straddle two slabs. */
+    /**
+     * Returns the size of the gradient. Checks that the gradient fits into one slab, so that no request crosses a slab boundary.
+     */
     long gradientBytes() {
         if (gradientSize.bytes() > DataMemory.SLAB_BYTES) {
             throw new IllegalArgumentException("--gradient-size " + gradientSize.bytes() + " must be at most 1 GiB");

@@ -12,22 +12,22 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code modeldisk bench sessions}. */
+/** The command {@code modeldisk bench sessions}. */
 @Command(name = "sessions", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
-        "Lets many sessions push and pull on one shard. Shows the throughput of the slowest, the median and the fastest, "
-            + "the refused requests, and the shard's memory from start to end.",
-        "It starts the shard on loopback, in a process of its own."})
+        "Measures one shard while many sessions push to it and pull from it. Shows the throughput of the slowest, the "
+            + "median and the fastest session, the number of refused commands, and the memory of the shard.",
+        "The command starts the shard on loopback, in its own process."})
 final class BenchSessionsCommand implements Callable<Integer> {
     private static final int MOST_SESSIONS = 4096;
 
     @Option(names = "--sessions", paramLabel = "N", defaultValue = "256",
-        description = "The number of sessions; each pushes and pulls in turn.")
+        description = "The number of sessions. Each session pushes and pulls in turn.")
     private int sessions;
 
     @Option(names = "--stopped-readers", paramLabel = "N", defaultValue = "0",
-        description = "The number of further sessions that request 16 MiB of weights and never read them. They must not "
-            + "delay the others.")
+        description = "The number of additional sessions that request 16 MiB of weights and do not read them. These "
+            + "sessions must not delay the others.")
     private int stoppedReaders;
 
     @Option(names = "--size", paramLabel = "BYTES", defaultValue = "256KiB",
@@ -35,7 +35,7 @@ final class BenchSessionsCommand implements Callable<Integer> {
     private ByteSize size;
 
     @Option(names = "--queue-depth", paramLabel = "N", defaultValue = "2",
-        description = "The number of requests in flight of a session.")
+        description = "The maximum number of requests in flight of a session.")
     private int queueDepth;
 
     @Option(names = "--duration", paramLabel = "TIME", defaultValue = "60s",
@@ -59,7 +59,7 @@ final class BenchSessionsCommand implements Callable<Integer> {
         check("--stopped-readers", stoppedReaders, 0, MOST_SESSIONS);
         check("--queue-depth", queueDepth, 1, 1023);
         check("--size", size.bytes(), LogicalBlock.BYTES, Math.min(8 << 20, modelSize.bytes()));
-        check("--size / 4096 remainder", size.bytes() % LogicalBlock.BYTES, 0, 0);
+        check("--size modulo 4096 =", size.bytes() % LogicalBlock.BYTES, 0, 0);
         check("--model-size", modelSize.bytes(), stoppedReaders > 0 ? 8 << 20 : LogicalBlock.BYTES,
             Long.MAX_VALUE);
         DurationRange.check("--duration", duration, Duration.ofSeconds(1), Duration.ofDays(1));

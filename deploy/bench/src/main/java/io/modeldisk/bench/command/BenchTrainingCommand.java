@@ -18,32 +18,36 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code modeldisk bench training}: the learner emulator. */
+/** The command {@code modeldisk bench training}, which emulates learners. */
 @Command(name = "training", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
-        "Measures the duration of an iteration with each exchange scheme. Emulated learners pull and push a model of a known "
-            + "size, and wait for its computation time. It starts the shards on loopback, each in a process of its own.",
-        "Models, with sizes in 10^6 bytes and computation times of Xue et al. 2018, table 1: AlexNet (176.42, 7.61 ms), "
-            + "Inception-v3 (92.90, 68.32), VGGNet-16 (512.32, 30.92), LSTM (35.93, 33.33), GRU (27.92, 30.44), FCN-5 (204.47, "
-            + "4.88); ResNet-50 (102.21) and LeNet-5 (1.72) need --compute-ms."},
+        "Measures the duration of an iteration with each exchange scheme. Emulated learners pull and push a model of a "
+            + "known size, and wait for the computation time of the model. The command starts the shards on loopback, "
+            + "each in its own process.",
+        "The models have the sizes (1 MB is 10^6 bytes) and computation times of Xue et al. 2018, table 1: AlexNet "
+            + "(176.42 MB, 7.61 ms), Inception-v3 (92.90 MB, 68.32 ms), VGGNet-16 (512.32 MB, 30.92 ms), LSTM (35.93 "
+            + "MB, 33.33 ms), GRU (27.92 MB, 30.44 ms), FCN-5 (204.47 MB, 4.88 ms). ResNet-50 (102.21 MB) and LeNet-5 "
+            + "(1.72 MB) need --compute-ms."},
     footer = {"", "Examples:", "  modeldisk bench training --model LSTM --learners 2",
         "  modeldisk bench training --model GRU --compute-ms 10 --link 250MB \\",
         "      --exchange direct,overlap,overlap:after-push"})
 final class BenchTrainingCommand implements Callable<Integer> {
-    @Option(names = "--model", paramLabel = "NAME", defaultValue = "LSTM", description = "One of the models above.")
+    @Option(names = "--model", paramLabel = "NAME", defaultValue = "LSTM",
+        description = "The name of a model that the description of this command lists.")
     private String model;
 
     @Option(names = "--size", paramLabel = "BYTES",
-        description = "The size of the model, instead of that of the named model.")
+        description = "The size of a model that is not in the list. Replaces --model and needs --compute-ms.")
     private ByteSize size;
 
     @Option(names = "--compute-ms", paramLabel = "TIME", converter = Converters.Milliseconds.class,
-        description = "The computation time of an iteration, as 10ms; a number alone is in milliseconds. Default: that of "
-            + "the model.")
+        description = "The computation time of an iteration, such as 10ms. A number without a unit is in milliseconds. "
+            + "Default: the computation time of the model.")
     private Duration computeTime;
 
     @Option(names = "--compute", paramLabel = "sleep|spin", defaultValue = "sleep",
-        description = "sleep: leave the processor to others, as with an accelerator. spin: keep one processor busy.")
+        description = "The emulation of the computation. sleep: leaves the processor idle, as if an accelerator "
+            + "computed. spin: keeps one processor busy.")
     private Computation computation;
 
     @Option(names = "--learners", paramLabel = "N", defaultValue = "2", description = "The number of learners.")
@@ -54,12 +58,12 @@ final class BenchTrainingCommand implements Callable<Integer> {
 
     @Option(names = "--exchange", paramLabel = "SCHEME[:PULL]", split = ",",
         defaultValue = "direct,sync,overlap:after-push,overlap:adaptive,overlap:beside-push",
-        description = "The exchange schemes to measure, in turn.")
+        description = "The exchange schemes, measured one after another.")
     private List<String> exchanges;
 
     @Option(names = "--through", paramLabel = "mount|initiator", defaultValue = "initiator",
-        description = "initiator: the learner computes in the buffers of the exchange, with no copy. mount: it reads and "
-            + "writes the file of a mount, and has memory of its own.")
+        description = "The access to the model. initiator: the learner computes in the buffers of the exchange, "
+            + "without a copy. mount: the learner has its own memory, and reads and writes the file of a mount.")
     private Through through;
 
     @Option(names = "--iterations", paramLabel = "N", defaultValue = "60",
@@ -67,11 +71,11 @@ final class BenchTrainingCommand implements Callable<Integer> {
     private int iterations;
 
     @Option(names = "--warm-up", paramLabel = "N", defaultValue = "20",
-        description = "The number of iterations before them.")
+        description = "The number of iterations before the measured iterations, at least 2.")
     private int warmUp;
 
     @Option(names = "--consistency", paramLabel = "MODE", defaultValue = "asp",
-        description = "The shards' mode: asp, ssp:S or bsp.")
+        description = "The consistency mode of the shards: asp, ssp:S or bsp.")
     private String consistency;
 
     @Option(names = "--aggregator", paramLabel = "NAME[:OPTIONS]", defaultValue = "sgd:lr=0.1",
@@ -79,22 +83,22 @@ final class BenchTrainingCommand implements Callable<Integer> {
     private String aggregator;
 
     @Option(names = "--link", paramLabel = "BYTES",
-        description = "Emulate a full-duplex network link for each learner, with this many bytes a second in each direction, "
-            + "as 125MB.")
+        description = "The throughput of an emulated full-duplex network link for each learner, in bytes per second "
+            + "and direction, such as 125MB. Default: no emulated link.")
     private ByteSize link;
 
     @Mixin
     private ReportOptions.WithPlot output;
 
     @Option(names = "--traces", paramLabel = "DIR",
-        description = "Write the trace of each learner to this directory, for `modeldisk trace timeline`.")
+        description = "The directory for the trace of each learner, which `modeldisk trace timeline` reads.")
     private Path traces;
 
-    /** How learners get at the model. */
+    /** The way in which learners access the model. */
     enum Through {
-        /** By the file of a mount. */
+        /** Learners read and write the file of a mount. */
         MOUNT,
-        /** By the initiator. */
+        /** Learners call the initiator directly. */
         INITIATOR
     }
 
@@ -110,9 +114,9 @@ final class BenchTrainingCommand implements Callable<Integer> {
     private TrainingPlan plan() {
         KnownModel known = size == null ? KnownModel.named(model) : null;
         if (computeTime == null && (known == null || known.computeMs().isEmpty())) {
-            throw new IllegalArgumentException("--compute-ms is needed: how long " + (known == null
-                ? "a model of a size of your own"
-                : known.name()) + " computes is not known");
+            throw new IllegalArgumentException("--compute-ms is missing: the computation time of " + (known == null
+                ? "a model given by --size"
+                : known.name()) + " is unknown");
         }
         return new TrainingPlan(known == null ? "custom" : known.name(),
             known == null ? size.bytes() : known.bytes(),
@@ -123,13 +127,13 @@ final class BenchTrainingCommand implements Callable<Integer> {
     }
 
     private static String title(TrainingPlan plan) {
-        return "%s, %.2f MB, computes %.2f ms".formatted(plan.model(), plan.modelBytes() / 1e6, plan.computeMs());
+        return "%s, %.2f MB, %.2f ms of computation".formatted(plan.model(), plan.modelBytes() / 1e6, plan.computeMs());
     }
 
     private String setting(TrainingPlan plan) {
         return "%s, %s, %s, %s, through the %s%s".formatted(Plural.counted(learners, "learner"),
             Plural.counted(shards, "shard"), consistency, plan.aggregator(),
             plan.throughMount() ? "mount" : "initiator",
-            link == null ? "" : ", links of %.0f MB/s each way".formatted(plan.linkBytesPerSecond() / 1e6));
+            link == null ? "" : ", links of %.0f MB/s in each direction".formatted(plan.linkBytesPerSecond() / 1e6));
     }
 }

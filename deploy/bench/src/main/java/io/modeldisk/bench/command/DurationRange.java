@@ -3,11 +3,11 @@ package io.modeldisk.bench.command;
 import io.modeldisk.platform.units.DurationText;
 import java.time.Duration;
 
-/** Checks durations that options give. */
+/** Checks the durations in options. */
 final class DurationRange {
     private DurationRange() {}
 
-    /** Refuses a duration outside a range, and names the option. */
+    /** Throws an {@code IllegalArgumentException} that names the option if its duration is out of range. */
     static void check(String option, Duration value, Duration least, Duration most) {
         if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
             throw new IllegalArgumentException(

@@ -4,7 +4,7 @@ package io.modeldisk.bench.command;
 final class Progress {
     private Progress() {}
 
-    /** Replaces the line; an empty step removes it. Does nothing without a terminal. */
+    /** Replaces the line with a step. An empty step clears the line. Without a terminal, nothing is printed. */
     static void show(String step) {
         if (System.console() != null && System.console().isTerminal()) {
             System.err.print("\r\033[K" + step);

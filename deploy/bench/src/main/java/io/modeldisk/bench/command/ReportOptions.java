@@ -7,15 +7,15 @@ import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine.Option;
 
-/** The forms of a benchmark's report: text on the terminal, and files. */
+/** The options for the output of a benchmark: text on the terminal, and files. */
 class ReportOptions {
-    @Option(names = "--json", paramLabel = "FILE", description = "Write all figures to this file.")
+    @Option(names = "--json", paramLabel = "FILE", description = "The JSON file for all figures.")
     private Path json;
 
-    /** The same with charts. */
+    /** The options for the output of a benchmark that has charts. */
     static final class WithPlot extends ReportOptions {
         @Option(names = "--plot", paramLabel = "FILE", split = ",",
-            description = "Draw charts into these files; each FILE ends in .svg or .png.")
+            description = "The files for the charts. The name of each FILE ends in .svg or .png.")
         private List<Path> plots = List.of();
 
         @Override
@@ -35,7 +35,7 @@ class ReportOptions {
     /** Checks the names of the files before the benchmark starts. */
     void check() {}
 
-    /** Prints the report and writes the files. */
+    /** Prints the report and writes the files that the options name. */
     void write(Report report) throws IOException {
         Progress.show("");
         System.out.print(report.text());

@@ -16,7 +16,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code modeldisk trace}: what mounts and learners have noted. */
+/** The command {@code modeldisk trace}, which draws the records of mounts and learners. */
 @Command(name = "trace", mixinStandardHelpOptions = true,
     description = "Draws the traces of mounts and the reports of learners.")
 public final class TraceCommand implements Runnable, Subcommand {
@@ -25,25 +25,26 @@ public final class TraceCommand implements Runnable, Subcommand {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "what is to be shown? trace timeline or trace accuracy");
+        throw new ParameterException(spec.commandLine(), "the name of a drawing is missing; add timeline or accuracy");
     }
 
     @Command(name = "timeline", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
         description = {
-            "Draws when each learner computed, pushed, slept, pulled and waited, as NAME.svg and NAME.png, and merges the "
-                + "traces into NAME.json, for Perfetto (ui.perfetto.dev) and chrome://tracing.",
-            "A trace is DIR/trace.json of a mount, or the file of `mount --trace FILE`. The clocks of several machines are "
-                + "assumed to agree."},
+            "Draws the phases of each learner over time (compute, stall, push, bubble, pull), as NAME.svg and "
+                + "NAME.png. Merges the traces into NAME.json, which Perfetto (ui.perfetto.dev) and chrome://tracing "
+                + "can read.",
+            "A trace is DIR/trace.json of a mount, or the file of `mount --trace FILE`. If the traces are from several "
+                + "machines, the clocks of these machines must be synchronized."},
         footer = {"", "Example:", "  modeldisk trace timeline /mnt/learner-1/trace.json /mnt/learner-2/trace.json"})
     int timeline(
         @Parameters(paramLabel = "TRACE", arity = "1..*", description = "The trace of one learner.") List<Path> traces,
         @Option(names = "--out", paramLabel = "NAME", defaultValue = "timeline",
-            description = "The files to draw to, without an extension.") Path out,
+            description = "The name of the written files, without the extension.") Path out,
         @Option(names = "--iterations", paramLabel = "N", defaultValue = "6",
-            description = "The number of iterations to draw; NAME.json has all.") int iterations,
+            description = "The number of iterations to draw. NAME.json contains all iterations.") int iterations,
         @Option(names = "--from", paramLabel = "ITERATION",
-            description = "The first iteration to draw, counted by the first learner. Default: the last ones are drawn. "
-                + "") Long from)
+            description = "The number of the first iteration to draw, as in the first trace. Default: the last "
+                + "iterations are drawn.") Long from)
         throws IOException {
         Timeline timeline = Timeline.read(traces);
         if (iterations < 1) {
@@ -62,13 +63,14 @@ public final class TraceCommand implements Runnable, Subcommand {
 
     @Command(name = "accuracy", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
         description = {"Draws the accuracy of learners over time, as NAME.svg and NAME.png.",
-            "A report has lines of JSON, each an object with the numbers seconds (since the start) and accuracy (0 to 1)."},
+            "A report consists of lines of JSON. Each line is an object with the numbers seconds (since the start) and "
+                + "accuracy (0 to 1)."},
         footer = {"", "Example:", "  modeldisk trace accuracy learner-1.jsonl learner-2.jsonl"})
     int accuracy(
         @Parameters(paramLabel = "REPORT", arity = "1..*",
             description = "The report of one learner.") List<Path> reports,
         @Option(names = "--out", paramLabel = "NAME", defaultValue = "accuracy",
-            description = "The files to draw to, without an extension.") Path out)
+            description = "The name of the written files, without the extension.") Path out)
         throws IOException {
         LearningCurve curve = LearningCurve.read(reports);
         curve.write(beside(out, ".svg"));

@@ -17,13 +17,13 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code modeldisk tune}. */
+/** The command {@code modeldisk tune}. */
 @Command(name = "tune", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
-        "Measures the best sizes for this machine and each of its datamovers, and writes them to a file that `serve` and "
-            + "`mount` read: the largest write that travels with its command, the largest request of neighbouring blocks, and "
-            + "the number of requests in flight.",
-        "It starts a shard in a process of its own. A built-in size is changed only for a gain of 5 %%."},
+        "Finds the best transfer sizes for each datamover of this machine, and writes them to a file that `serve` and "
+            + "`mount` read. The sizes are the largest write whose data is sent with the command, the largest request "
+            + "for adjacent blocks, and the number of requests in flight.",
+        "The command starts a shard in its own process. It replaces a built-in size only for a gain of at least 5 %%."},
     footer = {"", "Example:", "  modeldisk tune && \\",
         "      modeldisk mount modeldisk://127.0.0.1:3260/digits /mnt/digits"})
 public final class TuneCommand implements Callable<Integer>, Subcommand {
@@ -32,7 +32,7 @@ public final class TuneCommand implements Callable<Integer>, Subcommand {
     private static final int MOST_ROUNDS = 1000;
 
     @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp,shm,iser",
-        description = "One or more of tcp, shm and iser. Those that this machine lacks are left out, with a message.")
+        description = "One or more of tcp, shm and iser. A message names those that this machine lacks.")
     private List<String> datamovers;
 
     @Option(names = "--out", paramLabel = "FILE",
@@ -40,7 +40,7 @@ public final class TuneCommand implements Callable<Integer>, Subcommand {
     private Path out;
 
     @Option(names = "--rounds", paramLabel = "N", defaultValue = "7",
-        description = "The number of measurements of each size, in turn with the others.")
+        description = "The number of measurements of each size. All sizes are measured in turn.")
     private int rounds;
 
     @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "64MiB",
@@ -60,7 +60,7 @@ public final class TuneCommand implements Callable<Integer>, Subcommand {
         Ways ways = Ways.of(datamovers.stream().distinct().map(Route.Preference::named).toList());
         ways.notes("tuned").forEach(System.out::println);
         if (ways.present().isEmpty()) {
-            throw new IOException("there is nothing to tune");
+            throw new IOException("this machine has none of the datamovers in --datamover");
         }
         Map<String, TransferSizes> found = new TreeMap<>();
         try (BenchShard shard = BenchShard.start(System.getProperty("modeldisk.command"), "null", modelSize.bytes(),
@@ -74,7 +74,7 @@ public final class TuneCommand implements Callable<Integer>, Subcommand {
         }
         Path file = out == null ? Tuning.defaultFile() : out;
         new Tuning("of " + file, found).write(file);
-        System.out.println("kept in " + file);
+        System.out.println("the sizes are kept in " + file);
         return 0;
     }
 }

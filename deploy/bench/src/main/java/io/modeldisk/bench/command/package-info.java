@@ -1,2 +1,2 @@
-/** The subcommands of this module: bench, trace and tune. */
+/** The commands {@code bench}, {@code trace} and {@code tune}. */
 package io.modeldisk.bench.command;

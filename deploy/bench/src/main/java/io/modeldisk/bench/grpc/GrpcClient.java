@@ -22,10 +22,10 @@ import org.HdrHistogram.Histogram;
 
 /**
  * A learner that pushes to and pulls from a {@link GrpcServer} over its own connection. Pulled weights are copied to the memory
- * of the learner, since gRPC cannot receive them there.
+ * of the learner, since gRPC cannot receive data directly into that memory.
  */
 public final class GrpcClient implements Requester {
-    /** Its name in reports. */
+    /** The name of gRPC in reports. */
     public static final String NAME = "gRPC";
 
     private static final long TIMEOUT_SECONDS = 60;
@@ -39,7 +39,7 @@ public final class GrpcClient implements Requester {
     private final MethodDescriptor<Range, Integer> pull;
 
     /**
-     * Connects at its first use.
+     * Creates a client, which connects at its first request.
      *
      * @param modelBytes the size of the server's weights
      * @param bufferBytes the size of the largest request
@@ -69,7 +69,7 @@ public final class GrpcClient implements Requester {
                 : call(pull, new Range(offset, requestBytes));
             nanoseconds.recordValue(System.nanoTime() - begun);
             if (moved != requestBytes) {
-                throw new IOException("gRPC has moved " + moved + " bytes of " + requestBytes);
+                throw new IOException("gRPC moved " + moved + " of " + requestBytes + " bytes");
             }
         }
         if (direction.pulls()) {
@@ -78,9 +78,9 @@ public final class GrpcClient implements Requester {
     }
 
     /**
-     * Sends a control message to a node of a mesh and waits for the answer.
+     * Sends a control message to a node of a mesh. Returns the response of the node.
      *
-     * @throws IOException with the message of the node if it fails
+     * @throws IOException if the node fails; the message is that of the node
      */
     public String ask(String name, String question) throws IOException {
         return call(Methods.node(name), question);
@@ -92,13 +92,14 @@ public final class GrpcClient implements Requester {
                 .get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
+            throw new IOException("the wait for a gRPC response was interrupted", e);
         } catch (ExecutionException e) {
             Status status = Status.fromThrowable(e);
-            throw new IOException("gRPC, " + channel.authority() + ": "
+            throw new IOException("a gRPC call to " + channel.authority() + " failed: "
                 + (status.getDescription() == null ? status.getCode() : status.getDescription()), e);
         } catch (TimeoutException e) {
-            throw new IOException("gRPC, " + channel.authority() + ": no answer for " + TIMEOUT_SECONDS + " s", e);
+            throw new IOException("the gRPC server " + channel.authority() + " sent no response within "
+                + TIMEOUT_SECONDS + " s", e);
         }
     }
 
@@ -106,7 +107,7 @@ public final class GrpcClient implements Requester {
     public void close() {
         channel.shutdownNow();
         try {
-            // Until then an answer may still be copied to the memory.
+            // Until the channel has terminated, gRPC may still copy a response to the memory.
             if (channel.awaitTermination(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
                 weights.close();
             }

@@ -17,11 +17,11 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A plain parameter server with gRPC: a pull returns a range of the weights; a push is dropped, as by the aggregator {@code
- * null}. Handlers run on the threads of gRPC, which copies the weights once.
+ * A plain parameter server over gRPC. A pull returns a range of the weights. A push is dropped, as by the aggregator
+ * {@code null}. gRPC calls the methods on its own threads and copies the weights once.
  */
 public final class GrpcServer implements AutoCloseable {
-    /** The largest size of the weights, which are on the heap. */
+    /** The maximum size of the weights, which are on the heap. */
     public static final long MAX_MODEL_BYTES = 256 << 20;
 
     private static final long END_SECONDS = 5;
@@ -32,33 +32,33 @@ public final class GrpcServer implements AutoCloseable {
         this.server = server;
     }
 
-    /** Answers control messages; may block. */
+    /** A handler of control messages, which may block. */
     @FunctionalInterface
     public interface Handler {
         /**
-         * Answers a message.
+         * Handles a control message. Returns the response.
          *
-         * @throws IOException with a message for the caller
+         * @throws IOException if the handler fails; its message is sent to the client
          */
         String answer(String question) throws IOException;
     }
 
     /**
-     * Serves the weights of {@link Pattern}.
+     * Starts a server with the weights of {@link Pattern}.
      *
-     * @param modelBytes a multiple of 4096, at most {@link #MAX_MODEL_BYTES}
-     * @throws IOException if it cannot listen on the address
+     * @param modelBytes the size of the weights, a multiple of 4096, at most {@link #MAX_MODEL_BYTES}
+     * @throws IOException if the server cannot listen on the address
      */
     public static GrpcServer open(InetSocketAddress listen, long modelBytes) throws IOException {
         return open(listen, modelBytes, Map.of());
     }
 
-    /** The same with handlers of control messages, by name. */
+    /** Starts a server with the weights of {@link Pattern} and with handlers of control messages, by the name of the message. */
     public static GrpcServer open(InetSocketAddress listen, long modelBytes, Map<String, Handler> handlers)
         throws IOException {
         if (modelBytes < LogicalBlock.BYTES || modelBytes > MAX_MODEL_BYTES) {
-            throw new IllegalArgumentException("a model of " + modelBytes + " bytes must be from 4096 to "
-                + MAX_MODEL_BYTES + " where gRPC is to serve it too");
+            throw new IllegalArgumentException("a model size of " + modelBytes + " bytes must be from 4096 to "
+                + MAX_MODEL_BYTES + " for a gRPC server");
         }
         NettyServerBuilder builder = NettyServerBuilder.forAddress(listen).directExecutor()
             .maxInboundMessageSize(Methods.MAX_MESSAGE_BYTES).addService(shard(weights((int) modelBytes)));
@@ -68,8 +68,8 @@ public final class GrpcServer implements AutoCloseable {
         try {
             return new GrpcServer(builder.build().start());
         } catch (IOException e) {
-            throw new IOException(
-                "cannot listen on " + listen.getHostString() + ":" + listen.getPort() + ": " + e.getMessage(), e);
+            throw new IOException("the gRPC server cannot listen on " + listen.getHostString() + ":" + listen.getPort()
+                + ": " + e.getMessage(), e);
         }
     }
 
@@ -83,7 +83,7 @@ public final class GrpcServer implements AutoCloseable {
     }
 
     private static ServerServiceDefinition shard(byte[] weights) {
-        // The gradient could be read here, but the aggregator null does not.
+        // The benchmark compares gRPC with the aggregator null, so the gradient is not read.
         MethodDescriptor<Integer, Integer> push = Methods.push(Payload.receiving(_ -> {}));
         MethodDescriptor<Range, Payload> pull = Methods.pull(Payload.SENDING);
         return ServerServiceDefinition.builder(Methods.SERVICE)
@@ -94,7 +94,7 @@ public final class GrpcServer implements AutoCloseable {
 
     private static void answer(byte[] weights, Range range, StreamObserver<Payload> answer) {
         if (range.length() < 1 || range.offset() < 0 || range.offset() > weights.length - range.length()) {
-            answer.onError(Status.OUT_OF_RANGE.withDescription(range + " of a model of " + weights.length + " bytes")
+            answer.onError(Status.OUT_OF_RANGE.withDescription(range + " is outside a model of size " + weights.length)
                 .asRuntimeException());
             return;
         }
@@ -110,7 +110,7 @@ public final class GrpcServer implements AutoCloseable {
         ServerServiceDefinition.Builder service = ServerServiceDefinition.builder(Methods.NODE_SERVICE);
         handlers.forEach((name, handler) -> service.addMethod(Methods.node(name),
             ServerCalls.asyncUnaryCall((String question, StreamObserver<String> answer) ->
-            // On its own thread, so that the others serve the measured requests.
+            // A handler has its own thread, so that the threads of gRPC can serve the measured requests.
             Thread.ofPlatform().daemon().name("bench-node").start(() -> run(handler, question, answer)))));
         return service.build();
     }
@@ -123,12 +123,12 @@ public final class GrpcServer implements AutoCloseable {
         }
     }
 
-    /** The address that it listens on. */
+    /** The address that the server listens on. */
     public InetSocketAddress localAddress() {
         return (InetSocketAddress) server.getListenSockets().getFirst();
     }
 
-    /** Serves until it is closed or this thread is interrupted. */
+    /** Serves until the server is closed or the calling thread is interrupted. */
     public void run() {
         try {
             server.awaitTermination();

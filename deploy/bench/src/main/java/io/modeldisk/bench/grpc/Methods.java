@@ -9,11 +9,11 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
-/** The methods of the service. All are unary. */
+/** The methods of the gRPC services. All methods are unary. */
 final class Methods {
     static final String SERVICE = "modeldisk.bench.Shard";
     static final String NODE_SERVICE = "modeldisk.bench.Node";
-    /** 8 MiB and the overhead of a message. */
+    /** The maximum size of a message. The largest request has 8 MiB of data. */
     static final int MAX_MESSAGE_BYTES = 16 << 20;
 
     private static final Marshaller<String> TEXT = new Marshaller<>() {
@@ -32,7 +32,7 @@ final class Methods {
         }
     };
 
-    /** The answer to a push: the number of received bytes. */
+    /** Encodes the response to a push, which is the number of received bytes. */
     private static final Marshaller<Integer> COUNT = new Marshaller<>() {
         @Override
         public InputStream stream(Integer value) {
@@ -47,17 +47,17 @@ final class Methods {
 
     private Methods() {}
 
-    /** Sends a gradient, returns its length. */
+    /** Returns the method that sends a gradient and receives the length of that gradient. */
     static <T> MethodDescriptor<T, Integer> push(Marshaller<T> gradient) {
         return method(SERVICE, "Push", gradient, COUNT);
     }
 
-    /** Sends a range, returns its weights. */
+    /** Returns the method that sends a range and receives the weights of that range. */
     static <T> MethodDescriptor<Range, T> pull(Marshaller<T> weights) {
         return method(SERVICE, "Pull", Range.MARSHALLER, weights);
     }
 
-    /** Sends a control message to a node of a mesh, returns its answer. */
+    /** Returns the method that sends a control message to a node of a mesh and receives a response. */
     static MethodDescriptor<String, String> node(String name) {
         return method(NODE_SERVICE, name, TEXT, TEXT);
     }

@@ -12,15 +12,15 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 
 /**
- * Bytes as a message without an encoding. gRPC copies them once into its frames, which is its minimum; received bytes are read in
- * the buffers of gRPC.
+ * A message that consists of bytes without an encoding. To send a message, gRPC copies the bytes once into its frames, which is
+ * unavoidable. Received bytes are read directly from the buffers of gRPC.
  *
- * @param bytes the memory, which must not change until the message is sent
+ * @param bytes the memory of the message, which must not change until the message is sent
  * @param offset the start of the message
- * @param length its length
+ * @param length the length of the message
  */
 record Payload(byte[] bytes, int offset, int length) {
-    /** Consumes the rest of a buffer with a part of a message. */
+    /** Consumes the remaining bytes of a buffer, which are a part of a message. */
     @FunctionalInterface
     interface Sink {
         void take(ByteBuffer piece);
@@ -28,7 +28,7 @@ record Payload(byte[] bytes, int offset, int length) {
 
     private static final int CHUNK_BYTES = 64 << 10;
 
-    /** Sends payloads; receives nothing. */
+    /** Encodes payloads that are sent. Cannot decode a payload. */
     static final Marshaller<Payload> SENDING = new Marshaller<>() {
         @Override
         public InputStream stream(Payload value) {
@@ -37,16 +37,16 @@ record Payload(byte[] bytes, int offset, int length) {
 
         @Override
         public Payload parse(InputStream stream) {
-            throw new IllegalStateException("this side sends payloads, and takes none");
+            throw new IllegalStateException("this marshaller sends payloads and cannot receive one");
         }
     };
 
-    /** Receives payloads into a sink and returns their lengths. */
+    /** Returns a marshaller that passes received payloads to a sink and decodes each as its length. */
     static Marshaller<Integer> receiving(Sink sink) {
         return new Marshaller<>() {
             @Override
             public InputStream stream(Integer value) {
-                throw new IllegalStateException("this side takes payloads, and sends none");
+                throw new IllegalStateException("this marshaller receives payloads and cannot send one");
             }
 
             @Override
@@ -73,7 +73,7 @@ record Payload(byte[] bytes, int offset, int length) {
             int length = piece.remaining();
             sink.take(piece);
             if (stream.skip(length) != length) {
-                throw new EOFException("a message ends within a piece of it");
+                throw new EOFException("a gRPC message ended within one of its buffers");
             }
             total += length;
         }

@@ -9,9 +9,9 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 
 /**
- * The request of a pull: 12 bytes.
+ * The request of a pull, encoded in 12 bytes.
  *
- * @param offset the position in the weights
+ * @param offset the offset of the range in the weights
  * @param length the number of bytes
  */
 record Range(long offset, int length) {

@@ -1,4 +1,2 @@
-/**
- * The gRPC baseline of {@code bench micro}: a plain service that moves the same payloads. No other package uses gRPC.
- */
+/** The gRPC baseline of {@code bench micro}: a plain service that moves the same data. No other package uses the gRPC library. */
 package io.modeldisk.bench.grpc;

@@ -2,13 +2,13 @@ package io.modeldisk.bench.load;
 
 import java.util.Locale;
 
-/** The direction of data, seen from the learner. */
+/** The direction in which data is moved, seen from the learner. */
 public enum Direction {
-    /** Gradients to the shard. */
+    /** The learner sends gradients to the shard. */
     PUSH,
-    /** Weights from the shard. */
+    /** The learner receives weights from the shard. */
     PULL,
-    /** Both at the same time over one connection, as many requests of each. */
+    /** The learner pushes and pulls at the same time over one connection, with the same number of requests. */
     BOTH;
 
     /** Whether gradients are sent. */

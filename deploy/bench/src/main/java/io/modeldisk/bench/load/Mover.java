@@ -8,7 +8,7 @@ public interface Mover {
     /**
      * Moves a load.
      *
-     * @return the nanoseconds from the first request until its receiver confirms the data of the last one
+     * @return the nanoseconds from the start of the first request until the receiver has confirmed the data of the last request
      * @throws IOException if a request fails, or its data is incomplete
      */
     long move(Load load) throws IOException;

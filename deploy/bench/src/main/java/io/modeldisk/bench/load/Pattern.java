@@ -6,13 +6,19 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** The initial weights of a benchmark's model: each weight is the number of its logical block, so that a wrong address shows. */
+/**
+ * The initial weights of a benchmark's model. Each weight is the number of its logical block, so that a wrong address is
+ * detected.
+ */
 public final class Pattern {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
 
     private Pattern() {}
 
-    /** Writes the weights at {@code modelOffset}; both offsets and the length are multiples of 4096. */
+    /**
+     * Writes the weights of a model range, which starts at {@code modelOffset}, to memory. Both offsets and the length are
+     * multiples of 4096.
+     */
     public static void fill(DataMemory memory, long memoryOffset, long modelOffset, long lengthBytes) {
         for (long at = 0; at < lengthBytes; at += LogicalBlock.BYTES) {
             MemorySegment block = memory.segment(memoryOffset + at, LogicalBlock.BYTES);
@@ -24,9 +30,9 @@ public final class Pattern {
     }
 
     /**
-     * Checks the first and the last weight of each logical block.
+     * Checks the first and the last weight of each logical block in a range of the model.
      *
-     * @throws IOException if a weight is wrong; the message names it
+     * @throws IOException if a weight is wrong; the message contains the weight and its offset
      */
     public static void check(DataMemory memory, long memoryOffset, long modelOffset, long lengthBytes)
         throws IOException {
@@ -43,8 +49,8 @@ public final class Pattern {
 
     private static void check(float found, float right, long modelOffset) throws IOException {
         if (found != right) {
-            throw new IOException("weights pulled from offset " + modelOffset + " are " + found
-                + ", expected " + right);
+            throw new IOException("the weights pulled from offset " + modelOffset + " are " + found
+                + ", but must be " + right);
         }
     }
 }

@@ -1,15 +1,18 @@
 package io.modeldisk.bench.load;
 
-/** The offsets of requests of one size through a model, again and again. Not thread-safe. */
+/**
+ * An endless sequence of the offsets of requests of one size in a model. The offsets ascend, and start again at 0 after the end
+ * of the model. Not thread-safe.
+ */
 public final class Walk {
     private final long endBytes;
     private final int requestBytes;
     private long next;
 
     /**
-     * Starts at the beginning or in the middle of the model.
+     * Creates a sequence that starts at the beginning or in the middle of the model.
      *
-     * @param modelBytes at least one request
+     * @param modelBytes the size of the model, at least that of one request
      */
     public Walk(long modelBytes, int requestBytes, boolean fromTheMiddle) {
         this.endBytes = modelBytes - modelBytes % requestBytes;
@@ -17,7 +20,7 @@ public final class Walk {
         this.next = fromTheMiddle ? endBytes / requestBytes / 2 * requestBytes : 0;
     }
 
-    /** The offset of the next request. */
+    /** Returns the offset of the next request. */
     public long next() {
         long at = next;
         next = at + requestBytes == endBytes ? 0 : at + requestBytes;

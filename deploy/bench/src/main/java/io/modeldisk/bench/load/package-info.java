@@ -1,2 +1,2 @@
-/** The loads of benchmarks, the same for the protocol and for its baseline. Measures nothing. */
+/** The loads of benchmarks, which are the same for the protocol and for its baseline. This package contains no measurement. */
 package io.modeldisk.bench.load;

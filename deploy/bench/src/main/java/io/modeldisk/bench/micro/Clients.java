@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** Requesters, or groups of them, that are closed together. Not thread-safe. */
+/** A group of requesters and of further groups, which are closed together. Not thread-safe. */
 final class Clients implements AutoCloseable {
     private final List<Requester> requesters = new ArrayList<>();
     private final List<Clients> groups = new ArrayList<>();
@@ -27,7 +27,7 @@ final class Clients implements AutoCloseable {
     @Override
     public void close() {
         groups.forEach(Clients::close);
-        // All at the same time, since each may wait for its answer.
+        // All requesters are closed in parallel, since closing a requester may wait for a response.
         List<Thread> closing = requesters.stream().map(requester -> Thread.startVirtualThread(requester::close))
             .toList();
         try {

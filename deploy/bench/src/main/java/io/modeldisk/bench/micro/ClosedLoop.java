@@ -10,7 +10,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** Clients that run at the same time; each sends one request after another on its own thread. */
+/** Runs clients at the same time. Each client sends one request after another on its own thread. */
 final class ClosedLoop {
     private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(2);
     private static final int DIGITS = 3;
@@ -18,7 +18,7 @@ final class ClosedLoop {
 
     private ClosedLoop() {}
 
-    /** Lets each client send this many requests. */
+    /** Runs all clients until each has completed {@code requestsEach} requests. Returns their combined outcome. */
     static Outcome run(List<? extends Requester> clients, Direction direction, int requestBytes, long requestsEach)
         throws IOException {
         List<FutureTask<Histogram>> tasks = new ArrayList<>();
@@ -39,13 +39,13 @@ final class ClosedLoop {
             all.getValueAtPercentile(99) / MICRO);
     }
 
-    /** Returns the result of a task, or throws its failure. */
+    /** Waits until a task has completed. Returns the result of the task, or throws its failure. */
     static <T> T await(FutureTask<T> task) throws IOException {
         try {
             return task.get();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
+            throw new IOException("the wait for a task of the benchmark was interrupted", e);
         } catch (ExecutionException e) {
             throw e.getCause() instanceof IOException trouble ? trouble : new IOException(e.getCause());
         }

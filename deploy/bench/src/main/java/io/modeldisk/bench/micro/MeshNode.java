@@ -26,18 +26,18 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One node of a mesh: serves a shard and a gRPC server, and sends requests to the other nodes when told so over gRPC. Only the
- * measured side is active at a time.
+ * One node of a mesh. A node serves a shard and a gRPC server, and sends requests to the other nodes when a control message over
+ * gRPC asks for them. During a measurement, only the shards or only the gRPC servers receive requests.
  */
 public final class MeshNode implements AutoCloseable {
-    /** Returns the address of its shard. */
+    /** The control message that requests the address of the node's shard. */
     static final String WHERE = "Where";
-    /** Connects it to the other nodes. */
+    /** The control message that connects the node to the other nodes. */
     static final String CONNECT = "Connect";
-    /** Lets it send requests to all other nodes. */
+    /** The control message that makes the node send requests to all other nodes. */
     static final String RUN = "Run";
 
-    /** Closes the connections of Connect. */
+    /** The control message that closes the connections to the other nodes. */
     static final String DISCONNECT = "Disconnect";
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -50,26 +50,26 @@ public final class MeshNode implements AutoCloseable {
     private final Map<String, Clients> clients = new HashMap<>();
 
     /**
-     * Another node.
+     * The addresses of another node.
      *
-     * @param grpc the address of its gRPC server
-     * @param shard the address of its shard
+     * @param grpc the address of the node's gRPC server
+     * @param shard the address of the node's shard
      */
     record Peer(String grpc, String shard) {}
 
     /**
-     * The argument of Connect.
+     * The argument of the control message {@code Connect}.
      *
-     * @param datamovers the datamovers besides gRPC
+     * @param datamovers the names of the datamovers to connect over, in addition to gRPC
      * @param peers the other nodes
      * @param largestRequestBytes the size of the largest request
      */
     record Connect(List<String> datamovers, List<Peer> peers, int largestRequestBytes) {}
 
     /**
-     * The argument of a run.
+     * The argument of the control message {@code Run}.
      *
-     * @param over a datamover, or gRPC
+     * @param over the name of a datamover, or of gRPC
      * @param direction push or pull
      * @param requestBytes the size of a request
      * @param requestsEach the number of requests to each other node
@@ -93,9 +93,9 @@ public final class MeshNode implements AutoCloseable {
     }
 
     /**
-     * Opens a node.
+     * Starts the shard and the gRPC server of a node.
      *
-     * @param listen the address of gRPC; the shard takes another port of the same host
+     * @param listen the address of the gRPC server; the shard uses a free port of the same host
      * @param network the datamovers of the shard
      */
     public static MeshNode open(InetSocketAddress listen, long modelBytes, TargetContext network)
@@ -103,7 +103,7 @@ public final class MeshNode implements AutoCloseable {
         return new MeshNode(listen, modelBytes, network);
     }
 
-    /** Admits only this machine, even if RDMA needs an address other than loopback. */
+    /** Returns a policy that admits only this machine, even if the shard listens on the address of an RDMA device. */
     private static AccessPolicy access(InetSocketAddress listen) {
         return listen.getAddress().isLoopbackAddress()
             ? AccessPolicy.THIS_MACHINE
@@ -116,12 +116,12 @@ public final class MeshNode implements AutoCloseable {
         return ModelAddress.parse("modeldisk://" + portal + "/" + MODEL);
     }
 
-    /** The address of its gRPC server. */
+    /** The address of the node's gRPC server. */
     public InetSocketAddress localAddress() {
         return grpc.localAddress();
     }
 
-    /** Serves until it is closed. */
+    /** Serves until the node is closed. */
     public void run() {
         grpc.run();
     }
@@ -166,7 +166,7 @@ public final class MeshNode implements AutoCloseable {
         try {
             return JSON.readValue(question, type);
         } catch (JsonProcessingException e) {
-            throw new IOException("this is nothing that `modeldisk bench` tells a node: " + e.getOriginalMessage(), e);
+            throw new IOException("the node received a malformed control message: " + e.getOriginalMessage(), e);
         }
     }
 

@@ -11,10 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 
-/** The nodes of a mesh, each in its own process, controlled over gRPC. Not thread-safe. */
+/** The nodes of a mesh. Each node has its own process and is controlled over gRPC. Not thread-safe. */
 final class MeshNodes implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
-    /** Control messages are short. */
+    /** The buffer size of a client that sends only control messages. */
     private static final int NO_PAYLOAD = 1;
 
     private final List<ChildProcess> processes = new ArrayList<>();
@@ -25,7 +25,7 @@ final class MeshNodes implements AutoCloseable {
         this.ways = ways;
     }
 
-    /** Starts the nodes; they are not connected yet. */
+    /** Starts the nodes. {@link #connect} connects them. */
     static MeshNodes start(String modeldisk, int count, Ways ways, long modelBytes) throws IOException {
         MeshNodes nodes = new MeshNodes(ways);
         try {
@@ -43,14 +43,14 @@ final class MeshNodes implements AutoCloseable {
         }
     }
 
-    /** Closes the connections of every node before any node ends. */
+    /** Closes the connections of every node to the others. Must be called before the first node is closed. */
     void disconnect() throws IOException {
         for (GrpcClient control : controls) {
             control.ask(MeshNode.DISCONNECT, "");
         }
     }
 
-    /** Connects every node to every other one over every measured datamover and gRPC. */
+    /** Connects every node to every other node over gRPC and over every measured datamover. */
     void connect(int largestRequestBytes) throws IOException {
         List<MeshNode.Peer> all = new ArrayList<>();
         for (int i = 0; i < processes.size(); i++) {
@@ -65,7 +65,10 @@ final class MeshNodes implements AutoCloseable {
         }
     }
 
-    /** Lets all nodes send requests to all others at the same time; the latency is the mean over the nodes. */
+    /**
+     * Makes all nodes send requests to all other nodes at the same time. Returns their combined outcome, whose latencies are
+     * means over the nodes.
+     */
     Outcome run(String over, Direction direction, int requestBytes, long requestsEach) throws IOException {
         String order = JSON.writeValueAsString(new MeshNode.Order(over, direction, requestBytes, requestsEach));
         List<FutureTask<String>> tasks = controls.stream()

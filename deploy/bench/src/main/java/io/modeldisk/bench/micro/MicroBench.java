@@ -26,7 +26,9 @@ import java.util.function.Consumer;
 import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 
-/** Runs the micro-benchmarks of a plan. Shards, gRPC servers and mesh nodes have their own processes. For one use. */
+/**
+ * Runs the micro-benchmarks of a plan. Shards, gRPC servers and mesh nodes have their own processes. An instance is used once.
+ */
 public final class MicroBench {
     private static final String NO_AGGREGATION = "null";
     private static final int WARM_UP_BYTES = 64 << 10;
@@ -44,10 +46,10 @@ public final class MicroBench {
     private final Turns turns;
 
     /**
-     * Measures by this plan.
+     * Creates a benchmark that measures a plan.
      *
      * @param modeldisk the path of the {@code modeldisk} command that starts the processes
-     * @param progress the listener for progress
+     * @param progress the listener for progress messages
      */
     public MicroBench(String modeldisk, MicroPlan plan, Consumer<String> progress) {
         this.modeldisk = modeldisk;
@@ -60,7 +62,7 @@ public final class MicroBench {
     }
 
     /**
-     * Runs all benchmarks.
+     * Runs all benchmarks of the plan.
      *
      * @throws IOException if a process does not start, a request fails, or data is corrupted
      */
@@ -104,7 +106,10 @@ public final class MicroBench {
         void run(Direction direction, int bytes) throws IOException;
     }
 
-    /** Sends small and large requests in both directions until the code is compiled. */
+    /**
+     * Sends small and large requests in both directions for the warm-up time, so that the code is compiled before the
+     * measurement.
+     */
     private void warmUp(String name, WarmUp run) throws IOException {
         progress.accept("warming up: " + name);
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(plan.warmUpMs());
@@ -156,7 +161,7 @@ public final class MicroBench {
                 opened.add(clients);
                 for (int i = 0; i < count; i++) {
                     Requester client = clients.add(connect(name, shard, server, knowsWeights, bytes, i));
-                    // One after another, since simultaneous logins are not measured here.
+                    // The clients log in one after another with this request, since the duration of logins is not measured.
                     client.pingPong(Direction.PUSH, bytes, 1, new Histogram(1));
                 }
             }

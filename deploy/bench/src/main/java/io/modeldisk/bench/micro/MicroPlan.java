@@ -7,20 +7,20 @@ import java.util.List;
 /**
  * The plan of {@code bench micro}.
  *
- * @param datamovers the datamovers; gRPC is always measured
- * @param latency point to point; may be null
- * @param fanIn one server with many clients; may be null
- * @param mesh fully connected nodes; may be null
- * @param rounds the number of runs of each throughput, in turn
- * @param runMs the approximate duration of a run
- * @param warmUpMs the duration of the runs before the measurement
+ * @param datamovers the measured datamovers; gRPC is always measured too
+ * @param latency the plan for point-to-point latency; null to skip this benchmark
+ * @param fanIn the plan for one server with many clients; null to skip this benchmark
+ * @param mesh the plan for fully connected nodes; null to skip this benchmark
+ * @param rounds the number of measurements of each throughput, in turn
+ * @param runMs the approximate duration of a measurement
+ * @param warmUpMs the duration of the requests before the measurement
  * @param modelBytes the size of a server's weights
  */
 public record MicroPlan(
     List<Route.Preference> datamovers, LatencyPlan latency, FanIn fanIn, Mesh mesh, int rounds, long runMs,
     long warmUpMs, long modelBytes) {
     /**
-     * One server, many clients, each with one request at a time.
+     * The plan for one server and many clients, each with one request at a time.
      *
      * @param clients the numbers of clients
      * @param requestBytes the size of a request
@@ -28,7 +28,7 @@ public record MicroPlan(
     public record FanIn(List<Integer> clients, int requestBytes) {}
 
     /**
-     * Nodes that each serve, and each have one request at a time in flight to every other node.
+     * The plan for nodes that all serve, and that each have one request at a time in flight to every other node.
      *
      * @param nodes the number of nodes
      * @param requestBytes the sizes of requests

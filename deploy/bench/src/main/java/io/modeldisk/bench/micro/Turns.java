@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Measures several sides in turn, so that other load of the machine affects all alike. */
+/** Measures several variants in turn, so that other load on the machine affects all variants equally. */
 final class Turns {
     private static final double MOST_GROWTH = 50;
 
@@ -17,13 +17,13 @@ final class Turns {
         this.runNs = TimeUnit.MILLISECONDS.toNanos(runMs);
     }
 
-    /** Sends this many requests with each client. */
+    /** Runs one variant. Each client of the variant sends {@code requestsEach} requests. */
     @FunctionalInterface
     interface Run {
         Outcome run(long requestsEach) throws IOException;
     }
 
-    /** For each side, in their order, the outcomes of all rounds. */
+    /** Measures all variants. Returns the outcomes of all rounds for each variant, in the order of the argument. */
     List<List<Outcome>> measure(List<Run> runs) throws IOException {
         long[] requests = new long[runs.size()];
         List<List<Outcome>> outcomes = new ArrayList<>();
@@ -33,7 +33,7 @@ final class Turns {
         }
         for (int round = 0; round < rounds; round++) {
             for (int i = 0; i < requests.length; i++) {
-                // The order is reversed in every round.
+                // The first variant differs in every round.
                 int turn = (i + round) % requests.length;
                 outcomes.get(turn).add(runs.get(turn).run(requests[turn]));
             }
@@ -41,7 +41,7 @@ final class Turns {
         return outcomes;
     }
 
-    /** Increases the number of requests until they take about the requested time; returns that number. */
+    /** Increases the number of requests until a run takes about the planned time. Returns the number of requests for a run. */
     private long warmUp(Run run) throws IOException {
         long requests = 1;
         Outcome outcome = run.run(requests);

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Throughput of the protocol and of its baseline, measured in turn. The order is reversed in every turn, so that other load of
- * the machine affects all sides alike.
+ * Measures the throughput of the protocol and of its baselines in turn. The order is reversed after every turn, so that other
+ * load on the machine affects all of them equally.
  */
 final class PairedRuns {
     private static final double SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -27,14 +27,14 @@ final class PairedRuns {
     }
 
     /**
-     * The sides of a comparison.
+     * The movers that are compared.
      *
-     * @param baselineWithSgd may be null
+     * @param baselineWithSgd the baseline that also applies sgd; may be null
      * @param alone the shard's work without a protocol; may be null
      */
     record Sides(Mover baseline, Mover baselineWithSgd, Mover protocol, Mover alone) {}
 
-    /** The runs of one side. */
+    /** The runs of one mover. */
     private final class Runs {
         private final Mover mover;
         private final Load load;
@@ -54,7 +54,7 @@ final class PairedRuns {
         }
     }
 
-    /** Measures one kind of load. */
+    /** Measures one kind of load with every mover. */
     ThroughputResult measure(String aggregator, Load kind, Sides sides) throws IOException {
         List<Runs> turn = new ArrayList<>();
         Runs baselineWithSgd = add(turn, sides.baselineWithSgd(), kind);
@@ -80,7 +80,7 @@ final class PairedRuns {
         return runs;
     }
 
-    /** Increases the load until a run takes about the requested time; returns that load. */
+    /** Increases the number of requests until a run takes about the planned time. Returns the load of a run. */
     private Load warmUp(Mover mover, Load kind) throws IOException {
         Load load = kind.withRequests(kind.queueDepth());
         long ns = mover.move(load);

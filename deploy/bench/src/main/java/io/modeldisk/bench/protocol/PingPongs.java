@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** Latency of several requesters, one request at a time, in turn. */
+/** Measures the latency of several requesters in turn, with one request at a time. */
 public final class PingPongs {
     private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final int DIGITS = 3;
@@ -16,15 +16,15 @@ public final class PingPongs {
 
     private final LatencyPlan plan;
 
-    /** Measures by this plan. */
+    /** Creates a measurement for a plan. */
     public PingPongs(LatencyPlan plan) {
         this.plan = plan;
     }
 
     /**
-     * Measures one size of requests.
+     * Measures one direction and one request size with every requester.
      *
-     * @return the nanoseconds of each requester, in the order of the list
+     * @return the latencies of each requester in nanoseconds, in the order of the list
      */
     public List<Histogram> measure(Direction direction, int requestBytes, List<? extends Requester> requesters)
         throws IOException {
@@ -41,14 +41,14 @@ public final class PingPongs {
         return found;
     }
 
-    /** Returns the number of requests of a turn. */
+    /** Sends requests to warm up and to estimate their duration. Returns the number of requests of a turn. */
     private long warmUp(Requester requester, Direction direction, int requestBytes) throws IOException {
         long limit = TimeUnit.MILLISECONDS.toNanos(plan.runMs());
         long begun = System.nanoTime();
         long requests = 0;
         long nanos = 0;
         Histogram ignored = histogram();
-        // In an emulated machine the clock may stand still for a while.
+        // On an emulated machine, the clock may not advance for a while.
         while (nanos <= 0 || requests < WARM_UP_REQUESTS && nanos < limit) {
             requester.pingPong(direction, requestBytes, FEWEST_REQUESTS, ignored);
             requests += FEWEST_REQUESTS;

@@ -20,7 +20,10 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.HdrHistogram.Histogram;
 
-/** Measures the protocol with a shard, in turn with the baseline. Shard and baseline have their own processes. For one use. */
+/**
+ * Measures the protocol and its baseline in turn. The shard and the baseline's server have their own processes. An instance is
+ * used once.
+ */
 public final class ProtocolBench {
     private static final int WARM_UP_BYTES = 256 << 10;
     private static final int WARM_UP_DEPTH = 8;
@@ -32,16 +35,16 @@ public final class ProtocolBench {
     private ThroughputPlan plan;
     private LatencyPlan latencyPlan;
 
-    /** Measures what the context describes. */
+    /** Creates the benchmark that the context describes. */
     public ProtocolBench(Context context) {
         this.context = context;
     }
 
     /**
-     * Measures throughput with every aggregator, and latency with the first one.
+     * Measures throughput with every aggregator, and latency with the first aggregator.
      *
-     * @param throughput may be null
-     * @param latency may be null
+     * @param throughput the plan for throughput; null to skip this measurement
+     * @param latency the plan for latency; null to skip this measurement
      * @throws IOException if a process does not start, a request fails, or data is corrupted
      */
     public ProtocolReport run(ThroughputPlan throughput, LatencyPlan latency) throws IOException {
@@ -118,7 +121,7 @@ public final class ProtocolBench {
     }
 
     private void measureLatency(BaselineClient baseline, SessionMover protocol) throws IOException {
-        context.progress.accept("latency");
+        context.progress.accept("measuring latency");
         PingPongs pingPongs = new PingPongs(latencyPlan);
         for (Direction direction : List.of(Direction.PUSH, Direction.PULL)) {
             for (int bytes : latencyPlan.requestBytes()) {
@@ -143,15 +146,15 @@ public final class ProtocolBench {
         return most;
     }
 
-    /** The bytes that the shard counts must be those that it acknowledged. */
+    /** Checks that the shard has counted all bytes that the session pushed and pulled. */
     private static void checkArrived(BenchShard shard, long movedBytes, long countedBytes) throws IOException {
         if (shard.isOwn() ? countedBytes != movedBytes : countedBytes < movedBytes) {
-            throw new IOException("pushed and pulled " + movedBytes + " bytes, but the shard counts "
+            throw new IOException("the session pushed and pulled " + movedBytes + " bytes, but the shard counted "
                 + countedBytes);
         }
     }
 
-    /** The configuration of a run. */
+    /** The configuration of the benchmark. */
     public static final class Context {
         private String modeldisk;
         private long modelBytes;
@@ -173,26 +176,26 @@ public final class ProtocolBench {
             return this;
         }
 
-        /** Sets the aggregators; a shard is started for each in turn. */
+        /** Sets the aggregators. A shard is started for each aggregator, one after another. */
         public Context aggregators(List<String> specifications) {
             this.aggregators = List.copyOf(specifications);
             return this;
         }
 
-        /** Sets the datamovers, which are measured one after another; TCP by default. */
+        /** Sets the datamovers, which are measured one after another. The default is TCP. */
         public Context datamovers(List<Route.Preference> wishes) {
             this.datamovers = List.copyOf(wishes);
             return this;
         }
 
-        /** Measures a running shard and baseline; their weights are not checked. */
+        /** Sets a shard and a baseline that are already running. The weights of such a shard are not checked. */
         public Context running(ModelAddress shard, InetSocketAddress baseline) {
             this.runningShard = shard;
             this.runningBaseline = baseline;
             return this;
         }
 
-        /** Sets the listener for progress. */
+        /** Sets the listener for progress messages. */
         public Context progress(Consumer<String> listener) {
             this.progress = listener;
             return this;

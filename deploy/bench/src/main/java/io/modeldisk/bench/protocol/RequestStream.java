@@ -16,7 +16,10 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** Sends the requests of a load and keeps the queue full until all have ended. For one thread and one use. */
+/**
+ * Sends the requests of a load and keeps the queue full until all requests have completed. An instance is used once, by one
+ * thread.
+ */
 final class RequestStream implements IoRequest.Completion {
     static final int TRAIN_LUN = 0;
     private static final int BLOCK = LogicalBlock.BYTES;
@@ -47,7 +50,7 @@ final class RequestStream implements IoRequest.Completion {
         this.load = load;
         this.push = push;
         this.memory = memory;
-        // A request addresses whole logical blocks, even if it needs only a part of one.
+        // A request addresses whole logical blocks, even if the load needs only a part of a block.
         this.stepBytes = (load.requestBytes() + BLOCK - 1) & -BLOCK;
         this.walk = new Walk(facts.bytesOfShard(), stepBytes, load.direction().ways() == 2 && push);
         // The session's queue limits a single stream; two streams share the queue, and each uses half of it.
@@ -57,12 +60,12 @@ final class RequestStream implements IoRequest.Completion {
         Arrays.fill(offsetOfSlot, -1);
     }
 
-    /** The size of a request in whole logical blocks. */
+    /** The size of a request in bytes, rounded up to whole logical blocks. */
     int stepBytes() {
         return stepBytes;
     }
 
-    /** Moves the load. */
+    /** Sends all requests of the load and waits until they have completed. */
     void run() throws IOException {
         for (long i = 0; i < load.requests(); i++) {
             await(alone ? 0 : 1);
@@ -71,7 +74,7 @@ final class RequestStream implements IoRequest.Completion {
         await(alone ? Math.toIntExact(load.requests()) : load.queueDepth());
     }
 
-    /** Sends one request at a time and records its latency. */
+    /** Sends one request at a time and records the latency of each request in nanoseconds. */
     void pingPong(Histogram nanoseconds) throws IOException {
         for (long i = 0; i < load.requests(); i++) {
             long begun = System.nanoTime();
@@ -81,18 +84,18 @@ final class RequestStream implements IoRequest.Completion {
         }
     }
 
-    /** Starts to move the load on another thread; {@link #join} waits for the end. */
+    /** Starts to move the load on another thread. {@link #join} waits until that thread has moved the load. */
     void start() {
         Thread.ofPlatform().daemon().name("bench-push").start(inBackground);
     }
 
-    /** Waits for the end of {@link #start}. */
+    /** Waits until the thread of {@link #start} has moved the load. */
     void join() throws IOException {
         try {
             inBackground.get();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
+            throw new IOException("the wait for the pushes was interrupted", e);
         } catch (ExecutionException e) {
             throw e.getCause() instanceof IOException trouble ? trouble : new IOException(e.getCause());
         }
@@ -120,7 +123,7 @@ final class RequestStream implements IoRequest.Completion {
     @Override
     public void completed(IoRequest request) {
         if (!request.isGood() && failure == null) {
-            failure = (push ? "a push" : "a pull") + " ended: " + request.describeEnd();
+            failure = (push ? "a push" : "a pull") + " failed: " + request.describeEnd();
         }
         room.release();
     }
@@ -135,7 +138,7 @@ final class RequestStream implements IoRequest.Completion {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
+            throw new IOException("the wait for a command was interrupted", e);
         }
         if (failure != null) {
             throw new IOException(failure);
@@ -143,7 +146,7 @@ final class RequestStream implements IoRequest.Completion {
     }
 
     private static IOException overdue() {
-        return new IOException("no command ended within " + TIMEOUT_S + " s");
+        return new IOException("no command completed within " + TIMEOUT_S + " s");
     }
 
     /** Checks the data of the last pull into each slot of the queue. */

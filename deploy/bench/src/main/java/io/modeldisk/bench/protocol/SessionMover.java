@@ -18,8 +18,8 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
- * One session with one shard, on LUN 0. A pull is received into the memory of its slot in the queue. Pushes are sent from buffers
- * of zeros, so that the weights do not change.
+ * A mover that uses one session with LUN 0 of one shard. Each slot of the session's queue has its own memory for pulled weights.
+ * Pushes are sent from buffers of zeros, so that the weights do not change.
  */
 public final class SessionMover implements Mover, Requester {
     private static final String INITIATOR = "iqn.2026-11.io.modeldisk:bench";
@@ -39,9 +39,9 @@ public final class SessionMover implements Mover, Requester {
     private long movedBytes;
 
     /**
-     * A session with the initiator name of this process; see the other constructor.
+     * Creates a mover with the default initiator name. The session logs in at its first use.
      *
-     * @param gradientBytes the memory that pushes are sent from, if that is more than the requests in flight need
+     * @param gradientBytes the size of the memory that pushes are sent from, if larger than {@code bufferBytes}
      */
     public SessionMover(
         InetSocketAddress portal, InitiatorPortal over, ModelFacts facts, long bufferBytes, long gradientBytes,
@@ -51,12 +51,12 @@ public final class SessionMover implements Mover, Requester {
     }
 
     /**
-     * Logs in at its first use.
+     * Creates a mover whose session logs in at its first use.
      *
-     * @param over the way to the shard
-     * @param bufferBytes memory for the requests in flight, each direction
+     * @param over the path to the shard
+     * @param bufferBytes the size of the memory for the requests in flight, in each direction
      * @param knowsWeights whether to check pulled weights against {@link Pattern}
-     * @param name makes the initiator name unique at the shard
+     * @param name a suffix that makes the initiator name unique at the shard
      */
     public SessionMover(
         InetSocketAddress portal, InitiatorPortal over, ModelFacts facts, long bufferBytes, boolean knowsWeights,
@@ -82,7 +82,7 @@ public final class SessionMover implements Mover, Requester {
         return over.needsShareableMemory() ? DataMemory.allocateShareable(bytes) : DataMemory.allocate(bytes);
     }
 
-    /** Returns a session with this queue depth; its login is not measured. */
+    /** Returns a session with the given queue depth. Logs in again if the current session has another depth or is closed. */
     private IscsiSession session(int depth) throws IOException {
         if (session == null || sessionDepth != depth || !session.isOpen()) {
             if (session != null) {
@@ -128,7 +128,7 @@ public final class SessionMover implements Mover, Requester {
         return new RequestStream(used, facts, load, push, push ? gradients : weights);
     }
 
-    /** Checks the received weights, outside the measured time. */
+    /** Checks the pulled weights. Must be called outside the measured time. */
     private void check(RequestStream pull) throws IOException {
         if (pull != null && knowsWeights) {
             pull.checkWeights();

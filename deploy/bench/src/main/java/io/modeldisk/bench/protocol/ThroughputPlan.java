@@ -6,19 +6,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The plan of a measurement of throughput.
+ * The plan of a throughput measurement.
  *
  * @param directions the directions of the data
  * @param requestBytes the sizes of requests
  * @param queueDepths the numbers of requests in flight
- * @param gradientBytes the memory that pushes are sent from in turn; 0 for one buffer for each request in flight
- * @param pairs the number of runs of the baseline and of the protocol, in turn
- * @param runMs the approximate duration of a run
+ * @param gradientBytes the size of the memory that pushes are sent from; 0 for one buffer for each request in flight
+ * @param pairs the number of measurements of the baseline and of the protocol, in turn
+ * @param runMs the approximate duration of a measurement
  */
 public record ThroughputPlan(
     List<Direction> directions, List<Integer> requestBytes, List<Integer> queueDepths, long gradientBytes, int pairs,
     long runMs) {
-    /** A load of one request for each combination. */
+    /** Returns a load of one request for each combination of direction, queue depth and request size. */
     List<Load> loads() {
         List<Load> loads = new ArrayList<>();
         for (Direction direction : directions) {
@@ -31,7 +31,7 @@ public record ThroughputPlan(
         return loads;
     }
 
-    /** The memory for the largest number of requests in flight, each direction. */
+    /** The maximum size of all requests in flight of a load, in bytes. */
     long bufferBytes() {
         long most = 0;
         for (Load load : loads()) {

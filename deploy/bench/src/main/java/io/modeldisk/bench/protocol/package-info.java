@@ -1,2 +1,4 @@
-/** {@code bench protocol}: a learner that pushes and pulls at full speed through the initiator, in turn with the baseline. */
+/**
+ * The benchmark {@code bench protocol}: a learner pushes and pulls at full speed through the initiator, in turn with a baseline.
+ */
 package io.modeldisk.bench.protocol;

@@ -3,12 +3,12 @@ package io.modeldisk.bench.report;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
 /**
- * The result of {@code bench aggregator}: bytes of gradient per second, measured in turn on one core.
+ * The result of {@code bench aggregator}. Throughputs are in bytes of gradient per second on one core.
  *
- * @param name the aggregator
- * @param aggregator the aggregator's throughput
- * @param cLoop sgd as a loop in C
- * @param memcpy a copy of as many bytes
+ * @param name the name of the aggregator
+ * @param aggregator the throughput of the aggregator
+ * @param cLoop the throughput of sgd as a loop in C
+ * @param memcpy the throughput of a copy of the same number of bytes
  */
 public record AggregatorReport(String name, Samples aggregator, Samples cLoop, Samples memcpy) implements Report {
     @Override

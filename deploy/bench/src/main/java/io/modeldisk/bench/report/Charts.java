@@ -16,7 +16,7 @@ import org.knowm.xchart.style.CategoryStyler;
 import org.knowm.xchart.style.Styler;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/** The look of the benchmarks' charts, and their way into a file. */
+/** Creates the charts of benchmarks and writes them to files. */
 final class Charts {
     static final Color GREY = new Color(0x8A8F98);
 
@@ -54,7 +54,7 @@ final class Charts {
         }
     }
 
-    /** An empty chart of stacked bars. */
+    /** Creates an empty chart of stacked bars. */
     static CategoryChart bars(String title, String xAxis, String yAxis) {
         CategoryChart chart = new CategoryChartBuilder().width(2 * WIDTH).height(HEIGHT).title(title)
             .xAxisTitle(xAxis).yAxisTitle(yAxis).build();
@@ -68,12 +68,12 @@ final class Charts {
         return chart;
     }
 
-    /** Adds one part of every bar. */
+    /** Adds a series, which is one part of every bar. */
     static void bar(CategoryChart chart, String name, List<String> x, List<Double> y, int colour) {
         chart.addSeries(name, x, y).setFillColor(ChartLook.colour(colour));
     }
 
-    /** An empty chart of lines. */
+    /** Creates an empty chart of lines. */
     static CategoryChart chart(String title, String xAxis, String yAxis) {
         CategoryChart chart = new CategoryChartBuilder().width(WIDTH).height(HEIGHT).title(title)
             .xAxisTitle(xAxis).yAxisTitle(yAxis).build();
@@ -83,7 +83,7 @@ final class Charts {
         styler.setDefaultSeriesRenderStyle(CategorySeriesRenderStyle.Line);
         styler.setLegendPosition(Styler.LegendPosition.OutsideS);
         styler.setLegendLayout(Styler.LegendLayout.Horizontal);
-        // The ends of the y axis are set below; leave room for its lowest number only.
+        // The plot fills almost the whole chart. The rest is space for the lowest number of the y axis.
         styler.setPlotContentSize(PLOT_CONTENT);
         return chart;
     }
@@ -93,7 +93,7 @@ final class Charts {
         CategoryChart chart, String name, List<String> x, List<Double> y, Color colour, boolean dashed) {
         CategorySeries series = chart.addSeries(name, x, y);
         series.setLineColor(colour);
-        // A marker would hide the dashes in the legend, but a line of one point is visible by its marker only.
+        // A marker would hide the dashes in the legend. But a line of one point is visible only with a marker.
         series.setMarker(dashed && x.size() > 1 ? SeriesMarkers.NONE : SeriesMarkers.CIRCLE);
         series.setMarkerColor(colour);
         series.setLineStyle(ChartLook.stroke(dashed));
@@ -105,7 +105,7 @@ final class Charts {
         chart.getStyler().setYAxisMax(HEADROOM * shown(chart).max().orElseThrow());
     }
 
-    /** Makes the y axis logarithmic; it ends at whole decades, so that both ends have a number. */
+    /** Makes the y axis logarithmic. The axis starts and ends at powers of ten, so that both ends have a number. */
     static void logarithmic(CategoryChart chart) {
         CategoryStyler styler = chart.getStyler();
         styler.setYAxisLogarithmic(true);
@@ -114,7 +114,7 @@ final class Charts {
         styler.setYAxisMax(Math.pow(10, Math.ceil(Math.log10(shown(chart).max().orElseThrow()))));
     }
 
-    /** All values of a chart. */
+    /** Returns all values of a chart. */
     private static DoubleStream shown(CategoryChart chart) {
         return chart.getSeriesMap().values().stream()
             .flatMapToDouble(series -> series.getYData().stream().mapToDouble(Number::doubleValue));

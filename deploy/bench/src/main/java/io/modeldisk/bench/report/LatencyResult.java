@@ -4,12 +4,12 @@ import io.modeldisk.bench.load.Direction;
 import org.HdrHistogram.Histogram;
 
 /**
- * The latency of one request at a time, in nanoseconds. A pull of less than a logical block reads one and keeps a part; such a
- * push moves a whole one.
+ * The latencies of one request at a time, in nanoseconds. Below a logical block, a push moves a whole logical block, and a pull
+ * moves a part of one.
  *
  * @param direction push or pull
  * @param requestBytes the size of a request
- * @param baseline over a socket without protocol
- * @param protocol over the protocol
+ * @param baseline the latencies over a socket without a protocol
+ * @param protocol the latencies over the protocol
  */
 public record LatencyResult(Direction direction, int requestBytes, Histogram baseline, Histogram protocol) {}

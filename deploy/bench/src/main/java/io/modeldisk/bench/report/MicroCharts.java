@@ -11,7 +11,10 @@ import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import org.knowm.xchart.CategoryChart;
 
-/** The charts of {@code bench micro}: a row for each micro-benchmark, push beside pull, a line for each datamover and gRPC. */
+/**
+ * The charts of {@code bench micro}. Each micro-benchmark has a row with a chart for push and a chart for pull. A chart has a
+ * line for each datamover and for gRPC.
+ */
 final class MicroCharts {
     private MicroCharts() {}
 
@@ -21,14 +24,14 @@ final class MicroCharts {
         rows.add(row(report.fanIn(), Rate::direction, (direction, shown) -> {
             String size = ByteSize.exact(shown.getFirst().requestBytes());
             CategoryChart chart = Charts.chart(direction + " of " + size + ", one server", "clients",
-                "thousand requests a second");
+                "thousand requests per second");
             return rates(chart, report, shown, rate -> Integer.toString(rate.parties()),
                 rate -> rate.requestsPerSecond().median() / 1e3);
         }));
         rows.add(row(report.mesh(), Rate::direction, (direction, shown) -> {
             CategoryChart chart = Charts.chart(
                 direction + ", " + shown.getFirst().parties() + " nodes, fully connected",
-                "request size", "GB/s a node");
+                "request size", "GB/s per node");
             return rates(chart, report, shown, rate -> ByteSize.exact(rate.requestBytes()),
                 rate -> Units.gigabytes(rate.bytesPerSecondEach().median()));
         }));

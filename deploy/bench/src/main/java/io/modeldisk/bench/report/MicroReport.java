@@ -11,10 +11,10 @@ import org.knowm.xchart.CategoryChart;
  * The result of {@code bench micro}.
  *
  * @param modelBytes the size of a server's weights
- * @param ways the datamovers that were measured, and gRPC last
- * @param latency point to point: for each size one result per way
- * @param fanIn one server with many clients
- * @param mesh fully connected
+ * @param ways the names of the measured datamovers, and of gRPC last
+ * @param latency the latencies from point to point; for each size one result for each way
+ * @param fanIn the throughput of one server with many clients
+ * @param mesh the throughput of fully connected nodes
  * @param notes the datamovers that were not measured, each with the reason
  */
 public record MicroReport(
@@ -23,28 +23,28 @@ public record MicroReport(
     /**
      * The latency of one request at a time.
      *
-     * @param over a datamover, or gRPC
+     * @param over the name of a datamover, or of gRPC
      * @param direction push or pull
      * @param requestBytes the size of a request
-     * @param nanoseconds of each request
+     * @param nanoseconds the latency of each request
      */
     public record Latency(String over, Direction direction, int requestBytes, Histogram nanoseconds) {}
 
     /**
      * The throughput of all clients or nodes together.
      *
-     * @param over a datamover, or gRPC
+     * @param over the name of a datamover, or of gRPC
      * @param direction push or pull
      * @param parties the number of clients or nodes
      * @param requestBytes the size of a request
-     * @param requestsPerSecond in each round, sum of all parties
-     * @param p50Micros the median latency
-     * @param p99Micros the 99th percentile of the latency
+     * @param requestsPerSecond the requests per second in each round, as the sum of all parties
+     * @param p50Micros the median latency, in microseconds
+     * @param p99Micros the 99th percentile of the latency, in microseconds
      */
     public record Rate(
         String over, Direction direction, int parties, int requestBytes, Samples requestsPerSecond, double p50Micros,
         double p99Micros) {
-        /** Bytes per second of each party, in each round. */
+        /** The bytes per second of each party, in each round. */
         Samples bytesPerSecondEach() {
             double[] values = requestsPerSecond.values();
             for (int i = 0; i < values.length; i++) {

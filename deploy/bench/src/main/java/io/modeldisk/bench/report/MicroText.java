@@ -9,28 +9,31 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 
-/** The tables of {@code bench micro}: a row for each request size or number of clients, a column for each datamover and gRPC. */
+/**
+ * The tables of {@code bench micro}. They have a row for each request size or number of clients, and a column for each datamover
+ * and for gRPC.
+ */
 final class MicroText {
     private static final double MILLI_US = 1e3;
 
     private MicroText() {}
 
-    /** All tables. */
+    /** Returns all tables of a report, followed by its notes. */
     static String of(MicroReport report) {
         StringBuilder text = new StringBuilder();
         if (!report.latency().isEmpty()) {
-            text.append("Point to point: latency of one request at a time, microseconds\n\n").append(latency(report))
+            text.append("Point to point: latency of one request at a time, in microseconds\n\n").append(latency(report))
                 .append(note(report));
         }
         if (!report.fanIn().isEmpty()) {
             text.append(
-                "\nOne server: requests of %s a second, sum of all clients; ratios: median (minimum-maximum)%n%n"
+                "\nOne server: requests of %s per second from all clients; ratios: median (minimum-maximum)%n%n"
                     .formatted(ByteSize.exact(report.fanIn().getFirst().requestBytes())))
                 .append(fanIn(report));
         }
         if (!report.mesh().isEmpty()) {
             text.append(
-                "\nFully connected, %d nodes: GB/s of a node, and the median latency of a request in milliseconds%n%n"
+                "\nFully connected, %d nodes: GB/s per node, and the median latency of a request in milliseconds%n%n"
                     .formatted(report.mesh().getFirst().parties()))
                 .append(mesh(report));
         }
@@ -62,7 +65,7 @@ final class MicroText {
         boolean small = report.latency().stream()
             .anyMatch(latency -> latency.requestBytes() < LogicalBlock.BYTES);
         return small
-            ? "\nbelow 4 KiB: a push moves one logical block, a pull reads one and keeps a part; gRPC moves only these bytes\n"
+            ? "\nbelow 4 KiB: a push moves a logical block, a pull moves a part of one; gRPC moves only the requested bytes\n"
             : "";
     }
 
@@ -77,7 +80,10 @@ final class MicroText {
                 "%.2f".formatted(rate.p50Micros() / MILLI_US)));
     }
 
-    /** A row for each group of one rate per way; its last columns are the ratios to the last way. */
+    /**
+     * Returns a table with a row for each group, which has one rate for each way. The last columns are the ratios to the last
+     * way.
+     */
     private static String rates(
         MicroReport report, List<Rate> all, String of, Function<Rate, String> label, List<String> headings,
         Function<Rate, List<String>> figures) {

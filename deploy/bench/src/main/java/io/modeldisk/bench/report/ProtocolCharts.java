@@ -17,7 +17,9 @@ final class ProtocolCharts {
 
     private ProtocolCharts() {}
 
-    /** A row for each queue depth and a row of latency, with a chart for each direction. */
+    /**
+     * Returns a row of throughput charts for each queue depth and a row of latency charts. A row has a chart for each direction.
+     */
     static List<List<CategoryChart>> of(ProtocolReport report) {
         List<List<CategoryChart>> rows = new ArrayList<>();
         for (int depth : report.throughput().stream().map(ThroughputResult::queueDepth).distinct().toList()) {
@@ -46,8 +48,8 @@ final class ProtocolCharts {
     }
 
     private static CategoryChart throughput(Direction direction, int depth, List<ThroughputResult> results) {
-        String name = direction == Direction.BOTH ? "push and pull at once" : direction.label();
-        CategoryChart chart = Charts.chart("%s, %d request%s deep".formatted(name, depth, depth == 1 ? "" : "s"),
+        String name = direction == Direction.BOTH ? "push and pull at the same time" : direction.label();
+        CategoryChart chart = Charts.chart("%s, %d request%s in flight".formatted(name, depth, depth == 1 ? "" : "s"),
             X_AXIS, "GB/s");
         List<String> aggregators = results.stream().map(ThroughputResult::aggregator).distinct().toList();
         List<ThroughputResult> first = of(aggregators.getFirst(), results);
@@ -83,7 +85,7 @@ final class ProtocolCharts {
         Charts.line(chart, "protocol 50 %", sizes, percentile(results, LatencyResult::protocol, 50),
             ChartLook.colour(0),
             false);
-        // Names of series must differ; the blank at the end is invisible.
+        // The names of series must differ, so this name has a blank at the end.
         Charts.line(chart, "99 % ", sizes, percentile(results, LatencyResult::protocol, 99), ChartLook.colour(0), true);
         Charts.logarithmic(chart);
         return chart;

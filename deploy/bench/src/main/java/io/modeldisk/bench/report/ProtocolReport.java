@@ -9,8 +9,8 @@ import org.knowm.xchart.CategoryChart;
  * The result of {@code bench protocol}.
  *
  * @param modelBytes the size of the shard's model
- * @param throughput may be empty
- * @param latency may be empty
+ * @param throughput the throughput of each load; may be empty
+ * @param latency the latency of each request size; may be empty
  */
 public record ProtocolReport(long modelBytes, List<ThroughputResult> throughput, List<LatencyResult> latency)
     implements

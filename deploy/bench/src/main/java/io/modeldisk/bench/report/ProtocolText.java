@@ -7,11 +7,11 @@ import java.util.List;
 /** The tables of {@code bench protocol}. */
 final class ProtocolText {
     private static final String PART_OF_BLOCK = " *";
-    /** As wide as the mark, so that the figures of all rows are aligned. */
+    /** Blanks as wide as the mark, so that the figures of all rows are aligned. */
     private static final String UNMARKED = "  ";
     private static final String FOOTNOTE = """
 
-        * less than 4 KiB: a push moves one logical block, a pull reads one and keeps a part; the baseline moves only these bytes
+        * less than 4 KiB: a push moves a logical block, a pull moves a part of one; the baseline moves only the requested bytes
         """;
 
     private ProtocolText() {}
@@ -25,7 +25,7 @@ final class ProtocolText {
                 .append(throughput(report.throughput())).append('\n');
         }
         if (!report.latency().isEmpty()) {
-            text.append("Latency of one request at a time, microseconds\n\n").append(latency(report.latency()))
+            text.append("Latency of one request at a time, in microseconds\n\n").append(latency(report.latency()))
                 .append('\n');
         }
         return text.toString();

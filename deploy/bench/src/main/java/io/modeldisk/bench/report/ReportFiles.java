@@ -14,7 +14,7 @@ public final class ReportFiles {
 
     private ReportFiles() {}
 
-    /** Writes all figures, the time and a description of the machine as JSON. */
+    /** Writes all figures, the time and a description of the machine to a JSON file. */
     public static void writeJson(Report report, Path file) throws IOException {
         ObjectNode root = JSON.createObjectNode().put("benchmark", report.benchmark()).put("at",
             Instant.now().toString());
@@ -26,7 +26,7 @@ public final class ReportFiles {
         JSON.writerWithDefaultPrettyPrinter().writeValue(file.toFile(), root);
     }
 
-    /** Draws the charts: as SVG if the file's name ends in .svg, as PNG if it ends in .png. */
+    /** Draws the charts to a file. The format is SVG if the name of the file ends in .svg, and PNG otherwise. */
     public static void writePlot(Report report, Path file) throws IOException {
         Charts.write(report.charts(), file);
     }
@@ -34,7 +34,7 @@ public final class ReportFiles {
     /**
      * Checks the name of a file for {@link #writePlot} before the benchmark starts.
      *
-     * @throws IllegalArgumentException if it does not end in .svg or .png
+     * @throws IllegalArgumentException if the name does not end in .svg or .png
      */
     public static void checkPlot(Path file) {
         String name = file.toString().toLowerCase(Locale.ROOT);
@@ -43,7 +43,7 @@ public final class ReportFiles {
         }
     }
 
-    /** Adds the median, the extremes and every sample. */
+    /** Adds a figure to a JSON object, with its median, minimum, maximum and every sample. */
     static void put(ObjectNode node, String name, Samples samples) {
         ObjectNode figures = node.putObject(name).put("median", samples.median()).put("min", samples.min())
             .put("max", samples.max());
@@ -52,7 +52,7 @@ public final class ReportFiles {
         }
     }
 
-    /** Adds percentiles of latencies in microseconds. */
+    /** Adds the percentiles of latencies in microseconds to a JSON object. */
     static void putMicroseconds(ObjectNode node, String name, Histogram nanoseconds) {
         node.putObject(name).put("requests", nanoseconds.getTotalCount())
             .put("min", Units.microseconds(nanoseconds.getMinValue())).put("p50", Units.microseconds(nanoseconds, 50))

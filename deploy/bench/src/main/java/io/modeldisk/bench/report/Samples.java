@@ -13,7 +13,7 @@ public final class Samples {
         Arrays.sort(sorted);
     }
 
-    /** At least one sample, in the order of measurement. */
+    /** Creates samples from at least one value, in the order of measurement. */
     public static Samples of(double... values) {
         if (values.length == 0) {
             throw new IllegalArgumentException("at least one sample is required");
@@ -21,11 +21,11 @@ public final class Samples {
         return new Samples(values.clone());
     }
 
-    /** Each sample divided by the sample of the same turn. */
+    /** Returns each sample divided by the sample of {@code others} from the same turn. */
     public Samples over(Samples others) {
         if (values.length != others.values.length) {
             throw new IllegalArgumentException(
-                values.length + " samples cannot be divided by " + others.values.length);
+                "the numbers of samples differ: " + values.length + " and " + others.values.length);
         }
         double[] ratios = new double[values.length];
         for (int i = 0; i < ratios.length; i++) {
@@ -34,7 +34,7 @@ public final class Samples {
         return new Samples(ratios);
     }
 
-    /** The median; for an even number the mean of the two middle samples. */
+    /** The median. For an even number of samples, it is the mean of the two middle samples. */
     public double median() {
         int middle = sorted.length / 2;
         return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;

@@ -6,16 +6,16 @@ import java.util.List;
 import java.util.LongSummaryStatistics;
 
 /**
- * The result of {@code bench sessions}: the throughput and latency of each session on one shard, and the shard's memory.
+ * The result of {@code bench sessions}: the throughput and latency of each session on one shard, and the memory of the shard.
  *
  * @param seconds the duration of the run
- * @param movedBytes pushed and pulled by each session
+ * @param movedBytes the number of bytes that each session pushed and pulled
  * @param longestNs the latency of the slowest request of each session
- * @param stoppedReaders the number of further sessions, which request weights and never read them
- * @param busy the number of commands that ended with BUSY
- * @param taskSetFull the number of commands that ended with TASK SET FULL
- * @param failures the messages with which sessions failed, each once
- * @param samples the shard's memory and threads over time; empty if unknown
+ * @param stoppedReaders the number of additional sessions, which request weights and do not read them
+ * @param busy the number of commands that completed with BUSY
+ * @param taskSetFull the number of commands that completed with TASK SET FULL
+ * @param failures the messages of the failed sessions, without duplicates
+ * @param samples the memory and threads of the shard over time; empty if unknown
  */
 public record SessionsReport(
     double seconds,
@@ -27,14 +27,14 @@ public record SessionsReport(
     List<String> failures,
     List<Sample> samples) implements Report {
     /**
-     * The shard's process at one moment.
+     * The resources of the shard's process at one time.
      *
-     * @param residentBytes its resident memory
-     * @param threads its number of threads
+     * @param residentBytes the resident memory of the process
+     * @param threads the number of threads of the process
      */
     public record Sample(long residentBytes, int threads) {}
 
-    /** The median session's bytes over the slowest session's; 1 is the optimum. */
+    /** The ratio of the bytes of the median session to the bytes of the slowest session. The optimum is 1. */
     public double unfairness() {
         Samples moved = moved();
         return moved.median() / moved.min();
@@ -58,10 +58,10 @@ public record SessionsReport(
         table.row("slowest request, ms", millis(longest.min()), millis(longest.median()), millis(longest.max()));
         StringBuilder text = new StringBuilder("%d sessions push and pull for %.0f s%s: %s GB/s in total%n%n".formatted(
             movedBytes.size(), seconds,
-            stoppedReaders == 0 ? "" : ", beside %d that read nothing".formatted(stoppedReaders),
+            stoppedReaders == 0 ? "" : ", beside %d sessions that read nothing".formatted(stoppedReaders),
             Units.throughput(movedBytes.stream().mapToLong(Long::longValue).sum() / seconds)));
         text.append(table)
-            .append("%nthe median session is %.2f times as fast as the slowest%n".formatted(unfairness()));
+            .append("%nthe median session is %.2f times as fast as the slowest session%n".formatted(unfairness()));
         text.append("commands refused: %d BUSY, %d TASK SET FULL; failed sessions: %s%n".formatted(busy, taskSetFull,
             failures.isEmpty() ? "none" : String.join("; ", failures)));
         if (!samples.isEmpty()) {

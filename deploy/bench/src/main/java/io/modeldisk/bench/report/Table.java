@@ -3,14 +3,17 @@ package io.modeldisk.bench.report;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A table for a terminal. Columns are as wide as their contents; words are aligned left, figures right. Not thread-safe. */
+/**
+ * A table for a terminal. Columns are as wide as their contents. Words are aligned left, and figures are aligned right. Not
+ * thread-safe.
+ */
 final class Table {
     private static final String GAP = "  ";
 
     private final int words;
     private final List<String[]> rows = new ArrayList<>();
 
-    /** A table whose first columns, this many, hold words. */
+    /** Creates a table. The first {@code words} columns contain words, and the others contain figures. */
     Table(int words, String... headings) {
         this.words = words;
         rows.add(headings);
@@ -18,13 +21,14 @@ final class Table {
 
     Table row(String... cells) {
         if (cells.length != rows.getFirst().length) {
-            throw new IllegalArgumentException(cells.length + " cells in a row of " + rows.getFirst().length);
+            throw new IllegalArgumentException(
+                "the row has " + cells.length + " cells, but the table has " + rows.getFirst().length + " columns");
         }
         rows.add(cells);
         return this;
     }
 
-    /** An empty line. */
+    /** Adds an empty line. */
     Table gap() {
         rows.add(null);
         return this;

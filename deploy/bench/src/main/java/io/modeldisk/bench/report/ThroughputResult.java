@@ -3,16 +3,16 @@ package io.modeldisk.bench.report;
 import io.modeldisk.bench.load.Direction;
 
 /**
- * Throughput in bytes per second, sum of both directions.
+ * The throughput of one load in bytes per second, as the sum of both directions.
  *
  * @param aggregator the shard's aggregator
  * @param direction the direction of the data
  * @param requestBytes the size of a request
- * @param queueDepth the maximum number of requests in flight, each direction
- * @param baseline over sockets without protocol
- * @param baselineWithSgd the same with sgd on each buffer; null if the aggregator is not sgd
- * @param protocol over the protocol, in turn with the baseline
- * @param alone the shard's work alone, by one thread in its own memory; null without shared memory
+ * @param queueDepth the maximum number of requests in flight, in each direction
+ * @param baseline the throughput over sockets without a protocol
+ * @param baselineWithSgd the throughput of the baseline with sgd on each buffer; null if the aggregator is not sgd
+ * @param protocol the throughput over the protocol, measured in turn with the baseline
+ * @param alone the throughput of the shard's work alone, by one thread in its own memory; null without shared memory
  */
 public record ThroughputResult(
     String aggregator,
@@ -23,12 +23,12 @@ public record ThroughputResult(
     Samples baselineWithSgd,
     Samples protocol,
     Samples alone) {
-    /** The ratio of the protocol to the baseline, run by run. */
+    /** The ratio of the protocol to the baseline, for each run. */
     public Samples ratio() {
         return protocol.over(baseline);
     }
 
-    /** The ratio of the protocol to the shard's work alone, run by run; null without the latter. */
+    /** The ratio of the protocol to the shard's work alone, for each run; null if {@code alone} is null. */
     public Samples ratioToAlone() {
         return alone == null ? null : protocol.over(alone);
     }

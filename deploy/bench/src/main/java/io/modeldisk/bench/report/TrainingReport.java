@@ -10,19 +10,19 @@ import org.knowm.xchart.CategoryChart;
  * The result of {@code bench training}.
  *
  * @param title the model and its computation time
- * @param setting learners, shards, consistency and the path
- * @param model the model's name
- * @param modelBytes its size
- * @param results at least one
+ * @param setting the numbers of learners and shards, the consistency mode and the access to the model
+ * @param model the name of the model
+ * @param modelBytes the size of the model
+ * @param results the results, at least one
  */
 public record TrainingReport(String title, String setting, String model, long modelBytes, List<TrainingResult> results)
     implements
         Report {
     private static final String LEGEND = """
 
-        Times are means in ms. x compute: iteration over compute. x longest: iteration over the longest of compute, push and
-        pull, with push and pull as measured with direct. Age and staleness of the weights are those at the start of compute;
-        staleness is in rounds of the other learners.
+        Times are means in ms. x compute: iteration divided by compute. x longest: iteration divided by the longest of
+        compute, push and pull, with push and pull as measured with direct. Age and staleness are those of the weights at the
+        start of compute. Staleness is the number of rounds of the other learners that the weights lack.
         """;
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -64,10 +64,10 @@ public record TrainingReport(String title, String setting, String model, long mo
         }
     }
 
-    /** One bar for each exchange scheme: the parts of an iteration. */
+    /** Returns a chart with one bar for each exchange scheme. A bar shows the parts of an iteration. */
     @Override
     public List<List<CategoryChart>> charts() {
-        CategoryChart chart = Charts.bars(title, setting, "milliseconds an iteration, mean of all learners");
+        CategoryChart chart = Charts.bars(title, setting, "milliseconds per iteration, mean of all learners");
         List<String> schemes = results.stream().map(TrainingResult::exchange).toList();
         Charts.bar(chart, "compute", schemes, results.stream().map(TrainingResult::computeMs).toList(), 0);
         Charts.bar(chart, "read weights, write gradient", schemes,

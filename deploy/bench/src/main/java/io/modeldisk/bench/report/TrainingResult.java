@@ -1,20 +1,21 @@
 package io.modeldisk.bench.report;
 
 /**
- * The iterations with one exchange scheme: means over all learners and all counted iterations, in milliseconds.
+ * The measured iterations with one exchange scheme. Times are in milliseconds, and are means over all learners and all counted
+ * iterations unless the parameter names a percentile.
  *
- * @param exchange the scheme, as {@code overlap:adaptive}
- * @param iterationMs a whole iteration
- * @param medianMs the median of iterations
- * @param slowMs the 95th percentile of iterations
- * @param computeMs the part for computation
- * @param fileMs the part for reading the weights and writing the gradient
- * @param fsyncMs the part in fsync
+ * @param exchange the scheme, such as {@code overlap:adaptive}
+ * @param iterationMs the duration of an iteration
+ * @param medianMs the median duration of an iteration
+ * @param slowMs the 95th percentile of the duration of an iteration
+ * @param computeMs the duration of the computation
+ * @param fileMs the duration of reading the weights and writing the gradient
+ * @param fsyncMs the duration of fsync
  * @param pushMs the duration of a push
- * @param bubbleMs the delay of a pull after the push; 0 if the pull starts before the push ends
+ * @param bubbleMs the delay from the end of a push to the start of a pull; 0 if the pull starts before the push completes
  * @param pullMs the duration of a pull
  * @param ageMs the age of the weights at the start of the computation
- * @param staleness the number of rounds that they lag behind the other learners
+ * @param staleness the number of rounds of the other learners that the weights lack
  * @param learners the number of learners
  */
 public record TrainingResult(
@@ -32,17 +33,17 @@ public record TrainingResult(
     double staleness,
     int learners) {
 
-    /** The ratio of an iteration to its computation. */
+    /** The ratio of the duration of an iteration to the duration of its computation. */
     public double overComputation() {
         return iterationMs / computeMs;
     }
 
-    /** The ratio of an iteration to the longest of its computation, and of push and pull with {@code direct}. */
+    /** The ratio of an iteration to the longest of three parts: its computation, and the push and the pull of {@code direct}. */
     public double over(TrainingResult direct) {
         return iterationMs / Math.max(computeMs, Math.max(direct.pushMs, direct.pullMs));
     }
 
-    /** The number of learners that would compute as much without communication. */
+    /** The number of learners without communication that would compute as much in the same time. */
     public double speedUp() {
         return learners * computeMs / iterationMs;
     }

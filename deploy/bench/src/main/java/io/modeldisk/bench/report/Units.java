@@ -3,7 +3,7 @@ package io.modeldisk.bench.report;
 import java.util.Locale;
 import org.HdrHistogram.Histogram;
 
-/** Figures as reports show them. Throughput is in GB/s, 10^9 bytes a second; latency is in microseconds. */
+/** Formats figures for reports. Throughput is in GB/s, which are 10^9 bytes per second. Latency is in microseconds. */
 public final class Units {
     private static final double GIGA = 1e9;
     private static final double MICRO_NS = 1e3;
@@ -23,18 +23,20 @@ public final class Units {
         return microseconds(nanoseconds.getValueAtPercentile(percentile));
     }
 
-    /** A percentile in microseconds with one decimal, {@code 20.1}. */
+    /** Formats a percentile in microseconds with one decimal, such as {@code 20.1}. */
     static String latency(Histogram nanoseconds, double percentile) {
         return "%.1f".formatted(microseconds(nanoseconds, percentile));
     }
 
-    /** Two decimals, {@code 3.52}; four below 0.1 GB/s, {@code 0.0352}. */
+    /**
+     * Formats a throughput with two decimals, such as {@code 3.52}. Below 0.1 GB/s, uses four decimals, such as {@code 0.0352}.
+     */
     public static String throughput(double bytesPerSecond) {
         double gigabytes = gigabytes(bytesPerSecond);
         return String.format(Locale.ROOT, gigabytes > 0 && gigabytes < SLOW ? "%.4f" : "%.2f", gigabytes);
     }
 
-    /** {@code 0.94 (0.91-0.97)}: median, minimum and maximum. */
+    /** Formats the median, minimum and maximum of samples, such as {@code 0.94 (0.91-0.97)}. */
     static String ratio(Samples samples) {
         return "%.2f (%.2f-%.2f)".formatted(samples.median(), samples.min(), samples.max());
     }

@@ -1,2 +1,2 @@
-/** Reports of benchmarks as tables, JSON and charts. Measures nothing. */
+/** Reports of benchmarks as tables, JSON and charts. This package contains no measurement. */
 package io.modeldisk.bench.report;

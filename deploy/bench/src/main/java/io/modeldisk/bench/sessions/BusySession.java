@@ -32,7 +32,10 @@ final class BusySession implements IoRequest.Completion {
     private final long[] begunNanos;
     private volatile String failure;
 
-    /** Sessions may share the memory of {@link #memoryBytes}: the first request is pushed from it and never written. */
+    /**
+     * Creates a busy session. Sessions may share a memory of {@link #memoryBytes} bytes: pushes are sent from the start of the
+     * memory, and pulls are received after that gradient.
+     */
     BusySession(IscsiSession session, DataMemory memory, long modelBytes, int requestBytes, int queueDepth) {
         this.session = session;
         this.memory = memory;
@@ -43,12 +46,12 @@ final class BusySession implements IoRequest.Completion {
         this.begunNanos = new long[queueDepth];
     }
 
-    /** The memory for one gradient and for the weights of every request in flight. */
+    /** The size of the memory for one gradient and for the weights of every request in flight. */
     static long memoryBytes(int requestBytes, int queueDepth) {
         return (long) requestBytes * (queueDepth + 1);
     }
 
-    /** Sends this many requests, or fewer if it is told to stop, and waits until all have ended. */
+    /** Sends at most {@code requests} requests while {@code goOn} returns true. Waits until all sent requests have completed. */
     void run(long requests, BooleanSupplier goOn) {
         try {
             boolean push = true;
@@ -66,7 +69,7 @@ final class BusySession implements IoRequest.Completion {
     private void submit(boolean push) throws IOException {
         IoRequest request = session.acquire(TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS));
         if (request == null) {
-            throw new IOException("no command has ended for " + TIMEOUT_SECONDS + " s");
+            throw new IOException("no command completed within " + TIMEOUT_SECONDS + " s");
         }
         long lba = walk.next() / BLOCK;
         begunNanos[request.slot()] = System.nanoTime();
@@ -104,11 +107,11 @@ final class BusySession implements IoRequest.Completion {
     private void await(int permits) throws IOException {
         try {
             if (!room.tryAcquire(permits, TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
-                throw new IOException("no command has ended for " + TIMEOUT_SECONDS + " s");
+                throw new IOException("no command completed within " + TIMEOUT_SECONDS + " s");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
+            throw new IOException("the wait for a command was interrupted", e);
         }
     }
 
@@ -128,7 +131,7 @@ final class BusySession implements IoRequest.Completion {
         return full.get();
     }
 
-    /** The reason of its failure; null if it has not failed. */
+    /** The reason why the session failed; null if the session has not failed. */
     String failure() {
         return failure;
     }

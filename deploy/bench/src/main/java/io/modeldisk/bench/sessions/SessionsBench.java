@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
-/** Lets many sessions push and pull on one shard, and records the throughput of each. */
+/** Measures the throughput of many sessions that push to and pull from one shard at the same time. */
 public final class SessionsBench {
     private static final String INITIATOR = "iqn.2026-11.io.modeldisk:bench-";
     private static final long ISID = 0x800000020000L;
@@ -32,16 +32,16 @@ public final class SessionsBench {
      * The plan of a run.
      *
      * @param sessions the number of sessions that push and pull
-     * @param stoppedReaders the number of further sessions, which request weights and never read them
+     * @param stoppedReaders the number of additional sessions, which request weights and do not read them
      * @param requestBytes the size of a request
-     * @param queueDepth the number of requests of a session in flight
-     * @param seconds the duration
-     * @param requests how many each session makes, if the time is enough
+     * @param queueDepth the maximum number of requests in flight of a session
+     * @param seconds the maximum duration of the run
+     * @param requests the maximum number of requests of a session
      */
     public record Plan(
         int sessions, int stoppedReaders, int requestBytes, int queueDepth, double seconds, long requests) {}
 
-    /** Runs it against a shard that holds a pattern, or any shard that is pushed zeros to. */
+    /** Runs a plan on a shard. All pushes are zeros. */
     public static SessionsReport run(BenchShard shard, Plan plan) throws IOException {
         List<BusySession> busy = new ArrayList<>();
         List<StoppedReader> stopped = new ArrayList<>();
@@ -67,7 +67,7 @@ public final class SessionsBench {
         }
     }
 
-    /** All at the same time: each may have to wait for its answer. */
+    /** Closes all sessions in parallel, since closing a session may wait for a response. */
     private static void closeAll(Stream<Runnable> closings) throws IOException {
         for (Thread closing : closings.map(Thread::startVirtualThread).toList()) {
             join(closing);
@@ -99,7 +99,7 @@ public final class SessionsBench {
                 .start(() -> session.run(plan.requests(), () -> System.nanoTime() - end < 0)))
             .toList();
         List<SessionsReport.Sample> samples = new ArrayList<>();
-        // By then every session has the memory that it will have.
+        // The first sample is delayed until every session has probably allocated its memory.
         long next = begun + Math.min(SETTLE_NANOS, (end - begun) / 2);
         while (System.nanoTime() - end < 0 && drivers.stream().anyMatch(Thread::isAlive)) {
             while (System.nanoTime() - next < 0) {
@@ -127,7 +127,7 @@ public final class SessionsBench {
             thread.join();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
+            throw new IOException("the wait for a session was interrupted", e);
         }
     }
 }

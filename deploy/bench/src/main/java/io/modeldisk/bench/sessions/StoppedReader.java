@@ -8,12 +8,12 @@ import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** A session that asks for much and then reads nothing more: the shard's sockets to it fill up, and stay full. */
+/** A session that requests weights and then stops reading, so that the shard's sockets for this session stay full. */
 final class StoppedReader {
-    /** The most that one command moves; two are more than the sockets hold. */
+    /** The maximum transfer of one command. Two such transfers are larger than the socket buffers. */
     static final int REQUEST_BYTES = 8 << 20;
 
-    /** What stops the reading, and two pulls: as many as a session may send before it has read anything. */
+    /** The queue depth of the session: one command whose completion stops the reading, and two pulls. */
     static final int QUEUE_DEPTH = 3;
 
     private static final int BLOCKS = REQUEST_BYTES / LogicalBlock.BYTES;
@@ -30,11 +30,11 @@ final class StoppedReader {
             place().control(BusySession.TRAIN_LUN, TEST_UNIT_READY, memory, 0, 0).onCompletion(done -> holdUp()));
         try {
             if (!stopped.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
-                throw new IOException("the shard does not answer within " + TIMEOUT_SECONDS + " s");
+                throw new IOException("the shard sent no response within " + TIMEOUT_SECONDS + " s");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
+            throw new IOException("the wait for the first response was interrupted", e);
         }
         for (int i = 1; i < QUEUE_DEPTH; i++) {
             session.submit(
@@ -45,12 +45,12 @@ final class StoppedReader {
     private IoRequest place() throws IOException {
         IoRequest request = session.acquire(TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS));
         if (request == null) {
-            throw new IOException("the shard takes no command within " + TIMEOUT_SECONDS + " s");
+            throw new IOException("the shard accepted no command within " + TIMEOUT_SECONDS + " s");
         }
         return request;
     }
 
-    /** On the session's receiving thread, which so reads no more. */
+    /** Blocks the session's receiving thread, so that the session reads nothing more. */
     private void holdUp() {
         stopped.countDown();
         try {
@@ -60,7 +60,7 @@ final class StoppedReader {
         }
     }
 
-    /** Lets it read on. */
+    /** Lets the session read again. */
     void goOn() {
         over.countDown();
     }

@@ -1,2 +1,5 @@
-/** Many learners on one shard at once: whether each gets its share, and what they cost the shard. */
+/**
+ * The benchmark {@code bench sessions}: many sessions use one shard at the same time. It measures the throughput of each session
+ * and the memory of the shard.
+ */
 package io.modeldisk.bench.sessions;

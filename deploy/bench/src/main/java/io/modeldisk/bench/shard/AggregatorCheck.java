@@ -12,18 +12,18 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Whether a push does at the shard what its aggregator does here: before speed is measured. */
+/** Checks, before a measurement, that a push changes the weights of a shard as the shard's aggregator does in this process. */
 final class AggregatorCheck {
     private static final float GRADIENT = 0.5f;
 
     private AggregatorCheck() {}
 
     /**
-     * Pushes a gradient to the first block of a model that holds the pattern, looks at what became of the weights, and puts
-     * the pattern back.
+     * Pushes a gradient to the first block of a model with the weights of {@link Pattern}, and checks the resulting weights. Then
+     * restores the weights.
      *
-     * @return whether a gradient of zeros would leave the weights what they are
-     * @throws IOException if the weights are not what the aggregator makes of them here
+     * @return whether a gradient of zeros does not change the weights
+     * @throws IOException if the weights differ from those that the aggregator computes in this process
      */
     static boolean run(RemoteModel model) throws IOException {
         ModelFacts facts = model.facts();
@@ -49,8 +49,8 @@ final class AggregatorCheck {
             model.pull(0, pulled, 0, bytes, Cancellation.NONE);
             long different = expected.slab(0).mismatch(pulled.slab(0));
             if (different >= 0) {
-                throw new IOException("after a push to a shard with aggregator " + facts.aggregator()
-                    + " the weights differ from what it should make of them, at byte " + different);
+                throw new IOException("a push to the shard with aggregator " + facts.aggregator()
+                    + " resulted in a wrong weight at byte " + different);
             }
             Pattern.fill(expected, 0, 0, bytes);
             model.write(0, expected, 0, bytes, Cancellation.NONE);

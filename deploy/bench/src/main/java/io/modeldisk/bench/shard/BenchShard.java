@@ -19,17 +19,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The shard that is measured: one that was started for it, with weights and counters that are known and checked, or one that
- * was running before, of which nothing is changed.
+ * The shard that a benchmark measures. The benchmark either starts the shard and checks its weights and counters, or uses a
+ * running shard and does not change the weights.
  */
 public final class BenchShard implements AutoCloseable {
-    /** Where shards are that nobody but this machine can reach. */
+    /** The address of shards that only this machine can reach. */
     public static final String LOOPBACK = "127.0.0.1";
 
     private static final int CHUNK_BYTES = 1 << 20;
-    /** The observer's, and those that are just ending. */
+    /** The number of sessions in addition to the measured ones: that of the observer, and sessions that are being closed. */
     private static final int OWN_SESSIONS = 8;
-    /** What a session is sure of. */
+    /** The size of the buffers that each session needs. */
     private static final long BUFFERS_OF_SESSION_BYTES = 512 << 10;
 
     private final ChildProcess process;
@@ -44,7 +44,10 @@ public final class BenchShard implements AutoCloseable {
             .learner("bench-observer-" + ProcessHandle.current().pid()));
     }
 
-    /** Starts a shard on loopback, over TCP, that has room for so many sessions, and fills it with the pattern. */
+    /**
+     * Starts a shard on loopback over TCP that accepts {@code sessions} sessions, and fills the shard with the weights of
+     * {@link Pattern}.
+     */
     public static BenchShard startFor(int sessions, String modeldisk, String aggregator, long modelBytes)
         throws IOException {
         int most = Math.max(TargetContext.DEFAULT_MAX_CONNECTIONS, sessions + OWN_SESSIONS);
@@ -53,24 +56,30 @@ public final class BenchShard implements AutoCloseable {
             Integer.toString(most), "--buffers", Long.toString(buffers)));
     }
 
-    /** Starts a shard on loopback, over TCP and if that is wanted shared memory too, and fills it with the pattern. */
+    /**
+     * Starts a shard on loopback over TCP, and over shared memory if {@code sharesMemory} is true. Fills the shard with the
+     * weights of {@link Pattern}.
+     */
     public static BenchShard start(String modeldisk, String aggregator, long modelBytes, boolean sharesMemory)
         throws IOException {
         return start(modeldisk, aggregator, modelBytes, LOOPBACK, sharesMemory ? "tcp,shm" : "tcp");
     }
 
     /**
-     * Starts a shard on an address of this machine, which nobody else can reach it at, and fills it with the pattern.
+     * Starts a shard that only this machine can reach, and fills the shard with the weights of {@link Pattern}.
      *
-     * @param address loopback, or an RDMA device's if a datamover is iser
-     * @param datamovers what {@code serve --datamover} takes
+     * @param address the loopback address, or the address of an RDMA device if a datamover is iser
+     * @param datamovers the value for {@code serve --datamover}
      */
     public static BenchShard start(
         String modeldisk, String aggregator, long modelBytes, String address, String datamovers) throws IOException {
         return start(modeldisk, aggregator, modelBytes, address, datamovers, List.of());
     }
 
-    /** Where connections of this machine come from, to a shard on one of its addresses; over shared memory, from loopback. */
+    /**
+     * Returns the source addresses of connections from this machine to one of its addresses. Connections over shared memory come
+     * from loopback.
+     */
     public static List<String> thisMachine(String address) {
         return List.of(LOOPBACK + "/32", address + "/32");
     }
@@ -97,12 +106,12 @@ public final class BenchShard implements AutoCloseable {
         }
     }
 
-    /** Takes one that is running. */
+    /** Connects to a shard that is already running. */
     public static BenchShard running(ModelAddress address) throws IOException {
         return new BenchShard(null, address);
     }
 
-    /** Writes the pattern to a model of one shard. */
+    /** Writes the weights of {@link Pattern} to a model that has one shard. */
     public static void fill(StripedModel model) throws IOException {
         long size = model.facts().bytesOfShard();
         try (DataMemory chunk = DataMemory.allocate(CHUNK_BYTES)) {
@@ -114,43 +123,43 @@ public final class BenchShard implements AutoCloseable {
         }
     }
 
-    /** Where it listens. */
+    /** The address that the shard listens on. */
     public InetSocketAddress portal() {
         return portal;
     }
 
-    /** The way to it over a datamover. */
+    /** Returns the portal that connects to the shard over a datamover. */
     public InitiatorPortal over(Route.Preference datamover) {
         return Route.choose(datamover, portal, ModelFacts.TARGET_PREFIX + facts().model(),
             SocketPath.defaultDirectory(), false, iserConnections).portal();
     }
 
-    /** What it says of its model. */
+    /** The facts that the shard reports about its model. */
     public ModelFacts facts() {
         return model.facts();
     }
 
-    /** Whether the benchmark started it, so that no other learner pushes to it. */
+    /** Whether the benchmark started the shard. No other learner pushes to such a shard. */
     public boolean isOwn() {
         return process != null;
     }
 
-    /** The number of bytes pushed and pulled, by its own count. */
+    /** The number of pushed and pulled bytes that the shard has counted. */
     public long movedBytes() throws IOException {
         JsonNode status = model.status().path(0);
         return status.path("pushedBytes").asLong() + status.path("pulledBytes").asLong();
     }
 
     /**
-     * Checks that a push changes the weights as the aggregator does, if the weights are known.
+     * Checks that a push changes the weights as the aggregator does, if the benchmark started the shard.
      *
-     * @return whether the weights are those of {@link Pattern} and a push of zeros keeps them
+     * @return whether the weights are those of {@link Pattern} and a push of zeros does not change them
      */
     public boolean checkAggregator() throws IOException {
         return isOwn() && AggregatorCheck.run(model);
     }
 
-    /** The memory and threads of its process; null if the benchmark did not start it. */
+    /** The memory and threads of the shard's process; null if the benchmark did not start the shard. */
     public ProcessUsage usage() throws IOException {
         return process == null ? null : ProcessUsage.of(process.pid());
     }

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A child process that runs the {@code modeldisk} command; it ends with this process. */
+/** A child process that runs the {@code modeldisk} command. The child is terminated when this process exits. */
 public final class ChildProcess implements AutoCloseable {
     private static final long END_SECONDS = 10;
     private static final Pattern READY = Pattern.compile("ready: .* on (\\S+:\\d+), .*");
@@ -26,10 +26,10 @@ public final class ChildProcess implements AutoCloseable {
     }
 
     /**
-     * Starts it and waits for its ready line; its standard error is that of this process.
+     * Starts a child process and waits for its ready line. The child inherits the standard error of this process.
      *
      * @param modeldisk the path of the command
-     * @throws IOException if it ends before it is ready
+     * @throws IOException if the child exits before it is ready
      */
     public static ChildProcess start(String modeldisk, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(modeldisk));
@@ -47,22 +47,22 @@ public final class ChildProcess implements AutoCloseable {
         Matcher ready = READY.matcher(line == null ? "" : line);
         if (!ready.matches()) {
             process.destroy();
-            throw new IOException("`" + String.join(" ", command) + "` has ended before it was ready");
+            throw new IOException("`" + String.join(" ", command) + "` exited before it was ready");
         }
         return new ChildProcess(process, ready.group(1), ender);
     }
 
-    /** Its address from the ready line, {@code HOST:PORT}. */
+    /** The address in the ready line, {@code HOST:PORT}. */
     public String address() {
         return address;
     }
 
-    /** Its process id. */
+    /** The process id of the child. */
     public long pid() {
         return process.pid();
     }
 
-    /** Ends it and waits for its end. */
+    /** Terminates the child and waits until it has exited. Kills a child that does not exit within 10 seconds. */
     @Override
     public void close() {
         process.destroy();
@@ -75,7 +75,7 @@ public final class ChildProcess implements AutoCloseable {
             Thread.currentThread().interrupt();
             process.destroyForcibly();
         } catch (IllegalStateException e) {
-            // This process is ending, so the shutdown hook does this.
+            // This process is already exiting, so its shutdown hook also terminates the child.
             process.destroy();
         }
     }

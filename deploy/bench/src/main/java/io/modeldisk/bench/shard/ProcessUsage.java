@@ -7,9 +7,9 @@ import java.nio.file.Path;
 /**
  * The resources of a process, from /proc.
  *
- * @param residentBytes its resident memory
- * @param threads its number of threads
- * @param descriptors its number of open files and sockets
+ * @param residentBytes the resident memory of the process
+ * @param threads the number of threads of the process
+ * @param descriptors the number of open files and sockets of the process
  */
 public record ProcessUsage(long residentBytes, int threads, int descriptors) {
     private static final int KIB = 1024;

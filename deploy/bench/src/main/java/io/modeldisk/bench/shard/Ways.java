@@ -12,13 +12,13 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The requested datamovers that are available on this machine.
+ * The requested datamovers, divided into available and unavailable ones on this machine.
  *
- * @param present the available ones
- * @param missing the reason for each unavailable one
+ * @param present the available datamovers
+ * @param missing the unavailable datamovers, each with the reason
  */
 public record Ways(List<Route.Preference> present, Map<Route.Preference, String> missing) {
-    /** Finds the available ones. */
+    /** Divides the requested datamovers into available and unavailable ones. */
     public static Ways of(List<Route.Preference> wanted) {
         List<Route.Preference> present = new ArrayList<>();
         Map<Route.Preference, String> missing = new EnumMap<>(Route.Preference.class);
@@ -27,7 +27,7 @@ public record Ways(List<Route.Preference> present, Map<Route.Preference, String>
                 case TCP -> null;
                 case SHM -> SharedMemory.unavailabilityCause();
                 case ISER -> IserProvider.find().unavailabilityCause();
-                case AUTO -> throw new IllegalArgumentException("datamover=auto must be one of tcp, shm, iser here");
+                case AUTO -> throw new IllegalArgumentException("datamover=auto must be one of tcp, shm, iser");
             };
             if (obstacle == null) {
                 present.add(wish);
@@ -38,13 +38,13 @@ public record Ways(List<Route.Preference> present, Map<Route.Preference, String>
         return new Ways(List.copyOf(present), missing);
     }
 
-    /** A sentence for each unavailable one, such as that it is not measured. */
+    /** Returns a sentence for each unavailable datamover, such as "iser is not measured" with the reason. */
     public List<String> notes(String done) {
         return missing.entrySet().stream()
             .map(entry -> entry.getKey() + " is not " + done + ": " + entry.getValue()).toList();
     }
 
-    /** The value for {@code serve --datamover}; it always has tcp, over which the shard is filled. */
+    /** The value for {@code serve --datamover}. The value always contains tcp, over which the shard is filled. */
     public String serveOption() {
         List<Route.Preference> all = new ArrayList<>(present);
         all.remove(Route.Preference.TCP);
@@ -52,7 +52,7 @@ public record Ways(List<Route.Preference> present, Map<Route.Preference, String>
         return all.stream().map(Route.Preference::toString).collect(Collectors.joining(","));
     }
 
-    /** The loopback address, or the address of an RDMA device if RDMA is used. */
+    /** The loopback address, or the address of an RDMA device if iser is available. */
     public String address() throws IOException {
         if (!present.contains(Route.Preference.ISER)) {
             return BenchShard.LOOPBACK;

@@ -1,2 +1,2 @@
-/** The shard under measurement: a child process with known weights, and its counters. */
+/** The shard that a benchmark measures: a child process with known weights and with counters. */
 package io.modeldisk.bench.shard;

@@ -3,9 +3,9 @@ package io.modeldisk.bench.training;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** How an emulated learner spends its computation time. */
+/** The emulation of the computation of a learner. */
 public enum Computation {
-    /** Sleeps, like a learner whose accelerator computes. */
+    /** Sleeps, like a learner with an accelerator that computes. */
     SLEEP {
         @Override
         void until(long endNs) {
@@ -15,7 +15,7 @@ public enum Computation {
             SPIN.until(endNs);
         }
     },
-    /** Keeps one processor busy, like a learner that computes on it. */
+    /** Keeps one processor busy, like a learner that computes on this processor. */
     SPIN {
         @Override
         void until(long endNs) {
@@ -25,9 +25,9 @@ public enum Computation {
         }
     };
 
-    // A sleep ends late by about this much, so the rest is spun.
+    // A sleep returns too late by about this time, so SLEEP sleeps less and spins at the end.
     private static final long WAKE_UP_NS = TimeUnit.MICROSECONDS.toNanos(120);
 
-    /** Returns at this time of {@link System#nanoTime}. */
+    /** Waits until {@link System#nanoTime} reaches {@code endNs}. */
     abstract void until(long endNs);
 }

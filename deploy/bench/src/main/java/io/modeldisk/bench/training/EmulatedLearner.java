@@ -3,7 +3,9 @@ package io.modeldisk.bench.training;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
-/** A learner that repeats: read weights, compute for a given time, write a gradient, end the iteration. */
+/**
+ * A learner that repeats four steps: it reads weights, computes for a given time, writes a gradient, and completes the iteration.
+ */
 final class EmulatedLearner {
     private final LearnerPath path;
     private final Computation computation;
@@ -22,7 +24,7 @@ final class EmulatedLearner {
         this.iterationNs = new long[iterations];
     }
 
-    /** Trains; the warm-up iterations do not count. */
+    /** Runs the warm-up iterations and then the counted iterations. */
     void train() throws IOException {
         long beganNs = System.nanoTime();
         for (int i = -warmUp; i < iterationNs.length; i++) {
@@ -57,12 +59,12 @@ final class EmulatedLearner {
         return computeNs;
     }
 
-    /** Their time for reading weights and writing gradients. */
+    /** The time of all counted iterations for reading weights and writing gradients. */
     long fileNs() {
         return fileNs;
     }
 
-    /** Their time in fsync. */
+    /** The time of all counted iterations in fsync. */
     long fsyncNs() {
         return fsyncNs;
     }

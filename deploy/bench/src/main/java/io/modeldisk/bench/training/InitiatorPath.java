@@ -11,7 +11,7 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 
-/** Directly through the initiator: the learner uses the buffers of the exchange without a copy. */
+/** The access of a learner directly through the initiator. The learner uses the buffers of the exchange without a copy. */
 final class InitiatorPath {
     private InitiatorPath() {}
 
@@ -28,11 +28,11 @@ final class InitiatorPath {
         return new Direct(model, trace);
     }
 
-    /** With local buffers. */
+    /** The access with an exchange scheme that has local buffers. */
     private record Local(RemoteModel model, LocalExchange exchange, IterationTrace trace) implements LearnerPath {
         @Override
         public void readWeights() {
-            // The learner computes in these buffers.
+            // The learner computes in the buffers of the exchange, so there is nothing to copy.
         }
 
         @Override
@@ -53,7 +53,7 @@ final class InitiatorPath {
         }
     }
 
-    /** With the learner's own buffers. */
+    /** The access with the exchange scheme {@code direct}, for which the learner has its own buffers. */
     private static final class Direct implements LearnerPath {
         private final RemoteModel model;
         private final IterationTrace trace;

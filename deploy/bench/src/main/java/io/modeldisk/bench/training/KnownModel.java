@@ -5,10 +5,10 @@ import java.util.OptionalDouble;
 import java.util.stream.Collectors;
 
 /**
- * The size and computation time of a well-known neural network. Those of the first six are from Xue et al., "RPC Considered
- * Harmful" (2018), table 1; its MB are 10<sup>6</sup> bytes, in accordance with the numbers of parameters.
+ * The size and computation time of a well-known neural network. The values of the first six models are from Xue et al., "RPC
+ * Considered Harmful" (2018), table 1. According to the numbers of parameters, 1 MB in this table is 10<sup>6</sup> bytes.
  *
- * @param name its name in the paper
+ * @param name the name of the model in the paper
  * @param megabytes the size of all parameters, in 10<sup>6</sup> bytes
  * @param computeMs the computation time of a mini-batch in the paper; empty if unknown
  */
@@ -26,17 +26,17 @@ public record KnownModel(String name, double megabytes, OptionalDouble computeMs
     private static final double MEGA = 1e6;
 
     /**
-     * Finds a model by its name, in upper or lower case.
+     * Finds a model by its name. The case of letters is ignored.
      *
-     * @throws IllegalArgumentException if there is none; the message lists the names
+     * @throws IllegalArgumentException if no model has the name; the message lists all names
      */
     public static KnownModel named(String name) {
         return ALL.stream().filter(model -> model.name.equalsIgnoreCase(name)).findFirst()
-            .orElseThrow(() -> new IllegalArgumentException("model " + name + " must be one of " + names()
-                + ", or give --size"));
+            .orElseThrow(() -> new IllegalArgumentException("--model '" + name + "' must be one of " + names()
+                + "; for another model, use --size"));
     }
 
-    /** All names. */
+    /** The names of all models, separated by commas. */
     public static String names() {
         return ALL.stream().map(KnownModel::name).collect(Collectors.joining(", "));
     }

@@ -3,7 +3,7 @@ package io.modeldisk.bench.training;
 import io.modeldisk.mount.trace.IterationTrace;
 import java.io.IOException;
 
-/** The access of an emulated learner to the model. For one thread. */
+/** The access of an emulated learner to the model. For use by one thread. */
 interface LearnerPath extends AutoCloseable {
     /** Reads the weights for the computation. */
     void readWeights() throws IOException;
@@ -11,10 +11,10 @@ interface LearnerPath extends AutoCloseable {
     /** Writes the gradient. */
     void writeGradient() throws IOException;
 
-    /** Ends the iteration. */
+    /** Completes the iteration. */
     void synchronize() throws IOException;
 
-    /** The phases so far. */
+    /** The trace of the phases so far. */
     IterationTrace trace();
 
     @Override

@@ -14,14 +14,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * An emulated full-duplex network link of a learner with a given throughput each way. It forwards connections on loopback and
- * delays their data. Thread-safe.
+ * An emulated full-duplex network link of a learner with a given throughput in each direction. The link forwards connections on
+ * loopback and delays their data. Thread-safe.
  */
 final class Link implements AutoCloseable {
     private static final int BUFFER_BYTES = 128 << 10;
-    // The size of the buffer of the link; a sender of more data waits.
+    // The size of the link's buffer. A sender waits while the buffer is full.
     private static final int QUEUE_BYTES = 128 << 10;
-    // The largest burst, which makes up for a late wake-up.
+    // The longest burst, which compensates for a late wake-up of the forwarding thread.
     private static final long BURST_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final List<ServerSocketChannel> listeners = new ArrayList<>();
@@ -34,7 +34,7 @@ final class Link implements AutoCloseable {
         this.down = new Way(bytesPerSecond);
     }
 
-    /** Opens a link to shards. */
+    /** Opens a link to the given shards. */
     static Link open(List<InetSocketAddress> shards, long bytesPerSecond) throws IOException {
         Link link = new Link(bytesPerSecond);
         try {
@@ -52,7 +52,7 @@ final class Link implements AutoCloseable {
         }
     }
 
-    /** The addresses of the shards behind the link, in their order. */
+    /** The addresses that the link listens on, in the order of the shards. */
     List<InetSocketAddress> portals() throws IOException {
         List<InetSocketAddress> portals = new ArrayList<>();
         for (ServerSocketChannel listener : listeners) {
@@ -80,7 +80,7 @@ final class Link implements AutoCloseable {
             // The link is closed.
             return;
         } catch (IOException e) {
-            System.err.println("the emulated link accepts no more: " + e.getMessage());
+            System.err.println("the emulated link cannot accept further connections: " + e.getMessage());
         }
     }
 
@@ -95,7 +95,7 @@ final class Link implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            // One end has closed the connection, so the other one is closed too.
+            // One peer has closed its connection, so the connection to the other peer is closed too.
             return;
         }
     }
@@ -112,7 +112,7 @@ final class Link implements AutoCloseable {
         }
     }
 
-    /** One direction. */
+    /** One direction of the link. */
     private static final class Way {
         private final double nsPerByte;
         private long freeAtNs = System.nanoTime();
@@ -121,7 +121,7 @@ final class Link implements AutoCloseable {
             this.nsPerByte = (double) TimeUnit.SECONDS.toNanos(1) / bytesPerSecond;
         }
 
-        /** Waits until this many more bytes may pass. */
+        /** Waits until the link has transmitted {@code bytes} more bytes. */
         void pass(int bytes) {
             long passedNs = take(bytes);
             for (long leftNs = passedNs - System.nanoTime(); leftNs > 0; leftNs = passedNs - System.nanoTime()) {

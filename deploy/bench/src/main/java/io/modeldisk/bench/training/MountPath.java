@@ -14,7 +14,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** Through the file of a mount: read and write copy between the mount and the memory of the learner. */
+/**
+ * The access of a learner through the file of a mount. Reads and writes copy data between the mount and the memory of the
+ * learner.
+ */
 final class MountPath implements LearnerPath {
     private final Path directory;
     private final ModelMount mount;
@@ -72,7 +75,7 @@ final class MountPath implements LearnerPath {
             while (slab.hasRemaining()) {
                 int read = file.read(slab, at);
                 if (read < 0) {
-                    throw new IOException("the file ends at " + at + " of " + sizeBytes);
+                    throw new IOException("the model file ended at byte " + at + " of " + sizeBytes);
                 }
                 at += read;
             }
@@ -97,7 +100,7 @@ final class MountPath implements LearnerPath {
         note(Phase.STALL, startNs, trace.nowNs());
     }
 
-    /** With direct, reads and writes are the pulls and pushes; the other schemes record those themselves. */
+    /** Records a phase if the exchange scheme is {@code direct}. The other schemes record their phases themselves. */
     private void note(Phase phase, long startNs, long endNs) {
         if (direct) {
             trace.add(phase, iteration, startNs, endNs);

@@ -15,13 +15,13 @@ final class Phases {
     private final int pullLag;
 
     /**
-     * Takes a trace.
+     * Reads the phases of a trace.
      *
-     * @param firstIteration the first iteration that counts
+     * @param firstIteration the first counted iteration
      */
     Phases(IterationTrace trace, ExchangeScheme exchange, long firstIteration) {
         this.firstIteration = firstIteration;
-        // An iteration uses weights that were pulled within it, or at the end of one of the two iterations before it.
+        // With direct, an iteration pulls its own weights. With sync and overlap, an earlier iteration pulls them.
         this.pullLag = switch (exchange) {
             case DIRECT -> 0;
             case SYNC -> 1;
@@ -34,13 +34,13 @@ final class Phases {
             .forEach((phase, iteration, startNs, endNs) -> spans.get(phase).put(iteration, new long[]{startNs, endNs}));
     }
 
-    /** The mean duration of a phase; 0 if it did not occur. */
+    /** The mean duration of a phase over the counted iterations that contain the phase; 0 if no iteration contains it. */
     double meanNs(Phase phase) {
         return spans.get(phase).tailMap(firstIteration, true).values().stream().mapToLong(span -> span[1] - span[0])
             .average().orElse(0);
     }
 
-    /** The mean duration over all counted iterations, including those without this phase. */
+    /** The mean duration of a phase over all counted iterations, including those without the phase. */
     double meanNsOfAll(Phase phase) {
         return meanNs(phase) * spans.get(phase).tailMap(firstIteration, true).size()
             / Math.max(1, spans.get(Phase.COMPUTE).tailMap(firstIteration, true).size());

@@ -22,7 +22,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** Measures iterations of emulated learners with one exchange scheme after another. The shards have their own processes. */
+/** Measures the iterations of emulated learners with one exchange scheme after another. The shards have their own processes. */
 public final class TrainingBench {
     private static final String MODEL = "bench";
     private static final double MS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -32,10 +32,10 @@ public final class TrainingBench {
     private final Consumer<String> progress;
 
     /**
-     * Measures by this plan.
+     * Creates a benchmark that measures a plan.
      *
      * @param modeldisk the path of the {@code modeldisk} command that starts the shards
-     * @param progress the listener for progress
+     * @param progress the listener for progress messages
      */
     public TrainingBench(TrainingPlan plan, String modeldisk, Consumer<String> progress) {
         this.plan = plan;
@@ -43,7 +43,7 @@ public final class TrainingBench {
         this.progress = progress;
     }
 
-    /** Returns a result for each variant, in their order. */
+    /** Measures every variant of the plan. Returns the results in the order of the variants. */
     public List<TrainingResult> run() throws IOException {
         if (plan.traces() != null) {
             Files.createDirectories(plan.traces());
@@ -114,12 +114,12 @@ public final class TrainingBench {
             }
         } catch (ExecutionException e) {
             if (e.getCause() instanceof BrokenBarrierException || !(e.getCause() instanceof IOException)) {
-                throw new IllegalStateException("a learner failed", e.getCause());
+                throw new IllegalStateException("an emulated learner failed", e.getCause());
             }
-            throw new IOException("a learner failed: " + e.getCause().getMessage(), e.getCause());
+            throw new IOException("an emulated learner failed: " + e.getCause().getMessage(), e.getCause());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
+            throw new IOException("the wait for the learners was interrupted", e);
         }
     }
 
@@ -156,7 +156,7 @@ public final class TrainingBench {
             phases.stream().mapToDouble(phase -> phase.meanNsOfAll(Phase.BUBBLE)).sum() / count / MS,
             phases.stream().mapToDouble(phase -> phase.meanNs(Phase.PULL)).sum() / count / MS,
             phases.stream().mapToDouble(Phases::meanAgeNs).sum() / count / MS,
-            // A round has one push of each learner, so the mean over all pairs is divided by the number of learners.
+            // A round has one push of each learner, so the mean lack of pushes is divided by the number of learners.
             lacked / count / count,
             plan.learners());
     }

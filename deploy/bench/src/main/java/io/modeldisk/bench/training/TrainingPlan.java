@@ -7,18 +7,18 @@ import java.util.List;
  * The plan of {@code bench training}.
  *
  * @param model the name of the model in the report
- * @param modelBytes its size, a multiple of 4
+ * @param modelBytes the size of the model, a multiple of 4
  * @param computeMs the computation time of an iteration
- * @param computation how that time is spent
+ * @param computation the emulation of the computation
  * @param learners the number of learners
  * @param shards the number of shards
  * @param variants the exchange schemes, in the order in which they are measured
- * @param iterations the number of iterations that count
- * @param warmUp the number of iterations before them
+ * @param iterations the number of counted iterations
+ * @param warmUp the number of iterations before the counted iterations
  * @param throughMount whether learners use the file of a mount instead of the initiator
  * @param consistency the consistency mode of the shards
- * @param aggregator the shards' aggregator
- * @param linkBytesPerSecond the throughput of each learner's emulated link, each way; 0 for no emulation
+ * @param aggregator the aggregator of the shards
+ * @param linkBytesPerSecond the throughput of each learner's emulated link, in each direction; 0 for no emulated link
  * @param traces the directory for the learners' traces; may be null
  */
 public record TrainingPlan(
@@ -40,7 +40,7 @@ public record TrainingPlan(
     /**
      * Checks every value.
      *
-     * @throws IllegalArgumentException if a value is wrong; the message names it and its range
+     * @throws IllegalArgumentException if a value is wrong; the message contains the value and its range
      */
     public TrainingPlan {
         require(modelBytes > 0 && modelBytes % Float.BYTES == 0, "size=" + modelBytes + " must be a multiple of 4");
@@ -49,9 +49,9 @@ public record TrainingPlan(
         require(shards >= 1 && shards <= 64, "shards=" + shards + " must be from 1 to 64");
         require(iterations >= 1, "iterations=" + iterations + " must be at least 1");
         require(warmUp >= 2,
-            "warmUp=" + warmUp + " must be at least 2: the first two compute on what the open has pulled");
+            "warmUp=" + warmUp + " must be at least 2: the weights of two iterations are pulled before the first one");
         require(linkBytesPerSecond >= 0, "link=" + linkBytesPerSecond + " must not be negative");
-        require(!variants.isEmpty(), "no exchange is given");
+        require(!variants.isEmpty(), "the list of exchange schemes must not be empty");
     }
 
     private static void require(boolean condition, String message) {

@@ -7,24 +7,24 @@ import io.modeldisk.mount.scheduling.PullPolicy;
  * An exchange scheme with its pull policy.
  *
  * @param exchange the scheme
- * @param pull the pull policy of overlap
+ * @param pull the pull policy, which only {@code overlap} uses
  */
 public record Variant(ExchangeScheme exchange, PullPolicy pull) {
     /**
      * Parses {@code sync}, {@code overlap} or {@code overlap:after-push}.
      *
-     * @throws IllegalArgumentException if it is unknown; the message lists the schemes
+     * @throws IllegalArgumentException if the scheme is unknown; the message lists the schemes
      */
     public static Variant parse(String text) {
         int colon = text.indexOf(':');
         ExchangeScheme exchange = ExchangeScheme.named(colon < 0 ? text : text.substring(0, colon));
         if (colon >= 0 && exchange != ExchangeScheme.OVERLAP) {
-            throw new IllegalArgumentException("exchange=" + text + ": only overlap can be told when to pull");
+            throw new IllegalArgumentException("exchange=" + text + ": only overlap has a pull policy");
         }
         return new Variant(exchange, colon < 0 ? PullPolicy.ADAPTIVE : PullPolicy.named(text.substring(colon + 1)));
     }
 
-    /** The text that {@link #parse} takes. */
+    /** The text from which {@link #parse} creates this variant. */
     public String variantName() {
         return exchange == ExchangeScheme.OVERLAP
             ? exchange.schemeName() + ":" + pull.policyName()

@@ -1,2 +1,2 @@
-/** The learner emulator: learners that exchange weights and gradients with real shards, and only emulate the computation. */
+/** The learner emulator. Learners exchange weights and gradients with real shards, and only their computation is emulated. */
 package io.modeldisk.bench.training;

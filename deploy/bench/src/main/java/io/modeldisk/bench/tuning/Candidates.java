@@ -4,9 +4,9 @@ import io.modeldisk.bench.report.Samples;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
-/** Chooses among measured sizes. */
+/** Chooses among the measured sizes of transfers. */
 final class Candidates {
-    /** The gain over the built-in size that a candidate needs; less may be noise. */
+    /** The minimum ratio of a candidate's throughput to that of the built-in size. A smaller gain may be noise. */
     static final double LEAST_GAIN = 1.05;
 
     private Candidates() {}
@@ -19,7 +19,10 @@ final class Candidates {
      */
     record Measured(int value, Samples figures) {}
 
-    /** The candidate with the greatest median, if the median of its paired gains is large enough; else the built-in size. */
+    /**
+     * Returns the candidate with the largest median throughput if its gain over the built-in size is at least
+     * {@link #LEAST_GAIN}. Otherwise returns the built-in size. The gain is the median of the ratios in each round.
+     */
     static int best(List<Measured> measured, int builtIn) {
         ToDoubleFunction<Measured> median = one -> one.figures().median();
         Measured best = measured.getFirst();
@@ -33,10 +36,10 @@ final class Candidates {
     }
 
     /**
-     * One size of a push.
+     * The measured latencies of pushes of one size.
      *
-     * @param bytes its size
-     * @param eager the latency in each round if all data travels with the command
+     * @param bytes the size of a push
+     * @param eager the latency in each round if all data is sent with the command
      * @param rendezvous the latency in each round if the target fetches the data
      */
     record Push(int bytes, Samples eager, Samples rendezvous) {
@@ -45,7 +48,10 @@ final class Candidates {
         }
     }
 
-    /** The largest size before the first one whose eager push is slower; 0 if that is the smallest size. */
+    /**
+     * Returns the largest size below the first size with slower eager pushes. Returns 0 if the smallest size has slower eager
+     * pushes.
+     */
     static int threshold(List<Push> ascending) {
         int threshold = 0;
         for (Push push : ascending) {

@@ -21,16 +21,16 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Finds the best transfer sizes of a datamover on this machine: it pushes and pulls a whole model, like a mount, with each
- * candidate in turn. Request sizes are measured with the built-in queue depth, queue depths with the best request size. The eager
- * threshold is measured with one push at a time, since it affects the latency.
+ * Finds the best transfer sizes of a datamover on this machine. With each candidate in turn, it pushes and pulls a whole model,
+ * like a mount. Request sizes are measured with the built-in queue depth. Queue depths are measured with the best request size.
+ * The eager threshold is measured with one push at a time, since it affects the latency.
  */
 public final class Tuner {
     private static final List<Integer> REQUESTS = List.of(256 << 10, 512 << 10, 1 << 20, 2 << 20, 4 << 20);
     private static final List<Integer> DEPTHS = List.of(2, 4, 8, 16, 32);
     private static final List<Integer> PUSHES = List.of(4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10,
         256 << 10);
-    /** The longest data segment of an iSER message. */
+    /** The maximum size of the data segment of an iSER message. */
     private static final int ISER_MESSAGE_BYTES = 8 << 10;
     private static final int PUSHES_A_ROUND = 64;
 
@@ -40,10 +40,10 @@ public final class Tuner {
     private final Consumer<String> progress;
 
     /**
-     * Measures with a shard whose aggregator is null.
+     * Creates a tuner that uses a shard with the aggregator null.
      *
      * @param rounds the number of runs of each candidate
-     * @param progress the listener for progress
+     * @param progress the listener for progress messages
      */
     public Tuner(BenchShard shard, int rounds, Consumer<String> progress) {
         this.shard = shard;
@@ -56,14 +56,14 @@ public final class Tuner {
         return report.toString();
     }
 
-    /** Finds the sizes for a datamover. */
+    /** Finds the best transfer sizes for a datamover. */
     public TransferSizes tune(Route.Preference datamover) throws IOException {
         TransferSizes sizes = TransferSizes.DEFAULTS;
-        progress.accept(datamover + ": requests");
+        progress.accept(datamover + ": request sizes");
         List<Candidates.Measured> requests = measure(datamover, REQUESTS, sizes::withRequestBytes);
         sizes = sizes.withRequestBytes(Candidates.best(requests, sizes.requestBytes()));
         line(datamover + ", requests of", requests, bytes -> ByteSize.exact(bytes), sizes.requestBytes());
-        progress.accept(datamover + ": queues");
+        progress.accept(datamover + ": queue depths");
         List<Candidates.Measured> depths = measure(datamover, DEPTHS, sizes::withQueueDepth);
         sizes = sizes.withQueueDepth(Candidates.best(depths, sizes.queueDepth()));
         line(datamover + ", requests in flight", depths, Integer::toString, sizes.queueDepth());
@@ -79,7 +79,7 @@ public final class Tuner {
         TransferSizes with(int value);
     }
 
-    /** One candidate: a connection that pushes and pulls. */
+    /** The connection of one candidate to the shard. */
     private final class Connection implements AutoCloseable {
         private final StripedModel model;
         private final DataMemory memory;
@@ -98,7 +98,7 @@ public final class Tuner {
             }
         }
 
-        /** Bytes per second of a push and a pull of the whole model. */
+        /** Pushes and pulls the whole model. Returns the throughput in bytes per second. */
         double exchange() throws IOException {
             long begun = System.nanoTime();
             model.push(0, memory, 0, bytes, Cancellation.NONE);
@@ -106,7 +106,7 @@ public final class Tuner {
             return 2e9 * bytes / (System.nanoTime() - begun);
         }
 
-        /** The median nanoseconds of a push. */
+        /** Sends pushes one at a time. Returns their median latency in nanoseconds. */
         double push(int pushBytes) throws IOException {
             long[] nanos = new long[PUSHES_A_ROUND];
             for (int i = 0; i < nanos.length; i++) {

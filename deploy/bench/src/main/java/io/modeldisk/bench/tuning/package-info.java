@@ -1,2 +1,2 @@
-/** {@code modeldisk tune}: finds the best transfer sizes for this machine. */
+/** The command {@code modeldisk tune}, which finds the best transfer sizes for this machine. */
 package io.modeldisk.bench.tuning;

@@ -1,4 +1,4 @@
-/* What `modeldisk bench aggregator` measures sgd against: the plain loop, as a compiler makes it fast. */
+/* The sgd step as a plain loop, which `modeldisk bench aggregator` compares with an aggregator. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,7 +19,10 @@ static int64_t nanos(void)
     return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-/* Arguments: the bytes of an array and of a block. For each line that comes, a pass over the arrays in blocks: "sgd" or "copy"; out go its nanoseconds. */
+/*
+ * Arguments: the size of an array and the size of a block, in bytes. For each input line, "sgd" or "copy", the program passes
+ * once over the arrays, block by block, and prints the duration in nanoseconds.
+ */
 int main(int argc, char **argv)
 {
     if (argc != 3)

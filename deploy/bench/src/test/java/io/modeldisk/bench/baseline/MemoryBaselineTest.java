@@ -13,10 +13,10 @@ final class MemoryBaselineTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"null", "sgd:lr=0.1", "sum"})
-    void requestSizeNeedNotDivideTheModelOrTheBuffers(String aggregator) {
+    void memoryBaselineAcceptsRequestSizesThatDoNotDivideTheModel(String aggregator) {
         try (MemoryBaseline baseline = new MemoryBaseline(MODEL_BYTES, BUFFER_BYTES, aggregator)) {
             for (Direction direction : new Direction[]{Direction.PUSH, Direction.PULL}) {
-                // 12 KiB divide neither the model nor the buffers.
+                // Neither the model nor the buffers are a multiple of 12 KiB.
                 assertThat(baseline.move(new Load(direction, 12 << 10, 8, 300, BUFFER_BYTES))).isPositive();
             }
         }

@@ -19,20 +19,20 @@ final class BenchProtocolCommandTest {
     }
 
     @Test
-    void sizesAreListsWithUnits() {
+    void sizeOptionsAcceptListsWithUnits() {
         assertThat(parse("--sizes", "4k,256KiB,8m").requestBytes()).containsExactly(4096, 262_144, 8_388_608);
         assertThat(parse("--latency-sizes", "2,64,4k").latencyBytes()).containsExactly(2, 64, 4096);
     }
 
     @Test
-    void defaultSizesCoverALogicalBlockTo8MiB() {
+    void defaultThroughputSizesEndAt4MiBAndLatencySizesAt8MiB() {
         assertThat(parse().requestBytes()).startsWith(4096).endsWith(4 << 20);
         assertThat(parse().latencyBytes()).startsWith(2).endsWith(8 << 20);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"0", "2048", "6k", "4097", "8196k", "16m"})
-    void requestSizeOtherThanWholeLogicalBlocksUpTo8MiBIsRefused(String size) {
+    void throughputSizeMustBeAMultipleOfALogicalBlockUpTo8MiB(String size) {
         BenchProtocolCommand command = parse("--sizes", "4k," + size);
         assertThatThrownBy(command::requestBytes).isInstanceOf(IllegalArgumentException.class)
             .hasMessageStartingWith("--sizes " + ByteSize.parse(size).bytes() + " must be a multiple of 4096");
@@ -40,7 +40,7 @@ final class BenchProtocolCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"0", "8388609"})
-    void latencySizeOutsideOneByteTo8MiBIsRefused(String size) {
+    void latencySizeMustBeFromOneByteTo8MiB(String size) {
         BenchProtocolCommand command = parse("--latency-sizes", size);
         assertThatThrownBy(command::latencyBytes).isInstanceOf(IllegalArgumentException.class)
             .hasMessageStartingWith("--latency-sizes " + size + " must be from 1 byte to 8 MiB");
@@ -49,12 +49,12 @@ final class BenchProtocolCommandTest {
     @Test
     void requestLargerThanTheModelIsRefused() {
         BenchProtocolCommand command = parse("--sizes", "1m", "--latency-sizes", "1m", "--model-size", "512k");
-        assertThatThrownBy(command::requestBytes).hasMessageContaining("no more than the model");
-        assertThatThrownBy(command::latencyBytes).hasMessageContaining("no more than the model");
+        assertThatThrownBy(command::requestBytes).hasMessageContaining("at most the size of the model");
+        assertThatThrownBy(command::latencyBytes).hasMessageContaining("at most the size of the model");
     }
 
     @Test
-    void gradientMemoryAbove1GiBIsRefused() {
+    void gradientSizeAbove1GiBIsRefused() {
         assertThat(parse().gradientBytes()).isZero();
         assertThat(parse("--gradient-size", "1GiB").gradientBytes()).isEqualTo(1L << 30);
         BenchProtocolCommand command = parse("--gradient-size", "1048577k");

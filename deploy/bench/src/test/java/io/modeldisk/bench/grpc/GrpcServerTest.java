@@ -24,7 +24,7 @@ final class GrpcServerTest {
     void serve() throws IOException {
         server = GrpcServer.open(new InetSocketAddress("127.0.0.1", 0), MODEL_BYTES, Map.of("Echo", question -> {
             if (question.isEmpty()) {
-                throw new IOException("nothing was asked");
+                throw new IOException("the control message is empty");
             }
             return question;
         }));
@@ -41,11 +41,11 @@ final class GrpcServerTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4096, 100_000, 1 << 20, LARGEST})
-    void everyRequestArrivesCompletelyAndIsCounted(int bytes) throws IOException {
+    void everyGrpcRequestMovesAllItsBytesAndIsTimed(int bytes) throws IOException {
         Histogram nanoseconds = new Histogram(3);
         try (GrpcClient client = client(MODEL_BYTES)) {
             client.pingPong(Direction.PUSH, bytes, 3, nanoseconds);
-            // The client compares what it has pulled with the pattern.
+            // The client checks the pulled weights.
             client.pingPong(Direction.PULL, bytes, 3, nanoseconds);
         }
 
@@ -53,23 +53,23 @@ final class GrpcServerTest {
     }
 
     @Test
-    void pullOutsideTheModelIsRefused() {
+    void grpcServerRefusesAPullOutsideTheModel() {
         try (GrpcClient client = client(4L * MODEL_BYTES)) {
             assertThatThrownBy(() -> client.pingPong(Direction.PULL, LARGEST, 2, new Histogram(3)))
-                .isInstanceOf(IOException.class).hasMessageContaining("of a model of " + MODEL_BYTES + " bytes");
+                .isInstanceOf(IOException.class).hasMessageContaining("is outside a model of size " + MODEL_BYTES);
         }
     }
 
     @Test
-    void controlAnswersAndFailuresOfANodeArrive() throws IOException {
+    void clientReceivesTheResponseOrTheFailureOfANode() throws IOException {
         try (GrpcClient client = client(MODEL_BYTES)) {
             assertThat(client.ask("Echo", "where?")).isEqualTo("where?");
-            assertThatThrownBy(() -> client.ask("Echo", "")).hasMessageContaining("nothing was asked");
+            assertThatThrownBy(() -> client.ask("Echo", "")).hasMessageContaining("the control message is empty");
         }
     }
 
     @Test
-    void modelLargerThanTheHeapIsRefused() {
+    void grpcServerRefusesAModelAboveItsMaximumSize() {
         assertThatThrownBy(() -> GrpcServer.open(server.localAddress(), GrpcServer.MAX_MODEL_BYTES + 4096))
             .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("must be from 4096 to 268435456");
     }

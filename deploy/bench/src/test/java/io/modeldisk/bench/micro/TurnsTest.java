@@ -14,7 +14,7 @@ final class TurnsTest {
 
     private final List<String> order = new ArrayList<>();
 
-    /** One whose requests take so long, with a clock of its own. */
+    /** Returns a run that records its name and takes {@code nanosEach} simulated nanoseconds for each request. */
     private Turns.Run taking(String name, long nanosEach) {
         return requests -> {
             order.add(name);
@@ -23,7 +23,7 @@ final class TurnsTest {
     }
 
     @Test
-    void runTakesAboutTheRequestedTime() throws IOException {
+    void everyRunTakesAboutThePlannedTime() throws IOException {
         List<List<Outcome>> outcomes = new Turns(2, RUN_MILLIS).measure(
             List.of(taking("fast", 500), taking("slow", 3_000_000)));
 
@@ -32,21 +32,21 @@ final class TurnsTest {
     }
 
     @Test
-    void requestLongerThanARunIsMadeOnce() throws IOException {
+    void requestLongerThanThePlannedTimeIsSentOnceInEachRun() throws IOException {
         List<List<Outcome>> outcomes = new Turns(3, RUN_MILLIS).measure(List.of(taking("slow", 5 * RUN_NANOS)));
 
         assertThat(outcomes.getFirst()).extracting(Outcome::requests).containsExactly(1L, 1L, 1L);
     }
 
     @Test
-    void orderIsReversedInEveryRound() throws IOException {
+    void firstVariantDiffersInEveryRound() throws IOException {
         new Turns(3, RUN_MILLIS).measure(List.of(taking("a", RUN_NANOS), taking("b", RUN_NANOS)));
 
         assertThat(order).containsExactly("a", "b", "a", "b", "b", "a", "a", "b");
     }
 
     @Test
-    void requestsPerSecondAreTheSumOfAllClients() {
+    void requestsPerSecondAreRequestsDividedByDuration() {
         assertThat(new Outcome(500, TimeUnit.MILLISECONDS.toNanos(250), 1, 2).requestsPerSecond()).isEqualTo(2000);
     }
 }

@@ -1,2 +1,2 @@
-/** Tests of the order of micro-benchmarks. */
+/** Tests of the order and the length of micro-benchmark runs. */
 package io.modeldisk.bench.micro;

@@ -17,7 +17,7 @@ final class PairedRunsTest {
 
     private final List<String> log = new ArrayList<>();
 
-    /** Moves this many bytes per nanosecond. */
+    /** Returns a mover that records its name and moves {@code speed} bytes per simulated nanosecond. */
     private Mover fixed(String name, int speed) {
         return load -> {
             log.add(name);
@@ -31,14 +31,14 @@ final class PairedRunsTest {
     }
 
     @Test
-    void orderIsReversedInEveryTurn() throws IOException {
+    void orderOfMoversIsReversedAfterEveryTurn() throws IOException {
         measure(3, fixed("alone", 8));
         assertThat(log.subList(log.size() - 9, log.size())).containsExactly("baseline", "protocol", "alone", "alone",
             "protocol", "baseline", "baseline", "protocol", "alone");
     }
 
     @Test
-    void protocolIsComparedWithEverySide() throws IOException {
+    void protocolIsComparedWithTheBaselineAndWithTheShardsWorkAlone() throws IOException {
         ThroughputResult result = measure(2, fixed("alone", 8));
         assertThat(result.ratio().median()).isCloseTo(2, offset(0.01));
         assertThat(result.ratioToAlone().median()).isCloseTo(0.5, offset(0.01));
@@ -46,7 +46,7 @@ final class PairedRunsTest {
     }
 
     @Test
-    void sideThatIsNotMeasuredHasNoRatio() throws IOException {
+    void resultHasNoRatioToAMoverThatIsNotMeasured() throws IOException {
         assertThat(measure(1, null).ratioToAlone()).isNull();
     }
 }

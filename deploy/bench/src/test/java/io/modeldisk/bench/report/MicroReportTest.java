@@ -20,7 +20,7 @@ final class MicroReportTest {
         List.of(rate("tcp", 4, 4096, 30_000), rate("gRPC", 4, 4096, 10_000),
             rate("tcp", 64, 4096, 40_000), rate("gRPC", 64, 4096, 8_000)),
         List.of(rate("tcp", 4, 2_000_000, 2000), rate("gRPC", 4, 2_000_000, 500)),
-        List.of("iser is not measured: there is no device"));
+        List.of("iser is not measured: there is no RDMA device"));
 
     private static Latency latency(String over, Direction direction, long nanos) {
         Histogram histogram = new Histogram(5);
@@ -32,13 +32,13 @@ final class MicroReportTest {
         return new Rate(over, Direction.PUSH, parties, bytes, Samples.of(perSecond), 1500, 3000);
     }
 
-    /** The lines of the text, with single blanks. */
+    /** Returns the lines of the report, with single blanks between words. */
     private static List<String> lines() {
         return REPORT.text().lines().map(line -> line.strip().replaceAll(" +", " ")).toList();
     }
 
     @Test
-    void everyDatamoverHasAColumn() {
+    void everyDatamoverHasAColumnInTheTables() {
         assertThat(lines())
             .contains("direction request tcp 50 % 99 % gRPC 50 % 99 %", "push 2 B 20.0 20.0 90.0 90.0",
                 "pull 2 B 30.0 30.0 120.0 120.0")
@@ -46,28 +46,28 @@ final class MicroReportTest {
                 "push 64 40000 8000 5.00 (5.00-5.00)");
     }
 
-    /** 2000 requests of 2 MB per second, sum of 4 nodes. */
+    /** Four nodes complete 2000 requests of 2 MB per second, so each node moves 1 GB/s. */
     @Test
-    void throughputOfAMeshIsThatOfOneNode() {
+    void meshTableShowsTheThroughputOfOneNode() {
         assertThat(lines()).contains("direction request tcp ms gRPC ms tcp / gRPC",
             "push 2000000 B 1.00 1.50 0.25 1.50 4.00 (4.00-4.00)");
     }
 
     @Test
-    void textNamesUnmeasuredDatamoversAndSmallRequests() {
-        assertThat(lines()).contains("iser is not measured: there is no device")
-            .anyMatch(line -> line.startsWith("below 4 KiB: a push moves one logical block"));
+    void reportNamesUnmeasuredDatamoversAndExplainsSmallRequests() {
+        assertThat(lines()).contains("iser is not measured: there is no RDMA device")
+            .anyMatch(line -> line.startsWith("below 4 KiB: a push moves a logical block"));
     }
 
     @Test
-    void everyBenchmarkHasARowOfChartsAndFiguresInTheJson(@TempDir Path directory) throws IOException {
+    void plotAndJsonContainEveryMicroBenchmark(@TempDir Path directory) throws IOException {
         Path plot = directory.resolve("plot.svg");
         Path json = directory.resolve("figures.json");
 
         ReportFiles.writePlot(REPORT, plot);
         ReportFiles.writeJson(REPORT, json);
 
-        // Three rows of two.
+        // The plot has three rows of two charts.
         assertThat(Files.readString(plot)).contains("viewBox=\"0 0 920 1020\"");
         assertThat(Files.readString(json)).contains("\"latency\"", "\"fanIn\"", "\"mesh\"", "\"over\" : \"gRPC\"",
             "\"notes\"");

@@ -23,19 +23,19 @@ final class ProtocolTextTest {
     }
 
     @Test
-    void latencyTableShowsMicrosecondsAndTheDifference() {
+    void latencyTableShowsMicrosecondsAndTheDifferenceToTheBaseline() {
         assertThat(ProtocolText.latency(latencies(4096)).lines().skip(1).findFirst().orElseThrow())
             .matches("push +4 KiB +20\\.0 +20\\.0 +20\\.0 +50\\.0 +50\\.0 +50\\.0 +30\\.\\d");
     }
 
     @Test
-    void requestBelowALogicalBlockHasAFootnote() {
+    void latencyOfARequestBelowALogicalBlockHasAFootnote() {
         assertThat(ProtocolText.latency(latencies(512, 4096))).contains("512 B *", "4 KiB  ", FOOTNOTE)
             .doesNotContain("4 KiB *");
     }
 
     @Test
-    void wholeLogicalBlocksHaveNoFootnote() {
+    void latencyOfWholeLogicalBlocksHasNoFootnote() {
         assertThat(ProtocolText.latency(latencies(4096, 8192))).doesNotContain(FOOTNOTE, "*");
     }
 
@@ -54,7 +54,7 @@ final class ProtocolTextTest {
     }
 
     @Test
-    void throughputOverTcpHasNoColumnOfTheShardsWorkAlone() {
+    void throughputOverTcpIsNotComparedWithTheShardsWorkAlone() {
         assertThat(ProtocolText.throughput(List.of(throughput(null)))).doesNotContain("alone");
     }
 }

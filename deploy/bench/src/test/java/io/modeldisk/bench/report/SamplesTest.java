@@ -7,25 +7,25 @@ import org.junit.jupiter.api.Test;
 
 final class SamplesTest {
     @Test
-    void medianOfAnOddNumberIsTheMiddleSample() {
+    void medianOfAnOddNumberOfSamplesIsTheMiddleSample() {
         assertThat(Samples.of(9, 1, 5).median()).isEqualTo(5);
         assertThat(Samples.of(7).median()).isEqualTo(7);
     }
 
     @Test
-    void medianOfAnEvenNumberIsTheMeanOfTheTwoMiddleSamples() {
+    void medianOfAnEvenNumberOfSamplesIsTheMeanOfTheMiddleTwo() {
         assertThat(Samples.of(10, 1, 4, 2).median()).isEqualTo(3);
     }
 
     @Test
-    void extremesDoNotDependOnTheOrder() {
+    void minimumAndMaximumDoNotDependOnTheOrderOfSamples() {
         Samples samples = Samples.of(3, -1, 8, 2);
         assertThat(samples.min()).isEqualTo(-1);
         assertThat(samples.max()).isEqualTo(8);
     }
 
     @Test
-    void ratiosArePairedInTheOrderOfMeasurement() {
+    void ratioDividesSamplesOfTheSameTurn() {
         Samples ratio = Samples.of(6, 2, 9).over(Samples.of(2, 4, 3));
         assertThat(ratio.values()).containsExactly(3, 0.5, 3);
         assertThat(ratio.median()).isEqualTo(3);
@@ -35,17 +35,17 @@ final class SamplesTest {
     void ratioOfUnequalNumbersOfSamplesIsRefused() {
         assertThatThrownBy(() -> Samples.of(1, 2).over(Samples.of(1)))
             .isInstanceOf(IllegalArgumentException.class)
-            .hasMessage("2 samples cannot be divided by 1");
+            .hasMessage("the numbers of samples differ: 2 and 1");
     }
 
     @Test
-    void emptySamplesAreRefused() {
+    void samplesWithoutAValueAreRefused() {
         assertThatThrownBy(Samples::of).isInstanceOf(IllegalArgumentException.class)
             .hasMessage("at least one sample is required");
     }
 
     @Test
-    void samplesAreImmutable() {
+    void samplesDoNotChangeWhenAnArrayOfTheirValuesChanges() {
         double[] given = {1, 2, 3};
         Samples samples = Samples.of(given);
         given[2] = 0;

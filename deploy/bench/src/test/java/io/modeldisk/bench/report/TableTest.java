@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 final class TableTest {
     @Test
-    void wordsAlignLeftAndFiguresAlignRight() {
+    void tableAlignsWordsLeftAndFiguresRight() {
         assertThat(new Table(1, "name", "GB/s").row("a", "1.5").row("longer", "10.25")).hasToString("""
             name     GB/s
             a         1.5
@@ -16,7 +16,7 @@ final class TableTest {
     }
 
     @Test
-    void gapIsAnEmptyLineAndKeepsTheWidths() {
+    void gapInATableIsAnEmptyLineAndKeepsColumnWidths() {
         assertThat(new Table(1, "a", "b").row("1", "2").gap().row("3", "44")).hasToString("""
             a   b
             1   2
@@ -26,20 +26,20 @@ final class TableTest {
     }
 
     @Test
-    void linesHaveNoTrailingBlanks() {
+    void tableLinesHaveNoTrailingBlanks() {
         assertThat(new Table(2, "a", "heading", "b").row("1", "2", "").toString().lines())
             .containsExactly("a  heading  b", "1  2");
     }
 
     @Test
-    void emptyColumnIsAllowed() {
+    void emptyTableColumnIsAllowed() {
         assertThat(new Table(1, "a", "").row("1", "").toString().lines()).containsExactly("a", "1");
     }
 
     @Test
-    void rowWithAnotherNumberOfCellsIsRefused() {
+    void tableRowWithMoreCellsThanColumnsIsRefused() {
         Table table = new Table(1, "a", "b");
         assertThatThrownBy(() -> table.row("1", "2", "3")).isInstanceOf(IllegalArgumentException.class)
-            .hasMessage("3 cells in a row of 2");
+            .hasMessage("the row has 3 cells, but the table has 2 columns");
     }
 }

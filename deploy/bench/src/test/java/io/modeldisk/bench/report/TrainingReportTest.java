@@ -25,13 +25,13 @@ final class TrainingReportTest {
     }
 
     @Test
-    void iterationIsComparedWithComputationAndWithTheLongestPartOfDirect() {
+    void reportComparesAnIterationWithItsComputationAndWithDirect() {
         assertThat(REPORT.text().lines().map(line -> line.strip().replaceAll(" +", " ")))
             .contains("overlap:adaptive 11.00 11.00 10.00 0.00 1.00 8.00 0.00 12.00 1.100 0.917 5.00 1.00 1.82 of 2");
     }
 
     @Test
-    void plotHasTheFormatOfItsFileName() throws IOException {
+    void plotHasTheFormatOfItsFileExtension() throws IOException {
         Path svg = directory.resolve("plot.svg");
         Path png = directory.resolve("plot.png");
 
@@ -43,7 +43,7 @@ final class TrainingReportTest {
     }
 
     @Test
-    void jsonHasEveryFigureAndTheMachine() throws IOException {
+    void jsonReportContainsTheFiguresAndTheMachine() throws IOException {
         Path json = directory.resolve("figures.json");
 
         ReportFiles.writeJson(REPORT, json);
@@ -54,7 +54,7 @@ final class TrainingReportTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"plot", "plot.pdf", "svg"})
-    void plotFileWithAnotherEndingIsRefused(String name) {
+    void plotFileThatIsNeitherSvgNorPngIsRefused(String name) {
         assertThatThrownBy(() -> ReportFiles.checkPlot(Path.of(name))).isInstanceOf(IllegalArgumentException.class)
             .hasMessage("--plot " + name + " must end in .svg or .png");
     }

@@ -26,13 +26,13 @@ final class CandidatesTest {
     }
 
     @Test
-    void gainBelowFivePercentKeepsTheBuiltInSize() {
+    void candidateWithAGainBelowFivePercentIsNotChosen() {
         assertThat(Candidates.best(List.of(measured(8, 1.04), measured(BUILT_IN, 1)), BUILT_IN)).isEqualTo(BUILT_IN);
     }
 
-    /** Faster in its median, because the machine was: beside each other, it is the slower one in most rounds. */
+    /** The candidate has the larger median throughput, but its median gain within the same round is below 5 %. */
     @Test
-    void candidatesAreComparedRoundByRound() {
+    void candidatesAreComparedWithinTheSameRound() {
         assertThat(Candidates.best(List.of(measured(8, 3.0, 1.0, 3.0, 1.1, 3.0),
             measured(BUILT_IN, 2.9, 1.1, 2.95, 1.2, 2.9)), BUILT_IN)).isEqualTo(BUILT_IN);
     }
