@@ -136,7 +136,8 @@ final class BadInputIT {
         try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             free = probe.getLocalPort();
         }
-        assertRefused(List.of("127.0.0.1:" + free + " does not respond", "is `modeldisk serve` running there?"), "mount",
+        assertRefused(List.of("127.0.0.1:" + free + " does not respond", "is `modeldisk serve` running there?"),
+            "mount",
             "modeldisk://127.0.0.1:" + free + "/m", sandbox.directory("d"));
     }
 
