@@ -30,11 +30,15 @@ public final class ParameterServer implements AutoCloseable {
     public static ParameterServer launch(ServerContext context) throws IOException {
         ShardModel shard = ShardModel.open(context);
         LeaseTimer timer = new LeaseTimer(shard, context.settings().clock());
+        TargetServer server = null;
         try {
-            TargetServer server = TargetServer.launch(context.network().target(shard.target()));
+            server = TargetServer.launch(context.network().target(shard.target()));
             timer.start();
             return new ParameterServer(shard, timer, server);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
+            if (server != null) {
+                server.close();
+            }
             shard.close();
             throw e;
         }

@@ -1,6 +1,7 @@
 package io.modeldisk.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.BlockMemory;
@@ -78,8 +79,7 @@ class LeaseTimerTest {
             LogicalUnit train = shard.target().units().get(0);
             train.write(new FakeTask(other, 0, SIZE).fill(1));
             shard.target().nexusLost(LEARNER, false);
-            run(timer, LEASE);
-            assertThat(aggregator.failed).isTrue();
+            assertThatThrownBy(() -> run(timer, LEASE)).isInstanceOf(OutOfMemoryError.class);
             run(timer, PERIOD);
             assertThat(shard.consistency().rounds(0)).isEqualTo(1);
             assertThat(shard.consistency().rounds(1)).isEqualTo(1);

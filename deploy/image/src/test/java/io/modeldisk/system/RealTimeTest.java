@@ -33,8 +33,7 @@ final class RealTimeTest {
 
     /** Classes that may use real time, each with the reason. */
     private static final Map<String, String> CLASSES = Map.of(
-        "io.modeldisk.protocol.rdma.QueuePair", "polls, because no call can wake a completion channel",
-        "io.modeldisk.server.LeaseTimer", "limits the time that close() waits for the timer's thread");
+        "io.modeldisk.protocol.rdma.QueuePair", "polls, because no call can wake a completion channel");
 
     private static final Set<String> METHODS = Set.of("java.lang.System.nanoTime", "java.lang.System.currentTimeMillis",
         "java.lang.Thread.sleep", "java.util.concurrent.TimeUnit.sleep",

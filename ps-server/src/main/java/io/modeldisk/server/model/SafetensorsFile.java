@@ -58,7 +58,7 @@ final class SafetensorsFile implements ModelSource {
             if (dataBytes == 0) {
                 throw new InvalidSafetensorsException("the file has no data in its " + tensors.size() + " tensors");
             }
-            return new SafetensorsFile(file, dataStart, dataBytes, identity(channel, dataStart));
+            return new SafetensorsFile(file, dataStart, dataBytes, identity(file, channel, dataStart));
         } catch (InvalidSafetensorsException e) {
             throw new InvalidSafetensorsException(file + ": " + e.getMessage(), e);
         }
@@ -93,21 +93,21 @@ final class SafetensorsFile implements ModelSource {
     /**
      * Returns the identity of the file. Reads only samples of a large file, because each shard calls this method at each start.
      */
-    private static String identity(FileChannel channel, long dataStart) throws IOException {
+    private static String identity(Path file, FileChannel channel, long dataStart) throws IOException {
         MessageDigest digest = sha256();
         long fileBytes = channel.size();
         if (fileBytes <= MAX_DIGESTED_BYTES) {
-            update(digest, channel, 0, fileBytes);
+            update(digest, file, channel, 0, fileBytes);
             return WHOLE + HexFormat.of().formatHex(digest.digest());
         }
         digest.update(ByteBuffer.allocate(Long.BYTES).putLong(0, fileBytes));
-        update(digest, channel, 0, dataStart);
+        update(digest, file, channel, 0, dataStart);
         long lastSample = fileBytes - SAMPLE_BYTES;
         for (int i = 0; i < SAMPLES; i++) {
             // The division comes first, so that the multiplication does not overflow.
-            update(digest, channel, dataStart + (lastSample - dataStart) / (SAMPLES - 1) * i, SAMPLE_BYTES);
+            update(digest, file, channel, dataStart + (lastSample - dataStart) / (SAMPLES - 1) * i, SAMPLE_BYTES);
         }
-        update(digest, channel, lastSample, SAMPLE_BYTES);
+        update(digest, file, channel, lastSample, SAMPLE_BYTES);
         return SAMPLED + HexFormat.of().formatHex(digest.digest());
     }
 
@@ -119,7 +119,7 @@ final class SafetensorsFile implements ModelSource {
         }
     }
 
-    private static void update(MessageDigest digest, FileChannel channel, long start, long lengthBytes)
+    private static void update(MessageDigest digest, Path file, FileChannel channel, long start, long lengthBytes)
         throws IOException {
         ByteBuffer buffer = ByteBuffer.allocate((int) Math.min(lengthBytes, DIGEST_BUFFER_BYTES));
         long position = start;
@@ -128,7 +128,7 @@ final class SafetensorsFile implements ModelSource {
             int read = channel.read(buffer.clear().limit((int) Math.min(buffer.capacity(), end - position)), position);
             if (read < 0) {
                 throw new EOFException(
-                    "the file ends at byte " + position + ", " + (end - position) + " bytes too early");
+                    file + ": ends at byte " + position + ", " + (end - position) + " bytes too early");
             }
             digest.update(buffer.flip());
             position += read;

@@ -131,8 +131,9 @@ public final class BaselineClient implements Mover, Requester {
         ByteBuffer count = ByteBuffer.allocateDirect(Long.BYTES);
         BaselineRequest.readAll(channel, count);
         long received = count.flip().getLong();
-        if (received != load.requests() * load.requestBytes()) {
-            throw new IOException("the baseline server received " + received + " of " + load.bytes() + " bytes");
+        long pushed = load.requests() * load.requestBytes();
+        if (received != pushed) {
+            throw new IOException("the baseline server received " + received + " of " + pushed + " bytes");
         }
     }
 

@@ -121,7 +121,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
             : null;
         output.check();
         ProtocolBench.Context context = new ProtocolBench.Context().modeldisk(System.getProperty("modeldisk.command"))
-            .datamovers(datamovers.stream().map(Route.Preference::named).toList())
+            .datamovers(datamovers.stream().map(BenchProtocolCommand::datamover).toList())
             .modelBytes(modelSize.bytes()).aggregators(aggregatorList())
             .progress(Progress::show);
         if (running != null) {
@@ -129,6 +129,14 @@ final class BenchProtocolCommand implements Callable<Integer> {
         }
         output.write(new ProtocolBench(context).run(throughput, latency));
         return 0;
+    }
+
+    private static Route.Preference datamover(String name) {
+        Route.Preference datamover = Route.Preference.named(name);
+        if (datamover != Route.Preference.TCP && datamover != Route.Preference.SHM) {
+            throw new IllegalArgumentException("--datamover " + name + " must be tcp or shm");
+        }
+        return datamover;
     }
 
     private static int positive(String option, int value) {

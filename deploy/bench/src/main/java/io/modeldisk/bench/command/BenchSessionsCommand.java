@@ -59,7 +59,10 @@ final class BenchSessionsCommand implements Callable<Integer> {
         check("--stopped-readers", stoppedReaders, 0, MOST_SESSIONS);
         check("--queue-depth", queueDepth, 1, 1023);
         check("--size", size.bytes(), LogicalBlock.BYTES, Math.min(8 << 20, modelSize.bytes()));
-        check("--size modulo 4096 =", size.bytes() % LogicalBlock.BYTES, 0, 0);
+        if (size.bytes() % LogicalBlock.BYTES != 0) {
+            throw new IllegalArgumentException(
+                "--size " + size.bytes() + " must be a multiple of " + LogicalBlock.BYTES);
+        }
         check("--model-size", modelSize.bytes(), stoppedReaders > 0 ? 8 << 20 : LogicalBlock.BYTES,
             Long.MAX_VALUE);
         DurationRange.check("--duration", duration, Duration.ofSeconds(1), Duration.ofDays(1));

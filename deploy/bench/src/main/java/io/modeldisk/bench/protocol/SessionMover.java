@@ -14,7 +14,6 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -24,7 +23,6 @@ import org.HdrHistogram.Histogram;
 public final class SessionMover implements Mover, Requester {
     private static final String INITIATOR = "iqn.2026-11.io.modeldisk:bench";
     private static final long ISID = 0x800000020000L;
-    private static final long READY_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final long CONNECT_MILLIS = 60_000;
 
     private final InetSocketAddress portal;

@@ -23,7 +23,6 @@ public final class SessionsBench {
     private static final long ISID = 0x800000020000L;
     private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(2);
     private static final long SAMPLE_NANOS = TimeUnit.SECONDS.toNanos(1);
-    private static final long READY_NANOS = TimeUnit.SECONDS.toNanos(30);
     private static final long COMMAND_TIMEOUT_MILLIS = 60_000;
 
     private SessionsBench() {}

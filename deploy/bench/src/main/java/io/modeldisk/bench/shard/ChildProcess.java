@@ -47,7 +47,9 @@ public final class ChildProcess implements AutoCloseable {
         Matcher ready = READY.matcher(line == null ? "" : line);
         if (!ready.matches()) {
             process.destroy();
-            throw new IOException("`" + String.join(" ", command) + "` exited before it was ready");
+            Runtime.getRuntime().removeShutdownHook(ender);
+            throw new IOException("`" + String.join(" ", command) + "` "
+                + (line == null ? "exited before it was ready" : "printed a ready line without an address: " + line));
         }
         return new ChildProcess(process, ready.group(1), ender);
     }
