@@ -103,6 +103,15 @@ final class BadInputIT {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
+        sessions --size=6000      | --size 6000 must be a multiple of 4096
+        protocol --datamover=iser | --datamover iser must be tcp or shm
+        """)
+    void benchReportsAnOptionValueThatItCannotMeasure(String options, String said) throws Exception {
+        assertRefused(List.of(said), Stream.concat(Stream.of("bench"), Stream.of(options.split(" "))).toArray());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
         truncated    | data_offsets [4096, 8192], which must ascend and be within the 8000 bytes
         long header  | the header is declared to have 1099511627776 bytes, but the maximum is 100000000
         short header | the header is declared to have 100000 bytes, but only

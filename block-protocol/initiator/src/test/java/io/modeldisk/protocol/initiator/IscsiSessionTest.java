@@ -234,7 +234,7 @@ class IscsiSessionTest {
             .onCompletion(done -> ends.add(done.describeEnd())));
         int tag = target.receive().getInt(16);
         target.send(ScriptedTarget.pdu(Opcode.R2T, 0x80).putInt(16, tag).putInt(40, 0).putInt(44, 8192), new byte[0]);
-        assertThat(nextEnd()).contains("asks for data");
+        assertThat(nextEnd()).contains("requests data from 0 to 8192");
     }
 
     @Test
