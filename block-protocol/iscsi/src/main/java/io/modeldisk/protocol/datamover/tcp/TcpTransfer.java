@@ -13,6 +13,8 @@ final class TcpTransfer {
      */
     private static final int SLOT_BITS = 12;
     private static final int GENERATION_MASK = 0x7FFFF;
+    /** The number of latest generations whose tags may still arrive. Older tags count as invalid. */
+    private static final int VALID_GENERATIONS = (GENERATION_MASK + 1) / 2;
 
     DataTransfer transfer;
     int grantedBytes;
@@ -26,7 +28,8 @@ final class TcpTransfer {
     /** The first fault of the data, or null if the data has no fault. */
     DataError error;
 
-    private int generation;
+    /** The number of transfers that this slot has begun. */
+    private long generation;
 
     void begin(DataTransfer begun) {
         transfer = begun;
@@ -52,9 +55,10 @@ final class TcpTransfer {
         fetching = true;
     }
 
-    /** Whether the target has sent this target transfer tag in an R2T of this slot. */
+    /** Whether this target transfer tag belongs to the current transfer of this slot, or to a recent one. */
     boolean hasGiven(int tag) {
-        return generation - (tag >>> SLOT_BITS) >= 0;
+        long age = generation - (tag >>> SLOT_BITS) & GENERATION_MASK;
+        return age < Math.min(generation, VALID_GENERATIONS);
     }
 
     /** Returns the slot of a target transfer tag. */
@@ -63,7 +67,7 @@ final class TcpTransfer {
     }
 
     int targetTransferTag() {
-        return (generation & GENERATION_MASK) << SLOT_BITS | transfer.slot();
+        return (int) (generation & GENERATION_MASK) << SLOT_BITS | transfer.slot();
     }
 
     /** Whether a Data-Out PDU with these tags belongs to this transfer. */
