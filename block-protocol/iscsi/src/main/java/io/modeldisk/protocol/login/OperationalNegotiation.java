@@ -10,6 +10,7 @@ import java.util.function.Consumer;
 public final class OperationalNegotiation {
     private static final int MIN_LENGTH_BYTES = 512;
     private static final int MAX_LENGTH_BYTES = (1 << 24) - 1;
+    private static final int MAX_TIME_S = 3600;
 
     /** The digest of a session over RDMA, which has its own checksums (RFC 7145 section 6.1). */
     private static final String NO_DIGEST = Digest.NONE.toString();
@@ -102,8 +103,8 @@ public final class OperationalNegotiation {
             case Key.ERROR_RECOVERY_LEVEL -> number(value, 0, 2) < 0 ? Key.REJECT : "0";
             case Key.PROTOCOL_LEVEL ->
                 number(value, 0, 31) < 0 ? Key.REJECT : Integer.toString(Math.min(1, number(value, 0, 31)));
-            case Key.DEFAULT_TIME2WAIT -> number(value, 0, 3600) < 0 ? Key.REJECT : value;
-            case Key.DEFAULT_TIME2RETAIN -> number(value, 0, 3600) < 0 ? Key.REJECT : "0";
+            case Key.DEFAULT_TIME2WAIT -> number(value, 0, MAX_TIME_S) < 0 ? Key.REJECT : value;
+            case Key.DEFAULT_TIME2RETAIN -> number(value, 0, MAX_TIME_S) < 0 ? Key.REJECT : "0";
             case Key.MAX_BURST_LENGTH -> answerMaxBurst(value);
             case Key.FIRST_BURST_LENGTH -> answerFirstBurst(value);
             case Key.MAX_RECV_DATA_SEGMENT_LENGTH -> declareDataSegment(value);
@@ -187,17 +188,23 @@ public final class OperationalNegotiation {
             String key = pair.getKey();
             String value = pair.getValue();
             switch (key) {
-                case Key.INITIAL_R2T -> initialR2t = own.initialR2t() || accepted(key, value);
-                case Key.IMMEDIATE_DATA -> immediateData = own.immediateData() && accepted(key, value);
+                case Key.INITIAL_R2T -> initialR2t = accepted(key, value, own.initialR2t(), true);
+                case Key.IMMEDIATE_DATA -> immediateData = accepted(key, value, own.immediateData(), false);
+                case Key.DATA_PDU_IN_ORDER, Key.DATA_SEQUENCE_IN_ORDER -> acceptedOnly(key, value, Key.YES);
                 case Key.MAX_CONNECTIONS, Key.MAX_OUTSTANDING_R2T -> acceptedOnly(key, value, "1");
-                case Key.ERROR_RECOVERY_LEVEL -> acceptedOnly(key, value, "0");
-                case Key.MAX_BURST_LENGTH -> maxBurstBytes = accepted(key, value, own.maxBurstBytes());
-                case Key.FIRST_BURST_LENGTH -> firstBurstBytes = accepted(key, value, own.firstBurstBytes());
-                case Key.MAX_RECV_DATA_SEGMENT_LENGTH -> peerDataSegmentBytes = accepted(key, value, MAX_LENGTH_BYTES);
+                case Key.ERROR_RECOVERY_LEVEL, Key.DEFAULT_TIME2RETAIN -> acceptedOnly(key, value, "0");
+                // The larger of the two values applies, so the target may respond with more than the offered 0.
+                case Key.DEFAULT_TIME2WAIT -> accepted(key, value, 0, MAX_TIME_S);
+                case Key.MAX_BURST_LENGTH ->
+                    maxBurstBytes = accepted(key, value, MIN_LENGTH_BYTES, own.maxBurstBytes());
+                case Key.FIRST_BURST_LENGTH ->
+                    firstBurstBytes = accepted(key, value, MIN_LENGTH_BYTES, own.firstBurstBytes());
+                case Key.MAX_RECV_DATA_SEGMENT_LENGTH ->
+                    peerDataSegmentBytes = accepted(key, value, MIN_LENGTH_BYTES, MAX_LENGTH_BYTES);
                 case Key.HEADER_DIGEST -> headerDigest = accepted(key, value, own.headerDigest());
                 case Key.DATA_DIGEST -> dataDigest = accepted(key, value, own.dataDigest());
                 default -> {
-                    // The target can respond to the other keys only with the offered value.
+                    // The other keys declare properties of the target, such as TargetAlias, or belong to RDMA.
                     if (rdma != null) {
                         rdma.accept(key, value);
                     }
@@ -206,8 +213,11 @@ public final class OperationalNegotiation {
         }
     }
 
-    private static boolean accepted(String key, String value) throws LoginException {
-        if (!isBoolean(value)) {
+    /** Checks a response of Yes or No. If the initiator offered {@code decisive}, the target must respond with this value. */
+    private static boolean accepted(String key, String value, boolean offered, boolean decisive) throws LoginException {
+        if (offered == decisive) {
+            acceptedOnly(key, value, yesOrNo(offered));
+        } else if (!isBoolean(value)) {
             throw new LoginException(
                 "the target responded with " + key + "=" + value + "; the value must be Yes or No");
         }
@@ -221,11 +231,11 @@ public final class OperationalNegotiation {
         }
     }
 
-    private static int accepted(String key, String value, int limit) throws LoginException {
-        int number = number(value, MIN_LENGTH_BYTES, limit);
+    private static int accepted(String key, String value, int least, int most) throws LoginException {
+        int number = number(value, least, most);
         if (number < 0) {
-            throw new LoginException(
-                "the target responded with " + key + "=" + value + "; the value must be from 512 to " + limit);
+            throw new LoginException("the target responded with " + key + "=" + value + "; the value must be from "
+                + least + " to " + most);
         }
         return number;
     }
