@@ -39,7 +39,8 @@ final class ControlCommands {
      * @param offset the offset in the memory where the parameter data is stored
      * @param bytes the maximum number of bytes of parameter data
      * @return false if the shard is BUSY
-     * @throws ShardException if the shard refuses the command, or the session is lost
+     * @throws ShardException if the shard refuses the command, or the session is lost. After TASK SET FULL, the caller must pause
+     *     before it repeats the call
      * @throws CancelledException if the call was cancelled; the command was aborted
      */
     boolean run(IscsiSession session, byte[] cdb, int offset, int bytes, Cancellation cancellation) throws IOException {
@@ -103,6 +104,6 @@ final class ControlCommands {
         if (done.status() == ScsiStatus.BUSY) {
             return End.BUSY;
         }
-        return done.isToBeRetried() ? End.SEND_AGAIN : End.FAILED;
+        return done.isToBeRetried() && done.status() != ScsiStatus.TASK_SET_FULL ? End.SEND_AGAIN : End.FAILED;
     }
 }

@@ -16,7 +16,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /** A target that accepts one login and then sends the PDUs of a test, without regard to the PDUs that it receives. */
-final class ScriptedTarget implements AutoCloseable {
+public final class ScriptedTarget implements AutoCloseable {
     private final ServerSocket listener = new ServerSocket();
     private Socket socket;
     private DataInputStream in;
@@ -25,17 +25,17 @@ final class ScriptedTarget implements AutoCloseable {
     private boolean headerDigests;
     private boolean dataDigests;
 
-    ScriptedTarget() throws IOException {
+    public ScriptedTarget() throws IOException {
         listener.setReceiveBufferSize(8192);
         listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     }
 
-    InetSocketAddress address() {
+    public InetSocketAddress address() {
         return (InetSocketAddress) listener.getLocalSocketAddress();
     }
 
     /** Accepts a connection and a login, and sends these keys in the Login response. */
-    void acceptLogin(String... answers) throws IOException {
+    public void acceptLogin(String... answers) throws IOException {
         accept();
         ByteBuffer request = receive();
         byte[] text = (String.join("\0", answers) + "\0").getBytes(StandardCharsets.UTF_8);
@@ -62,7 +62,7 @@ final class ScriptedTarget implements AutoCloseable {
     }
 
     /** Receives a PDU, drops its data, and returns its header. */
-    ByteBuffer receive() throws IOException {
+    public ByteBuffer receive() throws IOException {
         byte[] header = new byte[48];
         in.readFully(header);
         ByteBuffer bhs = ByteBuffer.wrap(header);
@@ -102,7 +102,7 @@ final class ScriptedTarget implements AutoCloseable {
         return bytes.toByteArray();
     }
 
-    void respond(int tag, int status) throws IOException {
+    public void respond(int tag, int status) throws IOException {
         send(pdu(Opcode.SCSI_RESPONSE, 0x80).putInt(16, tag).put(3, (byte) status), new byte[0]);
     }
 
