@@ -33,8 +33,6 @@ public final class ShardException extends IOException {
         ROUND_CLOSED,
         /** The shard has forgotten this learner: the lease has expired, or the shard was restarted. */
         LEARNER_FORGOTTEN,
-        /** Another process has logged in with the same learner label. */
-        LABEL_IN_USE,
         /** The target refused the login because the secret is wrong or the user does not have the right. */
         ACCESS_DENIED,
         /** The target at the address is another shard or belongs to another model. */
