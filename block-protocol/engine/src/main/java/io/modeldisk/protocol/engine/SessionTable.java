@@ -18,7 +18,8 @@ import org.apache.logging.log4j.Logger;
  */
 final class SessionTable {
     private static final Logger LOG = LogManager.getLogger(SessionTable.class);
-    private static final Duration END_TIMEOUT = Duration.ofSeconds(10);
+    /** The maximum time until a connection that the target closes has released its resources. */
+    static final Duration END_TIMEOUT = Duration.ofSeconds(10);
     private static final int MAX_TSIH = 0xFFFF;
 
     private final Target target;
@@ -140,7 +141,7 @@ final class SessionTable {
     }
 
     /** Waits until a connection is closed and all its resources are released. */
-    static void awaitEnd(TargetConnection connection) throws IOException {
+    private static void awaitEnd(TargetConnection connection) throws IOException {
         try {
             if (!connection.awaitEnd(END_TIMEOUT)) {
                 throw new IOException(

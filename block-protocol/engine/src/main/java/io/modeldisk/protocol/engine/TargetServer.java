@@ -151,9 +151,13 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    private void serveWaiting() throws IOException {
+    private void serveWaiting() {
         for (PendingLogins.Admitted next = logins.next(); next != null; next = logins.next()) {
-            serve(next.waited().incoming(), next.waited().datamover(), next.login());
+            try {
+                serve(next.waited().incoming(), next.waited().datamover(), next.login());
+            } catch (IOException e) {
+                LOG.error("a waiting connection was closed: {}", e.getMessage());
+            }
         }
     }
 
@@ -195,11 +199,7 @@ public final class TargetServer implements AutoCloseable {
                 failure = new IllegalStateException("the watchdog failed to check the connection " + connection, e);
             }
         }
-        try {
-            serveWaiting();
-        } catch (IOException e) {
-            LOG.error("a waiting connection was closed: {}", e.getMessage());
-        }
+        serveWaiting();
         if (failure != null) {
             throw failure;
         }
@@ -304,14 +304,28 @@ public final class TargetServer implements AutoCloseable {
                 one.incoming().close();
             }
             connections.forEach(TargetConnection::close);
-            for (TargetConnection connection : connections) {
-                SessionTable.awaitEnd(connection);
+            List<TargetConnection> open = awaitEnds();
+            if (open.isEmpty()) {
+                pool.close();
+            } else {
+                LOG.error("the buffer memory is not freed because these connections did not close within {} s: {}",
+                    SessionTable.END_TIMEOUT.toSeconds(), open);
             }
-            pool.close();
-        } catch (IOException e) {
-            LOG.error("the buffer memory is not freed because a connection did not close: {}", e.getMessage());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** Waits until all connections are closed, for one timeout in total. Returns the connections that are still open. */
+    private List<TargetConnection> awaitEnds() throws InterruptedException {
+        NanoClock real = context.clock();
+        long untilNs = real.nanoTime() + SessionTable.END_TIMEOUT.toNanos();
+        List<TargetConnection> open = new ArrayList<>();
+        for (TargetConnection connection : connections) {
+            if (!connection.awaitEnd(Duration.ofNanos(untilNs - real.nanoTime()))) {
+                open.add(connection);
+            }
+        }
+        return open;
     }
 }
