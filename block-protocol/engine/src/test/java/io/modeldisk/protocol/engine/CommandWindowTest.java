@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.protocol.pdu.NopInPdu;
@@ -130,10 +131,12 @@ class CommandWindowTest {
         arrives(START + 1, false);
         TaskSlot second = taken;
         window.ending();
-        CompletableFuture<CommandWindow.Order> order = CompletableFuture.supplyAsync(() -> arrives(START + 1, true));
+        CompletableFuture<Boolean> putInProgress = new CompletableFuture<>();
+        Thread waiting = Thread.ofPlatform().start(() -> putInProgress.complete(window.awaitEnding()));
+        await("the thread waits for a free slot", () -> waiting.getState() == Thread.State.WAITING);
         window.connectionEnds();
-        order.get(10, TimeUnit.SECONDS);
-        assertThat(taken).isNull();
+        assertThat(putInProgress.get(10, TimeUnit.SECONDS)).isFalse();
+        assertThat(window.take()).isNull();
         window.give(first);
         window.giveAborted(second);
     }

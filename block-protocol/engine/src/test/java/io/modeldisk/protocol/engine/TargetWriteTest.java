@@ -327,7 +327,7 @@ class TargetWriteTest {
         byte[] medium = serving.fill(16);
         try (RawInitiator small = serving.loginAs("iqn.test:small", "MaxRecvDataSegmentLength=1000",
             "MaxBurstLength=2500")) {
-            int tag = small.command(RawInitiator.READ, RawInitiator.read(0, 2), 2 * BLOCK, EMPTY);
+            small.command(RawInitiator.READ, RawInitiator.read(0, 2), 2 * BLOCK, EMPTY);
             int[] lengths = {1000, 1000, 500, 1000, 1000, 500, 1000, 1000, 500, 692};
             for (int i = 0; i < lengths.length; i++) {
                 Reply reply = small.receive();
@@ -337,7 +337,6 @@ class TargetWriteTest {
             }
             assertThat(small.end(small.command(RawInitiator.READ, RawInitiator.read(0, 2), 2 * BLOCK, EMPTY)).data())
                 .isEqualTo(Arrays.copyOf(medium, 2 * BLOCK));
-            assertThat(tag).isPositive();
         }
     }
 
