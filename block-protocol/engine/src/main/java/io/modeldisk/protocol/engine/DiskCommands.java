@@ -85,7 +85,9 @@ final class DiskCommands {
         int bytes = withData ? BLOCK : 0;
         if (bytes > (command.sendsData ? command.expectedBytes : 0)) {
             throw new ScsiException(Sense.INVALID_FIELD_IN_COMMAND_UNIT,
-                "the command needs " + bytes + " bytes of data; its expected length is " + command.expectedBytes);
+                "the command needs " + bytes + " bytes of data; " + (command.sendsData
+                    ? "its expected length is " + command.expectedBytes
+                    : "its W bit is 0, so the initiator sends no data"));
         }
         command.move(bytes, bytes);
     }

@@ -7,6 +7,7 @@ import static io.modeldisk.protocol.engine.RawInitiator.WRITE;
 import static io.modeldisk.protocol.engine.RawInitiator.cdb;
 import static io.modeldisk.test.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.protocol.engine.RawInitiator.End;
 import java.io.IOException;
@@ -212,6 +213,18 @@ class DiskCommandsTest {
             .isEqualTo(INVALID_FIELD_IN_COMMAND_UNIT);
         assertThat(raw.run(READ, cdb, BLOCK, EMPTY).senseCode()).isEqualTo(INVALID_FIELD_IN_COMMAND_UNIT);
         assertThat(serving.contents(0, medium.length)).isEqualTo(medium);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, its expected length is 4095", "false, 'its W bit is 0, so the initiator sends no data'"})
+    void refusalOfASingleBlockCommandNamesTheCauseOfMissingData(boolean sendsData, String cause) {
+        DecodedCommand command = new DecodedCommand();
+        System.arraycopy(range(0x93, 0, 0, 4), 0, command.cdb.bytes(), 0, 16);
+        command.unit = serving.target.unit;
+        command.sendsData = sendsData;
+        command.expectedBytes = BLOCK - 1;
+        assertThatThrownBy(() -> DiskCommands.decodeWriteSame(command))
+            .hasMessageStartingWith("the command needs 4096 bytes of data; " + cause);
     }
 
     @Test
