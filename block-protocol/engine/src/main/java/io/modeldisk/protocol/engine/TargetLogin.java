@@ -228,9 +228,10 @@ final class TargetLogin implements TargetDatamover.ControlListener {
             throw new LoginException("a transit from stage " + stage + " to stage " + next + " is not allowed");
         }
         ByteBuffer text = ByteBuffer.wrap(answers.encode());
-        if (text.remaining() > OperationalParameters.DEFAULTS.peerDataSegmentBytes()) {
-            throw new LoginException(
-                "the login response exceeds 8192 bytes because the initiator sent too many unknown keys");
+        int limitBytes = OperationalParameters.DEFAULTS.peerDataSegmentBytes();
+        if (text.remaining() > limitBytes) {
+            throw new LoginException("the login response exceeds " + limitBytes
+                + " bytes because the initiator sent too many unknown keys");
         }
         done = transit && next == STAGE_FULL_FEATURE;
         if (done) {
