@@ -35,9 +35,12 @@ final class PeerMemory {
      * @throws IOException if the memory is not safe to map or exceeds a limit. The message has the reason
      */
     void register(int tag, int descriptor) throws IOException {
-        if (tag < 0 || tag >= MAX_TAGS || arenas[tag] != null) {
-            throw new ProtocolException("steering tag " + tag + " must be from 0 to " + (MAX_TAGS - 1)
-                + " and not in use");
+        if (tag < 0 || tag >= MAX_TAGS) {
+            throw new ProtocolException("the initiator registered steering tag " + tag + ", which must be from 0 to "
+                + (MAX_TAGS - 1));
+        }
+        if (arenas[tag] != null) {
+            throw new ProtocolException("the initiator registered steering tag " + tag + ", which is in use");
         }
         Arena arena = Arena.ofShared();
         MemorySegment slab;

@@ -117,10 +117,11 @@ final class ShmSafetyTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"-1", "256", "3"})
-    void registrationOfAnInvalidSteeringTagIsAProtocolError(int tag) throws IOException {
+    @CsvSource({"-1, must be from 0 to 255", "256, must be from 0 to 255", "3, is in use"})
+    void registrationOfAnInvalidSteeringTagIsAProtocolError(int tag, String reason) throws IOException {
         register(TAG);
-        assertThatThrownBy(() -> register(tag)).isInstanceOf(ProtocolException.class);
+        assertThatThrownBy(() -> register(tag)).isInstanceOf(ProtocolException.class)
+            .hasMessage("the initiator registered steering tag " + tag + ", which " + reason);
     }
 
     @Test
