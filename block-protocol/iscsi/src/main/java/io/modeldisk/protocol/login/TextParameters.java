@@ -39,24 +39,28 @@ public final class TextParameters {
                 end++;
             }
             if (end > start) {
-                parameters.addPair(new String(bytes, start, end - start, StandardCharsets.UTF_8));
+                parameters.addPair(bytes, start, end);
             }
             start = end + 1;
         }
         return parameters;
     }
 
-    private void addPair(String pair) throws LoginException {
-        int equals = pair.indexOf('=');
-        if (equals <= 0) {
+    private void addPair(byte[] bytes, int start, int end) throws LoginException {
+        int equals = start;
+        while (equals < end && bytes[equals] != '=') {
+            equals++;
+        }
+        if (equals == start || equals == end) {
             throw new LoginException("the peer sent text without a key");
         }
-        String key = pair.substring(0, equals);
-        String value = pair.substring(equals + 1);
-        if (key.length() > MAX_KEY_BYTES || value.length() > MAX_VALUE_BYTES) {
+        int valueBytes = end - equals - 1;
+        if (equals - start > MAX_KEY_BYTES || valueBytes > MAX_VALUE_BYTES) {
             throw new LoginException("the peer sent a key of more than " + MAX_KEY_BYTES + " or a value of more than "
                 + MAX_VALUE_BYTES + " bytes");
         }
+        String key = new String(bytes, start, equals - start, StandardCharsets.UTF_8);
+        String value = new String(bytes, equals + 1, valueBytes, StandardCharsets.UTF_8);
         if (!KEY_NAME.matcher(key).matches()) {
             throw new LoginException("the peer sent a key with other characters than letters, digits and . - + @ _");
         }

@@ -78,6 +78,16 @@ class TextTest {
     }
 
     @Test
+    void limitsOfKeysAndValuesAreInBytes() throws LoginException {
+        String key = "K".repeat(63);
+        assertThat(TextParameters.parse(bytes(key + "=" + "\u00e9".repeat(4096))).value(key)).hasSize(4096);
+        assertThatThrownBy(() -> TextParameters.parse(bytes("K=" + "\u00e9".repeat(4096) + "e")))
+            .hasMessage("the peer sent a key of more than 63 or a value of more than 8192 bytes");
+        assertThatThrownBy(() -> TextParameters.parse(bytes("K".repeat(64) + "=")))
+            .hasMessage("the peer sent a key of more than 63 or a value of more than 8192 bytes");
+    }
+
+    @Test
     void textWithMoreThan256KeysIsRefused() throws LoginException {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < 256; i++) {
