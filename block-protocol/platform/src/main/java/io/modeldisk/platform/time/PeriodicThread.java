@@ -12,14 +12,17 @@ import org.apache.logging.log4j.Logger;
  */
 public final class PeriodicThread implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(PeriodicThread.class);
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(5);
 
     private final NanoClock clock;
     private final long periodNs;
     private final Runnable task;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition stop = lock.newCondition();
+    /** Signalled when {@link #stopped} or {@link #ended} is set. */
+    private final Condition changed = lock.newCondition();
     private final Thread thread;
     private boolean stopped;
+    private boolean ended;
     private boolean failing;
 
     /**
@@ -42,13 +45,24 @@ public final class PeriodicThread implements AutoCloseable {
     }
 
     private void run() {
-        while (awaitNext()) {
-            try {
-                task.run();
-                failing = false;
-            } catch (Throwable e) {
-                report(e);
+        try {
+            while (awaitNext()) {
+                runOnce();
             }
+        } finally {
+            lock.lock();
+            ended = true;
+            changed.signalAll();
+            lock.unlock();
+        }
+    }
+
+    private void runOnce() {
+        try {
+            task.run();
+            failing = false;
+        } catch (Throwable e) {
+            report(e);
         }
     }
 
@@ -71,7 +85,7 @@ public final class PeriodicThread implements AutoCloseable {
         try {
             long nextNs = clock.nanoTime() + periodNs;
             while (!stopped && clock.nanoTime() - nextNs < 0) {
-                clock.awaitUntil(stop, nextNs);
+                clock.awaitUntil(changed, nextNs);
             }
             return !stopped;
         } catch (InterruptedException e) {
@@ -82,23 +96,31 @@ public final class PeriodicThread implements AutoCloseable {
         }
     }
 
-    /** Stops the thread, and waits until a run in progress has completed. */
+    /** Stops the thread, and waits until a run in progress has completed, for at most 5 s. */
     @Override
     public void close() {
         lock.lock();
         try {
             stopped = true;
-            stop.signalAll();
+            changed.signalAll();
+            if (thread != Thread.currentThread() && thread.getState() != Thread.State.NEW) {
+                awaitEnd();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         } finally {
             lock.unlock();
         }
-        if (thread == Thread.currentThread() || thread.getState() == Thread.State.NEW) {
-            return;
+    }
+
+    private void awaitEnd() throws InterruptedException {
+        long deadlineNs = clock.nanoTime() + STOP_TIMEOUT.toNanos();
+        while (!ended && clock.nanoTime() - deadlineNs < 0) {
+            clock.awaitUntil(changed, deadlineNs);
         }
-        try {
-            thread.join();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        if (!ended) {
+            LOG.warn("the thread {} is still running {} s after it was closed", thread.getName(),
+                STOP_TIMEOUT.toSeconds());
         }
     }
 }

@@ -1,16 +1,28 @@
 package io.modeldisk.platform.time;
 
 import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.test.ManualClock;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.core.LogEvent;
+import org.apache.logging.log4j.core.Logger;
+import org.apache.logging.log4j.core.appender.AbstractAppender;
+import org.apache.logging.log4j.core.config.Property;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class PeriodicThreadTest {
     private static final Duration PERIOD = Duration.ofSeconds(1);
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(5);
 
     private final ManualClock clock = new ManualClock();
     private final AtomicInteger runs = new AtomicInteger();
@@ -48,6 +60,57 @@ class PeriodicThreadTest {
         PeriodicThread thread = new PeriodicThread("test", clock, PERIOD, runs::incrementAndGet).start();
         await("the thread waits", () -> clock.waitingThreads() == 1);
         thread.close();
-        await("the thread no longer waits", () -> clock.waitingThreads() == 0);
+        clock.advance(PERIOD);
+        assertThat(clock.waitingThreads()).isZero();
+        assertThat(runs).hasValue(0);
+    }
+
+    @Test
+    void closeWaitsUntilARunInProgressHasCompleted() throws Exception {
+        CountDownLatch release = new CountDownLatch(1);
+        PeriodicThread thread = new PeriodicThread("test", clock, PERIOD, () -> runUntil(release)).start();
+        advanceUntilRun(1);
+        CompletableFuture<Void> closing = CompletableFuture.runAsync(thread::close);
+        await("close() waits", () -> clock.waitingThreads() == 1);
+        clock.advance(STOP_TIMEOUT.minusNanos(1));
+        assertThat(closing).isNotDone();
+        release.countDown();
+        closing.get(10, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void closeWarnsAfterFiveSecondsAboutARunThatDoesNotComplete() throws Exception {
+        CountDownLatch release = new CountDownLatch(1);
+        List<String> warnings = new CopyOnWriteArrayList<>();
+        Logger logger = (Logger) LogManager.getLogger(PeriodicThread.class);
+        AbstractAppender appender = new AbstractAppender("warnings", null, null, true, Property.EMPTY_ARRAY) {
+            @Override
+            public void append(LogEvent event) {
+                warnings.add(event.getMessage().getFormattedMessage());
+            }
+        };
+        appender.start();
+        logger.addAppender(appender);
+        try {
+            PeriodicThread thread = new PeriodicThread("stuck", clock, PERIOD, () -> runUntil(release)).start();
+            advanceUntilRun(1);
+            CompletableFuture<Void> closing = CompletableFuture.runAsync(thread::close);
+            await("close() waits", () -> clock.waitingThreads() == 1);
+            clock.advance(STOP_TIMEOUT);
+            closing.get(10, TimeUnit.SECONDS);
+            assertThat(warnings).containsExactly("the thread stuck is still running 5 s after it was closed");
+        } finally {
+            release.countDown();
+            logger.removeAppender(appender);
+        }
+    }
+
+    private void runUntil(CountDownLatch release) {
+        runs.incrementAndGet();
+        try {
+            release.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 }
