@@ -215,8 +215,13 @@ public final class IserPortal implements TargetPortal {
             case RDMA_CM_EVENT_CONNECT_REQUEST -> {
                 IserIncoming incoming = new IserIncoming(this, id,
                     ConnectionDetails.shared().lastEvent(channel).privateData());
-                if (closed || !incomings.offer(Optional.of(incoming))) {
-                    LOG.warn("the iSER connection from {} is refused; {} others wait", incoming.peerAddress(), BACKLOG);
+                if (closed) {
+                    LOG.debug("the iSER connection from {} is refused because the portal is closed",
+                        incoming.peerAddress());
+                    incoming.close();
+                } else if (!incomings.offer(Optional.of(incoming))) {
+                    LOG.warn("the iSER connection from {} is refused because {} others wait", incoming.peerAddress(),
+                        BACKLOG);
                     incoming.close();
                 }
             }
