@@ -108,7 +108,7 @@ DISPATCHER(jint, getRKeyOffset)(JNIEnv *env, jobject self) {
     return offsetof(struct ibv_send_wr, wr.rdma.rkey);
 }
 
-/* The processors on which the calling thread may run, one bit for each of the first 64 processors. */
+/* Sets the processors on which the calling thread may run. Bit N of the mask stands for processor N. */
 JNIEXPORT void JNICALL Java_com_ibm_disni_util_NativeAffinity__1setAffinity(JNIEnv *env, jclass type, jlong mask) {
     (void) type;
     cpu_set_t set;

@@ -12,7 +12,7 @@ DISPATCHER(jlong, createEventChannel)(JNIEnv *env, jobject self) {
     (void) self;
     struct event_channel *channel = calloc(1, sizeof *channel);
     if (channel == NULL) {
-        disni_throw(env, ENOMEM, "an event channel");
+        disni_throw(env, ENOMEM, "calloc of an event channel");
         return -1;
     }
     channel->cm = rdma_create_event_channel();
@@ -173,7 +173,8 @@ DISPATCHER(jlong, createQP)
     };
     if (rdma_create_qp(id, disni_pointer(pd), &attributes) != 0) {
         disni_throw(env, errno,
-            "rdma_create_qp on %s with %d send and %d receive requests, %d bytes inline (the device: %d queue pairs, %d requests)",
+            "rdma_create_qp on %s with %d send requests, %d receive requests and %d inline bytes; the device supports %d queue "
+            "pairs and %d requests",
             ibv_get_device_name(id->verbs->device), max_send_wr, max_recv_wr, max_inline, device.max_qp, device.max_qp_wr);
         return -1;
     }
@@ -187,7 +188,7 @@ DISPATCHER(jint, destroyQP)(JNIEnv *env, jobject self, jlong id) {
     return 0;
 }
 
-/* The maximum number of RDMA READs in flight that the device and the peer support. */
+/* Returns parameters that allow the maximum number of RDMA READs in flight that the device and the peer support. */
 static struct rdma_conn_param parameters(const void *data, uint8_t bytes, int retry_count, int rnr_retry_count) {
     struct rdma_conn_param result = {
         .private_data = bytes == 0 ? NULL : data,
@@ -243,8 +244,8 @@ DISPATCHER(jlong, getContext)(JNIEnv *env, jobject self, jlong id) {
     (void) self;
     struct ibv_context *context = ((struct rdma_cm_id *) disni_pointer(id))->verbs;
     if (context == NULL) {
-        disni_throw(env, 0, "no RDMA device yet: an identifier has one once its address is resolved, or once it is bound to "
-                            "the address of one");
+        disni_throw(env, 0, "the identifier has no RDMA device yet; resolve its address, or bind it to the address of an "
+                            "RDMA device");
         return -1;
     }
     return disni_handle(context);
@@ -254,7 +255,7 @@ DISPATCHER(jlong, getContext)(JNIEnv *env, jobject self, jlong id) {
  * Functions that DiSNI lacks. The foreign-function API of Java calls these functions. They are not native methods.
  */
 
-/* Copies the status and the private data of the last event of a channel. Returns the length of the private data. */
+/* Copies the status and the private data of the last event of a channel. Returns the length of the private data in bytes. */
 __attribute__((visibility("default"))) int modeldisk_rdma_last_event(int64_t handle, int32_t *status, uint8_t *data) {
     const struct event_channel *channel = disni_pointer(handle);
     *status = channel->status;
@@ -262,7 +263,7 @@ __attribute__((visibility("default"))) int modeldisk_rdma_last_event(int64_t han
     return channel->private_data_bytes;
 }
 
-/* Accepts a connection with private data. Returns 0 or an errno. */
+/* Accepts a connection with private data. Returns 0, or an errno after a failure. */
 __attribute__((visibility("default"))) int modeldisk_rdma_accept(
     int64_t id, const uint8_t *data, int bytes, int retry_count, int rnr_retry_count) {
     struct rdma_conn_param wanted = parameters(data, (uint8_t) bytes, retry_count, rnr_retry_count);
@@ -277,7 +278,7 @@ __attribute__((visibility("default"))) int modeldisk_rdma_can_invalidate(int64_t
         && (attributes.device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS) != 0;
 }
 
-/* Writes the name of the device of an identifier, with at most this number of bytes including the final zero. */
+/* Writes the name of the device of an identifier. The name has at most the given number of bytes with its final zero. */
 __attribute__((visibility("default"))) void modeldisk_rdma_device_name(int64_t handle, char *name, int bytes) {
     const struct rdma_cm_id *id = disni_pointer(handle);
     strncpy(name, id->verbs == NULL ? "" : ibv_get_device_name(id->verbs->device), (size_t) bytes - 1);

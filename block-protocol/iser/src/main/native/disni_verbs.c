@@ -123,7 +123,7 @@ DISPATCHER(jint, pollCQ)(JNIEnv *env, jobject self, jlong cq, jint entries, jlon
     (void) self;
     int count = ibv_poll_cq(disni_pointer(cq), entries, disni_pointer(completions));
     if (count < 0) {
-        disni_throw(env, 0, "ibv_poll_cq failed with %d: has the queue overrun?", count);
+        disni_throw(env, 0, "ibv_poll_cq failed with %d; the completion queue may have overrun", count);
     }
     return count;
 }
@@ -140,8 +140,8 @@ DISPATCHER(jlong, regMr)
             disni_throw(env, error, "ibv_reg_mr of %d bytes", length);
         } else {
             disni_throw(env, error,
-                "ibv_reg_mr of %d bytes; this process may lock %llu bytes: `ulimit -l unlimited`, or LimitMEMLOCK=infinity in "
-                "its unit",
+                "ibv_reg_mr of %d bytes; this process may lock %llu bytes; raise the limit with `ulimit -l unlimited`, or with "
+                "LimitMEMLOCK=infinity in the systemd unit",
                 length, (unsigned long long) limit.rlim_cur);
         }
         return -1;
@@ -157,7 +157,7 @@ DISPATCHER(void, deregMr)(JNIEnv *env, jobject self, jlong mr) {
     check_errno(env, ibv_dereg_mr(disni_pointer(mr)), "ibv_dereg_mr");
 }
 
-/* Returns the on-demand paging of the device for reliable connections. DiSNI and the verbs use the same bits. */
+/* Returns the on-demand paging features of the device for reliable connections. DiSNI uses the same bits as the verbs. */
 DISPATCHER(jint, queryOdpSupport)(JNIEnv *env, jobject self, jlong context) {
     (void) env;
     (void) self;
@@ -176,7 +176,7 @@ DISPATCHER(jint, expPrefetchMr)(JNIEnv *env, jobject self, jlong handle, jlong a
         env, ibv_advise_mr(mr->pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, 0, &range, 1), "ibv_advise_mr");
 }
 
-/* The number of requests of a chain that were accepted before a request was refused. */
+/* The number of requests of a chain that the device accepted before it refused one. */
 #define ACCEPTED(first, bad) \
     ({ \
         int before = 0; \
@@ -198,7 +198,7 @@ DISPATCHER(void, postSend)(JNIEnv *env, jobject self, jlong qp, jlong requests) 
     }
     int error = ibv_post_send(disni_pointer(qp), first, &bad);
     if (error != 0) {
-        disni_throw(env, error, "ibv_post_send refused a request after taking %d", ACCEPTED(first, bad));
+        disni_throw(env, error, "ibv_post_send refused a request after %d accepted requests", ACCEPTED(first, bad));
     }
 }
 
@@ -208,7 +208,7 @@ DISPATCHER(void, postRecv)(JNIEnv *env, jobject self, jlong qp, jlong requests) 
     struct ibv_recv_wr *bad = NULL;
     int error = ibv_post_recv(disni_pointer(qp), first, &bad);
     if (error != 0) {
-        disni_throw(env, error, "ibv_post_recv refused a request after taking %d", ACCEPTED(first, bad));
+        disni_throw(env, error, "ibv_post_recv refused a request after %d accepted requests", ACCEPTED(first, bad));
     }
 }
 

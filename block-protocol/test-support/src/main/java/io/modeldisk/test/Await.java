@@ -5,7 +5,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
-/** Waits until a condition is true, for a limited real time. */
+/** Waits until a condition is true. The waits have a limit in real time. */
 public final class Await {
     /** The default time limit. */
     public static final Duration BOUND = Duration.ofSeconds(60);
@@ -15,22 +15,24 @@ public final class Await {
     private Await() {}
 
     /**
-     * Waits until the condition is true. Fails with the message after {@link #BOUND}, and at once if the thread is interrupted.
+     * Waits until the condition is true. Throws an {@link AssertionError} with the message after {@link #BOUND}, or if the thread
+     * is interrupted.
      */
     public static void await(String message, Callable<Boolean> condition) {
         await(message, BOUND, condition);
     }
 
     /**
-     * Waits until the condition is true. Fails with the message after {@code bound}, and at once if the thread is interrupted.
+     * Waits until the condition is true. Throws an {@link AssertionError} with the message after {@code bound}, or if the thread
+     * is interrupted.
      */
     public static void await(String message, Duration bound, Callable<Boolean> condition) {
         await(() -> message, bound, condition);
     }
 
     /**
-     * Waits until the condition is true. Creates the message only if the wait fails, after {@code bound} or an interrupt of the
-     * thread.
+     * Waits until the condition is true. Throws an {@link AssertionError} after {@code bound}, or if the thread is interrupted.
+     * Calls the supplier of the message only for this error.
      */
     public static void await(Supplier<String> message, Duration bound, Callable<Boolean> condition) {
         long startedNs = System.nanoTime();

@@ -9,13 +9,13 @@ import org.apache.logging.log4j.core.appender.AbstractAppender;
 import org.apache.logging.log4j.core.config.Property;
 
 /**
- * Records the first error that is logged, so that a test can fail. An error is a bug even if the server thread continues.
+ * Records the first error that is logged, so that a test can fail. A logged error is a bug, even if the server continues.
  * Thread-safe.
  */
 public final class ErrorLog {
     private final AtomicReference<AssertionError> first = new AtomicReference<>();
 
-    /** Starts to listen to all loggers, until the JVM exits. */
+    /** Starts to record the errors of all loggers. The recording continues until the JVM exits. */
     public ErrorLog() {
         AbstractAppender appender = new AbstractAppender("error-log", null, null, true, Property.EMPTY_ARRAY) {
             @Override

@@ -20,7 +20,7 @@ public final class ManualClock implements NanoClock {
         return nowNs.get();
     }
 
-    /** Advances the clock. Threads whose deadline has passed wake up soon after. */
+    /** Advances the clock. Threads whose deadline has passed wake up within a few milliseconds of real time. */
     public void advance(Duration duration) {
         nowNs.addAndGet(duration.toNanos());
     }
@@ -35,7 +35,8 @@ public final class ManualClock implements NanoClock {
         waiting.incrementAndGet();
         try {
             if (nowNs.get() - deadlineNs < 0) {
-                // The wait returns early even without a signal, because a signal at the moment of the timeout must not be lost.
+                // Waits only once, even without a signal, so that the caller checks its state. A second wait could miss a signal
+                // that came at the end of the first wait.
                 condition.awaitNanos(POLL_NS);
             }
             return nowNs.get() - deadlineNs < 0;

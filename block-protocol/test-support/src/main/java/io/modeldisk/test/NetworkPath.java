@@ -16,7 +16,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A TCP path to a server on this machine, with faults that a test injects. The initial state is {@link State#UP}. Thread-safe.
+ * A network path to a server on this machine: a TCP proxy with faults that a test injects. The initial state is {@link State#UP}.
+ * Thread-safe.
  */
 public final class NetworkPath implements Closeable {
     private static final int BUFFER_BYTES = 16 << 10;
@@ -80,12 +81,12 @@ public final class NetworkPath implements Closeable {
         return listener.getLocalPort();
     }
 
-    /** Returns the number of connections that clients have made. */
+    /** Returns the number of connections that clients have opened. */
     public int connections() {
         return connections.get();
     }
 
-    /** Sets the state of the path, to inject a fault or to remove it. */
+    /** Sets the state of the path, to inject or remove a fault. */
     public void state(State next) {
         lock.lock();
         try {
@@ -125,7 +126,8 @@ public final class NetworkPath implements Closeable {
             sockets.add(upstream);
             pump(client, upstream, toServerBytes);
             pump(upstream, client, toClientBytes);
-            // If the path went down meanwhile, the upstream socket may still be open.
+            // If the path went down while the upstream socket was opened, this call throws an exception, and the connection is
+            // closed.
             awaitUp();
         } catch (IOException e) {
             sockets.remove(client);

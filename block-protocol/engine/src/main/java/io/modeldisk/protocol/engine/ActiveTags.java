@@ -4,8 +4,8 @@ import io.modeldisk.protocol.pdu.Pdu;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * The initiator task tags of a session's tasks whose status is not sent yet, by slot. One array holds all tags, because each new
- * command is compared with all of them and a small array stays in the processor cache. Thread-safe.
+ * The initiator task tags of a session's tasks, one for each slot. The tag of a task is removed before the target sends the
+ * status of the task. All tags are in one small array, because each new command is compared with all of them. Thread-safe.
  */
 final class ActiveTags {
     private final AtomicIntegerArray tags;
@@ -18,7 +18,7 @@ final class ActiveTags {
         }
     }
 
-    /** Records the tag of a task that begins in a slot. The tag must not be the reserved tag. */
+    /** Records the tag of a task that begins in a slot. The tag must not be {@link Pdu#RESERVED_TAG}. */
     void add(int slot, int tag) {
         tags.setRelease(slot, tag);
     }

@@ -3,14 +3,14 @@ package io.modeldisk.protocol.engine;
 import io.modeldisk.protocol.memory.DataMemory;
 
 /**
- * The memory for incoming data, which is allocated once and divided into chunks of one size. A session owns one chunk for each
- * command that it may have in flight. A write that needs more chunks waits in a queue until it has all of them. Its data is
- * requested after this wait.
+ * The memory for incoming data. The memory is allocated once and divided into chunks of one size. A session owns one chunk for
+ * each of its slots. A write that needs more chunks waits in a queue. The target requests the data of the write only after the
+ * write has all its chunks.
  *
  * <p>Thread-safe.
  */
 final class BufferPool implements AutoCloseable {
-    /** The size of a chunk in bytes: the default block size, and the maximum size of unsolicited data. */
+    /** The size of a chunk in bytes, which is the default block size of a shard and the maximum size of unsolicited data. */
     static final int CHUNK_BYTES = 256 * 1024;
 
     private final DataMemory memory;
@@ -33,7 +33,10 @@ final class BufferPool implements AutoCloseable {
         return memory;
     }
 
-    /** Acquires a chunk if more than {@code spare} chunks are free. Returns the offset of the chunk, or -1. */
+    /**
+     * Acquires a chunk if more than {@code spare} chunks are free. Returns the offset of the chunk in bytes, or -1 if too few
+     * chunks are free.
+     */
     synchronized long take(int spare) {
         if (freeCount <= spare) {
             return -1;
@@ -42,9 +45,11 @@ final class BufferPool implements AutoCloseable {
     }
 
     /**
-     * Acquires all chunks that a task still needs and returns true, or queues the task and returns false. When a queued task has
-     * its chunks, {@link TaskSlot#chunksGranted} is called. A task that needs no chunk is never queued, because its unsolicited
-     * data may end the task, and a queued slot must not be reused.
+     * Acquires all chunks that a task still needs and returns true. If too few chunks are free, queues the task and returns
+     * false. {@link TaskSlot#chunksGranted} is called when a queued task has its chunks.
+     *
+     * <p>A task that needs no more chunks is never queued. Its unsolicited data may end the task at any time, and the slot of a
+     * queued task must not be reused.
      */
     synchronized boolean takeOrWait(TaskSlot task) {
         if (task.extraChunksWanted() <= 0 || firstWaiting == null && fill(task)) {
@@ -90,7 +95,7 @@ final class BufferPool implements AutoCloseable {
         return false;
     }
 
-    /** Frees a chunk, and grants free chunks to queued tasks. */
+    /** Frees a chunk, and gives free chunks to the tasks in the queue. */
     synchronized void give(long offset) {
         free[freeCount++] = (int) (offset / CHUNK_BYTES);
         while (firstWaiting != null && fill(firstWaiting)) {

@@ -6,20 +6,20 @@ import io.modeldisk.protocol.pdu.ResponsePdu;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Controls the order and the number of a session's commands (RFC 7143 section 4.2.2). Each command in flight occupies one slot.
- * A session starts with a few slots and gains more while the pool has free chunks. Therefore many sessions share the pool
- * fairly, and a single session gets a long queue.
+ * Controls the order and the number of a session's commands (RFC 7143 section 4.2.2). Each command in flight occupies one slot. A
+ * session starts with a few slots and gets more slots while the buffer pool has free chunks. Therefore many sessions can share
+ * the pool, and a single session can have many commands in flight.
  *
  * <p>Thread-safe.
  */
 final class CommandWindow implements TargetDatamover.Numbering {
-    /** The decision about a request, which depends on the CmdSN of the request. */
+    /** The decision whether a request is served. The decision depends on the CmdSN of the request. */
     enum Order {
-        /** The request is immediate or the next in order and must be served. */
+        /** The request must be served, because it is immediate or has the next CmdSN. */
         TAKE,
-        /** The CmdSN is outside the window or was received before. The request must be ignored. */
+        /** The request must be ignored, because its CmdSN is outside the window or was received before. */
         IGNORE,
-        /** An earlier CmdSN is missing, which is a protocol error on a single connection. */
+        /** A request with an earlier CmdSN is missing. This is a protocol error in a session with one connection. */
         GAP
     }
 
@@ -32,13 +32,13 @@ final class CommandWindow implements TargetDatamover.Numbering {
     /** Writes are guarded by this. */
     private volatile int slotCount;
     private int freeCount;
-    /** Written only by the receiver. Writes are guarded by this. */
+    /** Written only by the receiver thread. Writes are guarded by this. */
     private int expCmdSn;
     /** Writes are guarded by this. */
     private volatile int maxCmdSn;
     private int statSn;
     private int ending;
-    /** The number of ending tasks whose put is in progress. */
+    /** The number of ending tasks whose last Put_Data is in progress. */
     private int putting;
     private long lastPut;
     private boolean connectionEnded;
@@ -51,7 +51,9 @@ final class CommandWindow implements TargetDatamover.Numbering {
         this.poolReserve = poolReserve;
     }
 
-    /** Creates the first slots with chunks of the pool, including its reserve. Returns false if the pool has too few chunks. */
+    /**
+     * Creates the first slots, even if only the reserve of the buffer pool is left. Returns false if the pool has too few chunks.
+     */
     synchronized boolean open(int initialSlots) {
         while (slotCount < initialSlots) {
             if (!grow(0)) {
@@ -79,7 +81,10 @@ final class CommandWindow implements TargetDatamover.Numbering {
         statSn = initialStatSn;
     }
 
-    /** Decides by its CmdSN whether a request is served. The receiver calls {@link #count} later if it accepts the request. */
+    /**
+     * Decides from the CmdSN of a request whether the request is served. The caller must call {@link #count} if it accepts the
+     * request.
+     */
     Order orderOf(RequestPdu request) {
         if (request.immediate()) {
             return Order.TAKE;
@@ -98,19 +103,19 @@ final class CommandWindow implements TargetDatamover.Numbering {
         }
     }
 
-    /** Acquires a free slot. Returns null if immediate commands occupy the slots that the window offered. */
+    /** Acquires a free slot. Returns null if no slot is free. */
     synchronized TaskSlot take() {
         return freeCount > 0 ? free[--freeCount] : null;
     }
 
-    /** Frees the slot of a rejected command, which counts as never received (RFC 7143 section 7.3). */
+    /** Frees the slot of a rejected command. A rejected command counts as never received (RFC 7143 section 7.3). */
     synchronized void discard(TaskSlot slot) {
         free[freeCount++] = slot;
     }
 
     /**
-     * Skips the CmdSN of an aborted command that has not arrived, if this CmdSN is the next one (RFC 7143 section 11.5.1).
-     * Returns whether the CmdSN was skipped.
+     * Skips the CmdSN of a command that was aborted before it arrived (RFC 7143 section 11.5.1). Does nothing if this CmdSN is
+     * not the next CmdSN. Returns whether the CmdSN was skipped.
      *
      * @param cmdSn the CmdSN of the aborted command
      * @param before the CmdSN of the task management function that aborts the command
@@ -124,9 +129,11 @@ final class CommandWindow implements TargetDatamover.Numbering {
     }
 
     /**
-     * Waits until a slot is free or no slot is about to be freed. An initiator may receive a status and send the next command
-     * before the thread that sent the status has freed the slot. Returns true at once if no slot is free and a put is in
-     * progress. The caller must then end the put and call this method again.
+     * Waits until a slot is free or no slot is about to be freed. The wait is necessary because an initiator may receive a status
+     * and send the next command before the target has freed the slot.
+     *
+     * <p>If no slot is free but a Put_Data is in progress, returns true at once. The caller must then end the task of the
+     * Put_Data and call this method again. Otherwise returns false.
      */
     synchronized boolean awaitEnding() {
         boolean interrupted = false;
@@ -146,14 +153,17 @@ final class CommandWindow implements TargetDatamover.Numbering {
         return false;
     }
 
-    /** Records that the put of an ending task is in progress. Returns the number of the put in this session. */
+    /**
+     * Records that the last Put_Data of an ending task is in progress. Returns the sequence number of the Put_Data in this
+     * session.
+     */
     synchronized long putting() {
         putting++;
         notifyAll();
         return ++lastPut;
     }
 
-    /** Records that a put is no longer in progress. */
+    /** Records that a Put_Data is no longer in progress. */
     synchronized void endsPut() {
         putting--;
     }
@@ -173,13 +183,13 @@ final class CommandWindow implements TargetDatamover.Numbering {
         }
     }
 
-    /** Stops all waits for the end of a task, because a closed connection may never send the status. */
+    /** Stops all waits for tasks. After the connection is closed, the target may never send the status of a task. */
     synchronized void connectionEnds() {
         connectionEnded = true;
         notifyAll();
     }
 
-    /** Counts the slot of a task as free, because the status of the task is being sent. */
+    /** Counts the slot of a task as free while the status of the task is being sent. */
     synchronized void ending() {
         ending++;
     }
@@ -228,7 +238,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         return slots[index];
     }
 
-    /** Returns all chunks to the pool when the session is closed. All slots must be free. */
+    /** Returns all chunks to the buffer pool. Called when the session is closed and all slots are free. */
     synchronized void close() {
         for (int i = 0; i < slotCount; i++) {
             pool.give(slots[i].scratchOffset());

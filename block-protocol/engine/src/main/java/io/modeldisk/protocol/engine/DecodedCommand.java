@@ -6,7 +6,7 @@ import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.MediumAccess;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 
-/** The command of a task: its CDB, and the fields that {@link ScsiCommands} decodes. Used only by the owner of the task. */
+/** The CDB of a task, and the values that {@link ScsiCommands} has decoded from the CDB. Used only by the owner of the task. */
 final class DecodedCommand {
     final Cdb cdb = new Cdb();
     int lun;
@@ -21,7 +21,7 @@ final class DecodedCommand {
     boolean finite;
     /** The number of bytes that the command moves. */
     int moveBytes;
-    /** The residual: the number of bytes that the command needs, minus the number that the initiator expects. */
+    /** The number of bytes that the command needs, minus the number that the initiator expects. Negative for an underflow. */
     long residual;
     /** The number of bytes that the initiator expects the command to move. */
     long expectedBytes;
@@ -49,7 +49,7 @@ final class DecodedCommand {
         parameterData = null;
     }
 
-    /** Sets the number of bytes to move, and the residual compared with the number that the initiator expects. */
+    /** Sets the residual and the number of bytes to move, which is the smaller of the two parameters. */
     void move(long wantedBytes, long possibleBytes) {
         moveBytes = (int) Math.min(wantedBytes, possibleBytes);
         residual = wantedBytes - expectedBytes;

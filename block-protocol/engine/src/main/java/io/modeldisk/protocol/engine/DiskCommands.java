@@ -9,11 +9,11 @@ import io.modeldisk.protocol.scsi.Sense;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Runs the commands that only a plain disk supports: VERIFY, WRITE AND VERIFY and WRITE SAME (SBC-3 5.33 to 5.47). A command
- * processes one block of the unit at a time, so that other commands can run in between. It stops when its task must end early.
+ * Runs the commands that only a plain disk supports: VERIFY, WRITE AND VERIFY and WRITE SAME (SBC-3 5.33 to 5.47). A command with
+ * a long range processes the range block by block, and stops between two blocks if its task must end early.
  */
 final class DiskCommands {
-    /** The maximum range of a WRITE SAME and of a VERIFY with one block, in logical blocks: 256 MiB. */
+    /** The maximum range of a WRITE SAME, and of a VERIFY with one block of data, in logical blocks. Equals 256 MiB. */
     static final int MAX_SAME_BLOCKS = 1 << 16;
 
     private static final int BLOCK = LogicalBlock.BYTES;
@@ -29,7 +29,6 @@ final class DiskCommands {
 
     private DiskCommands() {}
 
-    /** Decodes a VERIFY command. */
     static void decodeVerify(DecodedCommand command) throws ScsiException {
         switch (command.cdb.byteCheck()) {
             case MEDIUM_ONLY -> {
@@ -50,7 +49,6 @@ final class DiskCommands {
         }
     }
 
-    /** Decodes a WRITE AND VERIFY command. */
     static void decodeWriteAndVerify(DecodedCommand command) throws ScsiException {
         if (command.cdb.byteCheck() >= RESERVED) {
             throw reservedByteCheck();
@@ -64,12 +62,11 @@ final class DiskCommands {
             "BYTCHK has a reserved value");
     }
 
-    /** Decodes a WRITE SAME command. */
     static void decodeWriteSame(DecodedCommand command) throws ScsiException {
         Cdb cdb = command.cdb;
         if (cdb.blocks() == 0) {
             throw new ScsiException(Sense.invalidFieldInCdb(cdb.blocksField()),
-                "WRITE SAME has 0 blocks, which means all blocks; the Block Limits page excludes this value (WSNZ)");
+                "WRITE SAME has a length of 0 blocks, which the Block Limits page does not allow (WSNZ)");
         }
         ScsiCommands.rangeBytes(command, MAX_SAME_BLOCKS);
         command.access = MediumAccess.WRITE_SAME;
@@ -105,7 +102,7 @@ final class DiskCommands {
             }
             case COMPARE_SAME, WRITE_SAME -> goThrough(task, disk);
             default ->
-                throw new IllegalStateException(task.command.access + " is not an access that only disks support");
+                throw new IllegalStateException("a disk command cannot have the access " + task.command.access);
         }
     }
 

@@ -2,17 +2,17 @@ package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.scsi.ScsiStatus;
 
-/** The reason why a task must end early. A reason replaces those that are declared before it. */
+/** The reason why a task must end early. If a task has several reasons, the reason that is declared last applies. */
 enum EndReason {
     /** The task does not end early. */
     NONE(ScsiStatus.GOOD),
-    /** The command, its data or its logical unit failed. The status is CHECK CONDITION with the task's sense. */
+    /** The command, its data or its logical unit failed. The status is CHECK CONDITION with the sense of the task. */
     FAILED(ScsiStatus.CHECK_CONDITION),
     /** The task waited too long for its logical unit. The status is BUSY. */
     EXPIRED(ScsiStatus.BUSY),
-    /** Another session aborted the task. The status is TASK ABORTED, as the TAS bit of the Control mode page says. */
+    /** Another session aborted the task. The status is TASK ABORTED, because the TAS bit of the Control mode page is set. */
     ABORTED_BY_OTHER(ScsiStatus.TASK_ABORTED),
-    /** The task's own session aborted the task. No status is sent. */
+    /** The session that sent the command has aborted the task. No status is sent. */
     ABORTED(ScsiStatus.TASK_ABORTED);
 
     private final int status;
@@ -21,12 +21,12 @@ enum EndReason {
         this.status = status;
     }
 
-    /** Returns the SCSI status of the task. The target does not send the status for {@link #ABORTED}. */
+    /** Returns the SCSI status for this reason. The target sends no status for {@link #ABORTED}. */
     int status() {
         return status;
     }
 
-    /** Returns the reason that is declared later. */
+    /** Returns the reason that is declared later in this enum. */
     static EndReason later(EndReason one, EndReason other) {
         return one.compareTo(other) < 0 ? other : one;
     }

@@ -29,8 +29,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The full-feature phase of a session (RFC 7143 section 4). Dispatches PDUs and passes SCSI commands to {@link TaskRunner}. The
- * receiver calls these methods, except {@link #goOn}, which the responder calls, and {@link #tick}, which the watchdog calls.
+ * The full-feature phase of a session (RFC 7143 section 4). Dispatches PDUs, and passes SCSI commands to {@link TaskRunner}.
+ * The receiver thread of the connection calls the methods, unless a comment states otherwise.
  */
 final class FullFeaturePhase implements TargetDatamover.Listener {
     /** The target transfer tag of the NOP-In PDUs with which the target pings an initiator. */
@@ -89,8 +89,8 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     }
 
     /**
-     * Receives a SCSI command: checks its CmdSN, acquires a slot, decodes the CDB, moves the immediate data, and starts the
-     * task. A command that is ignored, rejected or refused gets no task, and its data is dropped.
+     * Handles a SCSI command: checks its CmdSN, acquires a slot, decodes the CDB, moves the immediate data, and starts the task.
+     * A command that is ignored, rejected or refused gets no task, and its data is dropped.
      */
     @Override
     public void commandNotify(ScsiCommandPdu command, ImmediateData data) throws IOException {
@@ -128,7 +128,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         reject(command, data.drop() ? reason : RejectPdu.DATA_DIGEST_ERROR);
     }
 
-    /** Refuses a command because no slot is free. Immediate commands occupy the slots that the window offered. */
+    /** Refuses a command with TASK SET FULL. No slot is free, because immediate commands occupy slots. */
     private void refuse(ScsiCommandPdu command, ImmediateData data) throws IOException {
         if (data.drop()) {
             setup.window().count(command);
@@ -159,7 +159,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         }
     }
 
-    /** Whether a request must be served, because the request is immediate or the next in order. */
+    /** Whether a request must be served, because it is immediate or has the next CmdSN. */
     private boolean inOrder(RequestPdu received) throws ProtocolException {
         CommandWindow.Order order = setup.window().orderOf(received);
         if (order == CommandWindow.Order.GAP) {
@@ -276,34 +276,43 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
 
     @Override
     public void discardNotify(Pdu pdu, int reason) throws IOException {
-        LOG.warn("a PDU from {} was rejected with reason {}; its opcode is {}", setup.datamover().peer(),
+        LOG.warn("a PDU from {} was rejected with reason {} (opcode {})", setup.datamover().peer(),
             "%02Xh".formatted(reason), "%02Xh".formatted(pdu.opcode()));
         reject(pdu, reason);
     }
 
-    /** Continues a task from the responder's schedule. */
+    /** Continues a task that was scheduled for the responder thread. Called by the responder thread. */
     void goOn(TaskSlot task) throws IOException {
         runner.goOn(task);
     }
 
-    /** Aborts this session's tasks on a unit, or on all units if {@code unit} is null, at the request of another session. */
+    /**
+     * Aborts this session's tasks on a logical unit, or on all logical units if {@code unit} is null. Called by the receiver
+     * thread of another session.
+     */
     void abortForOther(LogicalUnit unit) {
         tasks.abortForOther(unit);
     }
 
-    /** Establishes the unit attention for the reset of a unit, or of all units if {@code unit} is null. */
+    /**
+     * Establishes the unit attention for the reset of a logical unit, or of all logical units if {@code unit} is null. May be
+     * called by any thread.
+     */
     void tellOfReset(LogicalUnit unit) {
         attentions.establish(unit, UnitAttentions.Condition.RESET);
     }
 
-    /** Ends tasks that have waited too long, and closes the connection if announced data is overdue. */
+    /**
+     * Ends tasks that have waited too long. Closes the connection if the initiator has not sent announced data in time. Called by
+     * the watchdog.
+     */
     void tick(long nowNs, long dataLimitNs, long waitLimitNs) {
         if (tasks.tick(nowNs, dataLimitNs, waitLimitNs)) {
             connection.closeFor("the initiator did not send the data that it had announced");
         }
     }
 
-    /** Frees the slots of all tasks, after the connection is closed and no thread serves the connection any more. */
+    /** Frees the slots of all tasks. Called when the connection is closed and no other thread serves the connection any more. */
     void abandonAll() {
         tasks.abandonAll();
     }

@@ -3,11 +3,11 @@ package io.modeldisk.protocol.engine;
 import io.modeldisk.protocol.memory.DataMemory;
 
 /**
- * A read, write or synchronize command in progress, as its logical unit sees it. Only the thread that calls the logical unit may
- * use the task. Any thread may call {@link #resume()}.
+ * A read, write or synchronize command in progress, as its logical unit sees the command. Only the thread that calls the logical
+ * unit may use the task, except that any thread may call {@link #resume()}.
  */
 public interface IoTask {
-    /** The value of {@link #round()} for a command without a round. */
+    /** The value of {@link #round()} for a command that has no round. */
     long IMPLIED_ROUND = -1;
 
     /** Returns the nexus that sent the command. */
@@ -20,7 +20,7 @@ public interface IoTask {
     int lengthBytes();
 
     /**
-     * Returns the round of a PUSH, from 1, or the round that must be applied before a PULL, from 0. Returns
+     * Returns the round of a PUSH (1 or more), or the round that must be applied before a PULL may proceed (0 or more). Returns
      * {@link #IMPLIED_ROUND} for a PUSH of round 0 and for other commands.
      */
     long round();
@@ -46,6 +46,9 @@ public interface IoTask {
     /** Returns the size of the scratch memory in bytes, at least 256 KiB. */
     int scratchBytes();
 
-    /** Makes the engine run a parked task again. May be called by any thread; does not block. */
+    /**
+     * Makes the engine run this task again after the logical unit has parked the task. May be called by any thread. Does not
+     * block.
+     */
     void resume();
 }

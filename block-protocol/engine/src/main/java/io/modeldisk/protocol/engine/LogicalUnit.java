@@ -9,12 +9,13 @@ import io.modeldisk.protocol.scsi.Sense;
 import java.util.List;
 
 /**
- * The medium of a logical unit, which implements the reads and writes of its bytes. The target engine runs all other SCSI
+ * The medium of a SCSI logical unit. Implements the commands that read or write the medium. The target engine runs all other SCSI
  * commands, and checks that the range of a task lies within {@link #sizeBytes()}.
  *
  * <p>Many threads call the methods at the same time. A method that returns {@code false} has <em>parked</em> the task: the
  * logical unit keeps the task and calls {@link IoTask#resume()} when the task may try again. The engine then calls the same
- * method again. The engine limits the time for which a task is parked, and calls {@link #forget} for a task that it ends.
+ * method again. The engine limits the time for which a task is parked. The engine calls {@link #forget} for a parked task that
+ * must end.
  */
 public interface LogicalUnit {
     /** Returns the identity for the INQUIRY data. */
@@ -23,18 +24,20 @@ public interface LogicalUnit {
     /** Returns the capacity in bytes, a positive multiple of {@link LogicalBlock#BYTES}. */
     long sizeBytes();
 
-    /** Returns the optimal transfer length granularity for the Block Limits page in bytes, which is the shard's block size. */
+    /**
+     * Returns the optimal transfer length granularity for the Block Limits page in bytes, which is the block size of the shard.
+     */
     int optimalTransferBytes();
 
     /**
-     * Refuses a command that the nexus may not send. Called once for each command, before any data is moved.
+     * Checks that the initiator may send a command. Called once for each command, before any data is moved.
      *
-     * @throws ScsiException if the nexus may not send the command, which then ends with CHECK CONDITION
+     * @throws ScsiException if the initiator may not send the command; the command then ends with CHECK CONDITION
      */
     default void authorize(Nexus nexus, MediumAccess access) throws ScsiException {}
 
     /**
-     * Whether a read may proceed now.
+     * Checks whether a read may proceed. Parks the task if the read may not proceed yet.
      *
      * @return false if the logical unit has parked the task
      * @throws ScsiException if the read fails; the task then ends with CHECK CONDITION
@@ -42,19 +45,19 @@ public interface LogicalUnit {
     boolean admitRead(IoTask task) throws ScsiException;
 
     /**
-     * Sets {@code pin} to memory with the data of an admitted read, starting at {@code dataOffset}. The memory is one piece of at
-     * least 4096 bytes, within the range of the task. The memory keeps its contents until {@link #unpin}. A unit that cannot
-     * guarantee this copies the data to {@link IoTask#scratchOffset() the task's scratch memory}.
+     * Sets {@code pin} to memory that contains the data of a read, starting at {@code dataOffset}. The memory is one piece of at
+     * least 4096 bytes, within the range of the task. The contents of the memory must not change until {@link #unpin}. A logical
+     * unit that cannot guarantee this must copy the data to {@link IoTask#scratchOffset() the task's scratch memory}.
      *
      * @param dataOffset the offset from the start of the task's range, in bytes
      */
     void pin(IoTask task, int dataOffset, Pin pin);
 
-    /** Releases memory that {@link #pin} has set. Called exactly once for each pin, by any thread. */
+    /** Releases the memory of a pin. Called exactly once after each call of {@link #pin}, by any thread. */
     void unpin(Pin pin);
 
     /**
-     * Writes the data of a task, all of which has arrived.
+     * Writes the data of a task to the medium. Called after all data has arrived.
      *
      * @return false if the logical unit has parked the task; the data of the task stays in place
      * @throws ScsiException if the write fails without any effect; the task then ends with CHECK CONDITION
@@ -62,18 +65,18 @@ public interface LogicalUnit {
     boolean write(IoTask task) throws ScsiException;
 
     /**
-     * Whether all earlier writes of this task's nexus are complete.
+     * Checks whether all earlier writes of this task's nexus are complete. Parks the task if a write is not complete yet.
      *
-     * @return false if the logical unit has parked the task until these writes are complete
+     * @return false if the logical unit has parked the task
      */
     boolean synchronizeCache(IoTask task) throws ScsiException;
 
-    /** Forgets a parked task that has expired or was aborted, or whose connection is closed. */
+    /** Forgets a parked task. Called if the task has expired or was aborted, or if its connection is closed. */
     void forget(IoTask task);
 
     /**
-     * Runs one of the {@link #vendorCommands()}. PUSH and PULL are not passed to this method, because the engine passes them as
-     * a write and a read with an {@link IoTask#round()}.
+     * Runs one of the {@link #vendorCommands()}. The engine does not pass PUSH and PULL to this method, but passes them as a
+     * write and a read with an {@link IoTask#round()}.
      *
      * @return the parameter data, which the engine cuts to the length that the initiator expects
      * @throws ScsiException if the command fails; the task then ends with CHECK CONDITION
@@ -82,7 +85,10 @@ public interface LogicalUnit {
         throw new ScsiException(Sense.INVALID_OPCODE, "the logical unit has no vendor-specific commands");
     }
 
-    /** Returns the vendor-specific commands in ascending order. The engine refuses a CDB with a bit that no command uses. */
+    /**
+     * Returns the vendor-specific commands in ascending order of their codes. The engine refuses a command with a CDB bit that
+     * the command does not use.
+     */
     default List<CdbUsage> vendorCommands() {
         return List.of();
     }

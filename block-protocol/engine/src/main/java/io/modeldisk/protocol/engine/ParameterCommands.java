@@ -84,7 +84,8 @@ final class ParameterCommands {
             case InquiryData.BLOCK_DEVICE_CHARACTERISTICS -> InquiryData.blockDeviceCharacteristics();
             default -> {
                 if (Arrays.stream(unit.vendorPageCodes()).noneMatch(code -> code == page)) {
-                    throw new ScsiException(Sense.invalidFieldInCdb(2), "there is no VPD page %02Xh".formatted(page));
+                    throw new ScsiException(Sense.invalidFieldInCdb(2),
+                        "the logical unit has no VPD page %02Xh".formatted(page));
                 }
                 yield InquiryData.page(page, unit.vendorPage(page));
             }
@@ -98,7 +99,7 @@ final class ParameterCommands {
                 "SELECT REPORT is %02Xh, but must be from 00h to 02h".formatted(select));
         }
         if (cdb.u32(6) < 16) {
-            throw new ScsiException(Sense.invalidFieldInCdb(6), "the allocation length is below 16 bytes");
+            throw new ScsiException(Sense.invalidFieldInCdb(6), "REPORT LUNS has an allocation length below 16 bytes");
         }
         List<LogicalUnit> units = select == 1 ? List.of() : target.units();
         ByteBuffer data = ByteBuffer.allocate(8 + 8 * units.size()).putInt(0, 8 * units.size());

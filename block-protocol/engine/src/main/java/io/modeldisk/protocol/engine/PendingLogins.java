@@ -11,10 +11,12 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * The connections that have not logged in. Their number is limited, and at most half of them come from one address, so that a
- * peer that cannot log in does not delay others. At a limit, a new connection replaces one whose login is too slow. If there is
- * no such connection, the new connection waits and is not served. The newest waiting connection is served first, because the
- * peers of older ones have most likely given up. Thread-safe; no method blocks.
+ * The connections that have not logged in. Their number is limited, and at most half of them may come from one address. Therefore
+ * peers that do not log in cannot block other peers.
+ *
+ * <p>When a limit is reached, a new connection replaces a connection whose login is too slow. If no login is too slow, the new
+ * connection waits. The newest waiting connection is served first, because the peers of older connections have probably given up.
+ * Thread-safe; no method blocks.
  */
 final class PendingLogins {
     /** The time after which a connection that has sent no Login Request may be replaced. */
@@ -23,15 +25,18 @@ final class PendingLogins {
     /** The time after which a connection whose login is not complete may be replaced. */
     static final Duration LOGIN_GRACE = Duration.ofSeconds(1);
 
-    /** The maximum number of waiting connections. Above it, the oldest connection of the most frequent address is refused. */
+    /**
+     * The maximum number of waiting connections. If more connections wait, the oldest connection of the most frequent address is
+     * refused.
+     */
     static final int MAX_WAITING = 256;
 
     private final int limit;
     private final int limitOfAddress;
     private final NanoClock clock;
-    /** The connections that are served. The oldest is first. */
+    /** The connections that are served but have not logged in, oldest first. */
     private final List<Login> pending = new ArrayList<>();
-    /** The connections that wait. The oldest is first. */
+    /** The connections that wait to be served, oldest first. */
     private final Deque<Waiting> waiting = new ArrayDeque<>();
 
     /** A connection that is served but has not logged in. */

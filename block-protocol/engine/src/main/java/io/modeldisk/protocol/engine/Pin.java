@@ -2,7 +2,10 @@ package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.memory.DataMemory;
 
-/** A piece of memory that keeps its contents until the pin is released. A task owns the pin and reuses it. */
+/**
+ * A reference to a piece of memory whose contents must not change until the pin is released. Each pin belongs to one task, which
+ * reuses the pin.
+ */
 public final class Pin {
     private DataMemory memory;
     private long offset;
@@ -10,7 +13,10 @@ public final class Pin {
     private Object holder;
     private int detail;
 
-    /** Sets the memory of this pin. {@code LogicalUnit.unpin} may read {@code holder} and {@code detail} from the pin. */
+    /**
+     * Sets the memory of this pin. {@code holder} and {@code detail} are values that the logical unit needs to release the
+     * memory.
+     */
     public Pin set(DataMemory memory, long offset, int lengthBytes, Object holder, int detail) {
         this.memory = memory;
         this.offset = offset;

@@ -2,9 +2,9 @@ package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.memory.DataMemory;
 
-/** The pins of one task: the pieces of a long read that are sent at the same time. Only the owner of the task uses them. */
+/** The pins of one task. A long read sends several pinned pieces at the same time. Used only by the owner of the task. */
 final class Pins {
-    /** The maximum number of pieces of one read in progress. More pieces would occupy memory that other commands need. */
+    /** The maximum number of pinned pieces of one read. More pieces would occupy memory that other commands need. */
     static final int MOST = 4;
 
     private final Pin[] pins = new Pin[MOST];
@@ -20,12 +20,12 @@ final class Pins {
         return held == MOST;
     }
 
-    /** Returns the next unused pin, which a logical unit then sets. {@link #hold} keeps the pin. */
+    /** Returns the next unused pin. The caller sets the pin and then calls {@link #hold}. */
     Pin free() {
         return pins[held];
     }
 
-    /** Keeps the pin that {@link #free} returned until {@link #release}. Returns the pin. */
+    /** Keeps the pin from {@link #free} until the call of {@link #release}. Returns the pin. */
     Pin hold() {
         return pins[held++];
     }

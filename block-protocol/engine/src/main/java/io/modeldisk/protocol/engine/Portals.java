@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The portals of a target that consists of parts. Each shard serves one part. Each part is a separate portal group, because its
- * portal is not a path to the other parts (RFC 7143 section 4.1.1).
+ * The portals of a target that is divided into parts. Each shard serves one part. Each part is a separate portal group, because
+ * its portal gives no access to the other parts (RFC 7143 section 4.1.1).
  *
  * @param ownTag the portal group tag of the part that this shard serves, 1 to 65535
  * @param all the portals of all parts in the order of their tags, from tag 1; empty if only the own part is known

@@ -37,9 +37,10 @@ final class RefusalLog {
     }
 
     /**
-     * Logs a refused connection from an address, or only counts it if a line for the address was logged in the last ten seconds.
+     * Logs a refused connection from an address. If a refusal of this address was logged in the last ten seconds, only counts the
+     * connection.
      *
-     * @param reason the reason, in which control characters of the peer's text are escaped
+     * @param reason the reason, whose control characters are escaped in the log
      * @return whether the refusal was logged
      */
     synchronized boolean refused(InetAddress address, String reason) {

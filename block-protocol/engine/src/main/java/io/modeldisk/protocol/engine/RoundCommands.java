@@ -33,7 +33,7 @@ final class RoundCommands {
         return true;
     }
 
-    /** Does the same as {@link ScsiCommands#rangeBytes} for the fields of PUSH and PULL. */
+    /** Checks the range of a PUSH or PULL, and sets the start of the range. Returns the length of the range in bytes. */
     private static long rangeBytes(DecodedCommand command) throws ScsiException {
         int blocks = RoundCdb.blocks(command.cdb);
         if (blocks > ScsiCommands.MAX_TRANSFER_BLOCKS) {

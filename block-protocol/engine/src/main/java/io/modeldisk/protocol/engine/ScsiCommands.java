@@ -11,11 +11,11 @@ import io.modeldisk.protocol.scsi.Sense;
 import java.util.List;
 
 /**
- * Decodes CDBs. Sets the range and the data length of a command on the medium, and creates the parameter data of any other
- * command. Thread-safe.
+ * Decodes CDBs. For a command on the medium, sets the range and the data length. For any other command, creates the parameter
+ * data. Thread-safe.
  */
 final class ScsiCommands {
-    /** The maximum transfer of one command, in logical blocks. */
+    /** The maximum transfer length of one command, in logical blocks. */
     static final int MAX_TRANSFER_BLOCKS = TaskSlot.MAX_CHUNKS * BufferPool.CHUNK_BYTES
         / LogicalBlock.BYTES;
 
@@ -43,7 +43,8 @@ final class ScsiCommands {
         ScsiCommand definition = ScsiCommand.find(cdb);
         if (definition == ScsiCommand.INQUIRY || definition == ScsiCommand.REPORT_LUNS
             || definition == ScsiCommand.REQUEST_SENSE) {
-            // These commands are served without a logical unit and while a unit attention is pending.
+            // INQUIRY, REPORT LUNS and REQUEST SENSE are served even if the logical unit is missing or a unit attention is
+            // pending.
             definition.check(cdb);
             return parameters.data(definition, command);
         }
@@ -135,7 +136,10 @@ final class ScsiCommands {
         return blocks * BLOCK;
     }
 
-    /** Sets the data length of a write to {@code bytes}. If the initiator sends less, only its whole logical blocks are moved. */
+    /**
+     * Sets the data length of a write to {@code bytes}. If the initiator sends less data, only the whole logical blocks of this
+     * data are moved.
+     */
     static void moveOut(DecodedCommand command, long bytes) {
         command.move(bytes, Math.min(bytes, command.expectedBytes / BLOCK * BLOCK));
     }

@@ -13,7 +13,7 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The sessions that have logged in. A nexus has at most one session, so that a new session replaces the old one (RFC 7143 section
+ * The sessions that have logged in. A nexus has at most one session: a new session replaces the old session (RFC 7143 section
  * 6.3.5). The number of sessions is limited. Notifies the target when sessions are established and closed. Thread-safe.
  */
 final class SessionTable {
@@ -71,18 +71,21 @@ final class SessionTable {
         }
     }
 
-    /** Whether the TSIH names the old session. Returns false if the TSIH asks for a new session (RFC 7143 section 6.3.1). */
+    /**
+     * Checks the TSIH of a login (RFC 7143 section 6.3.1). Returns true if the TSIH names the old session, or false if the TSIH
+     * is 0, which requests a new session.
+     */
     private static boolean checkHandle(Session wanted, Session old) throws LoginException {
         if (wanted.tsih() == 0) {
             return false;
         }
         if (old == null || old.tsih() != wanted.tsih()) {
             throw new LoginException(LoginStatus.SESSION_DOES_NOT_EXIST,
-                "this initiator and ISID have no session with TSIH " + wanted.tsih());
+                "this initiator name and ISID have no session with TSIH " + wanted.tsih());
         }
         if (old.cid() != wanted.cid()) {
             throw new LoginException(LoginStatus.TOO_MANY_CONNECTIONS,
-                "CID " + wanted.cid() + " is a second connection of the session, but a session may have only one");
+                "CID " + wanted.cid() + " requests a second connection, but a session may have only one connection");
         }
         return true;
     }
@@ -112,8 +115,8 @@ final class SessionTable {
     }
 
     /**
-     * Notifies the target that the peer of a session was silent for too long. The lock ensures that this notification never
-     * follows the establishment of a new session of the nexus. The leases of learners depend on this order.
+     * Notifies the target that the peer of a session was silent for too long. The lock ensures that the target never gets this
+     * notification after a new session of the same nexus is established. The leases of learners depend on this order.
      */
     synchronized void silent(Session session, long silentNs) {
         if (announced.contains(session)) {
@@ -149,7 +152,8 @@ final class SessionTable {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("the wait for the close of connection " + connection + " was interrupted", e);
+            throw new IOException(
+                "the thread was interrupted while it waited until connection " + connection + " is closed", e);
         }
     }
 }

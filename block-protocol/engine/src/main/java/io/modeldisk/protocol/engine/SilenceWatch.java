@@ -7,7 +7,7 @@ final class SilenceWatch {
     /** The action for a silent peer. */
     enum Verdict {
         NOTHING,
-        /** The peer has been silent for half of the limit and must be pinged. Returned once for each silence. */
+        /** The peer has been silent for half of the limit and must be pinged. Returned only once while the peer is silent. */
         PING,
         /** The peer has been silent for longer than the limit and must be disconnected. */
         DISCONNECT
@@ -15,7 +15,7 @@ final class SilenceWatch {
 
     private boolean pinged;
 
-    /** Compares a silence with its limit and returns the action. */
+    /** Returns the action for a peer that has been silent for {@code silentNs}. {@code boundNs} is the limit. */
     Verdict look(long silentNs, long boundNs) {
         if (silentNs > boundNs) {
             return Verdict.DISCONNECT;
@@ -30,10 +30,10 @@ final class SilenceWatch {
     }
 
     /**
-     * Returns the time for which the receiver could receive but the peer sent nothing. The time in which the receiver runs a
-     * command of the peer does not count.
+     * Returns the time for which the peer has sent nothing although the receiver thread was ready to receive. The time in which
+     * the receiver thread runs a command of the peer does not count.
      *
-     * @param listeningSinceNs the time at which the receiver began to wait for the next PDU
+     * @param listeningSinceNs the time at which the receiver thread began to wait for the next PDU
      */
     static long silentNs(long nowNs, Liveness liveness, long listeningSinceNs) {
         long receiving = liveness.receivingSinceNs();

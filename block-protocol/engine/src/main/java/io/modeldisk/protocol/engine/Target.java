@@ -3,7 +3,10 @@ package io.modeldisk.protocol.engine;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.util.List;
 
-/** An iSCSI target with its name and its logical units. The engine notifies the target of changes of its nexuses. Thread-safe. */
+/**
+ * An iSCSI target with its name and its logical units. The engine notifies the target when a nexus is established, silent or
+ * lost. Thread-safe.
+ */
 public interface Target {
     /** Returns the iSCSI name of the target, in lower case. */
     String name();
@@ -11,7 +14,10 @@ public interface Target {
     /** Returns the logical units in the order of their LUNs. */
     List<LogicalUnit> units();
 
-    /** Returns memory that read commands may pin and that exists as long as the target. Devices register this memory once. */
+    /**
+     * Returns the memory that read commands may pin. The memory must exist as long as the target, because RDMA devices register
+     * the memory once.
+     */
     default List<DataMemory> memories() {
         return List.of();
     }
@@ -24,7 +30,10 @@ public interface Target {
         return Long.MAX_VALUE;
     }
 
-    /** Notifies the target that a nexus was silent for {@code silentNs} although it was pinged. Its session is closed next. */
+    /**
+     * Notifies the target that a nexus was silent for {@code silentNs} although its initiator was pinged. The engine closes the
+     * session afterwards.
+     */
     default void nexusSilent(Nexus nexus, long silentNs) {}
 
     /** Notifies the target that a session of a nexus has entered the full-feature phase. */

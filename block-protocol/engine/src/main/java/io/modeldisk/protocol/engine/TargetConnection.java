@@ -26,13 +26,16 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * A connection that two threads serve. The receiver runs each command to completion when its data has arrived. The responder runs
- * the commands that had to wait. Therefore neither thread waits for the other.
+ * A connection with two threads. The receiver thread receives PDUs and runs each command whose data has arrived. The responder
+ * thread runs the commands that had to wait. Therefore a command that waits does not stop the receiver thread.
  */
 final class TargetConnection implements Runnable {
     private static final Logger LOG = LogManager.getLogger(TargetConnection.class);
 
-    /** The number of schedule entries for each slot. A task may be scheduled for granted memory and for its resumption. */
+    /**
+     * The number of schedule entries for each slot. A task may be scheduled once because it gets memory, and once because it is
+     * resumed.
+     */
     private static final int SCHEDULE_FACTOR = 2;
 
     private final TargetServer server;
@@ -58,10 +61,10 @@ final class TargetConnection implements Runnable {
     private volatile boolean closed;
     /** Whether all resources of the connection are released. Guarded by {@link #endLock}. */
     private boolean ended;
-    /** The time at which the receiver began to wait for the next PDU. */
+    /** The time at which the receiver thread began to wait for the next PDU. */
     private volatile long listeningSinceNs;
 
-    /** Opens a connection. {@code wishes} are the limits and offers of the target for the login. */
+    /** Opens a connection. {@code wishes} are the parameters that the target offers in the login. */
     TargetConnection(
         TargetServer server, IncomingConnection incoming, OperationalParameters wishes, PendingLogins.Login login)
         throws IOException {
@@ -108,7 +111,7 @@ final class TargetConnection implements Runnable {
         } catch (IOException e) {
             LOG.info("the connection with {} is lost: {}", datamover.peer(), e.toString());
         } catch (RuntimeException | Error e) {
-            LOG.error("the receiver of {} failed, so the connection is closed", datamover.peer(), e);
+            LOG.error("the receiver thread of {} failed, so the connection is closed", datamover.peer(), e);
         } finally {
             end(responder);
         }
@@ -198,7 +201,7 @@ final class TargetConnection implements Runnable {
         }
     }
 
-    /** Runs the responder, which serves scheduled tasks and sends pings until the connection is closed. */
+    /** Runs scheduled tasks and sends pings until the connection is closed. Called by the responder thread. */
     private void respond() {
         try {
             while (!closed) {
@@ -216,18 +219,19 @@ final class TargetConnection implements Runnable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (IOException e) {
-            LOG.debug("the responder of {} stopped: {}", datamover.peer(), e.toString());
+            LOG.debug("the responder thread of {} stopped: {}", datamover.peer(), e.toString());
         } catch (RuntimeException | Error e) {
-            LOG.error("the responder of {} failed, so the connection is closed", datamover.peer(), e);
+            LOG.error("the responder thread of {} failed, so the connection is closed", datamover.peer(), e);
         } finally {
             close();
         }
     }
 
-    /** Schedules a task for the responder. May be called by any thread; does not block. */
+    /** Schedules a task for the responder thread. May be called by any thread. Does not block. */
     void schedule(TaskSlot task) {
         if (!schedule.offer(task) && !closed) {
-            throw new IllegalStateException("the responder's schedule is full because a task was scheduled twice");
+            throw new IllegalStateException(
+                "the schedule of the responder thread is full because a task was scheduled twice");
         }
     }
 
@@ -245,7 +249,7 @@ final class TargetConnection implements Runnable {
         long receiving = liveness.receivingSinceNs();
         long sending = liveness.sendingSinceNs();
         closeIf(receiving != 0 && nowNs - receiving > limitNs, "the peer stopped sending in the middle of a PDU");
-        closeIf(sending != 0 && nowNs - sending > limitNs, "the peer stopped receiving");
+        closeIf(sending != 0 && nowNs - sending > limitNs, "the peer stopped receiving data");
         watchSilence(SilenceWatch.silentNs(nowNs, liveness, listeningSinceNs));
         phase.tick(nowNs, limitNs, context.waitBound().toNanos());
     }
@@ -261,7 +265,7 @@ final class TargetConnection implements Runnable {
                 }
             }
             case NOTHING -> {
-                // The peer has sent data, or was pinged before.
+                // The peer has sent data or has already been pinged.
             }
         }
     }
@@ -315,9 +319,9 @@ final class TargetConnection implements Runnable {
         endLock.unlock();
     }
 
-    /** Waits until all resources of the connection are released. Returns false if {@code bound} has passed before. */
+    /** Waits until all resources of the connection are released. Returns false if the wait takes longer than {@code bound}. */
     boolean awaitEnd(Duration bound) throws InterruptedException {
-        // The running time cannot be used here, because it stops when the server is closed.
+        // The server's clock cannot be used here, because this clock stops when the server is closed.
         NanoClock real = context.clock();
         long untilNs = real.nanoTime() + bound.toNanos();
         endLock.lock();

@@ -17,7 +17,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.function.ToIntFunction;
 
 /**
- * The configuration of a {@link TargetServer}. Its durations limit waits: if a duration is exceeded, the server disconnects the
+ * The configuration of a {@link TargetServer}. The durations limit waits: if a wait takes too long, the server disconnects the
  * peer or ends the command. Not thread-safe.
  */
 public final class TargetContext {
@@ -27,7 +27,7 @@ public final class TargetContext {
     /** The default size in bytes of the memory for incoming data, which all sessions share. */
     public static final long DEFAULT_BUFFER_BYTES = 256L << 20;
 
-    /** The default maximum number of sessions: 256 that push and pull, and 32 for observers and discovery. */
+    /** The default maximum number of sessions: 256 for learners, and 32 for other initiators and for discovery. */
     public static final int DEFAULT_MAX_CONNECTIONS = 288;
 
     /** The default maximum number of connections that have not logged in. At most half of them may come from one address. */
@@ -36,10 +36,10 @@ public final class TargetContext {
     /** The default maximum length of the command queue of one session. */
     public static final int DEFAULT_MAX_COMMANDS = 32;
 
-    /** The length of the command queue that every session is guaranteed. */
+    /** The default length of the command queue that is guaranteed to every session. */
     public static final int DEFAULT_INITIAL_COMMANDS = 2;
 
-    /** The default time for which a command waits for its round before the command ends with BUSY. */
+    /** The default time for which a command may wait, for example for a round. The command then ends with BUSY. */
     public static final Duration DEFAULT_WAIT_BOUND = Duration.ofSeconds(5);
 
     /** The default time limit of a login. */
@@ -86,7 +86,7 @@ public final class TargetContext {
 
     /**
      * Sets the datamovers. The default is TCP alone. The datamovers are opened in the order of the list. A port that the first
-     * datamover chooses is passed to the others.
+     * datamover chooses is passed to the other datamovers.
      */
     public TargetContext datamovers(List<TargetPortal.Opener> openers) {
         this.datamovers = List.copyOf(openers);
@@ -100,8 +100,8 @@ public final class TargetContext {
     }
 
     /**
-     * Sets the function that returns the limit of unsolicited data of one write (ImmediateData, FirstBurstLength) for the name
-     * of a datamover. The limit is 0, or 512 bytes to 256 KiB. The default is 256 KiB.
+     * Sets the function that returns the maximum unsolicited data of one write in bytes (ImmediateData, FirstBurstLength). The
+     * function gets the name of a datamover. The maximum must be 0, or from 512 bytes to 256 KiB. The default is 256 KiB.
      */
     public TargetContext eagerBytes(ToIntFunction<String> ofDatamover) {
         this.eagerBytes = ofDatamover;
@@ -152,7 +152,7 @@ public final class TargetContext {
         return this;
     }
 
-    /** Sets the time for which a command waits for its round before the command ends with BUSY. */
+    /** Sets the time for which a command may wait, for example for a round. The command then ends with BUSY. */
     public TargetContext waitBound(Duration duration) {
         this.waitBound = duration;
         return this;
@@ -304,7 +304,7 @@ public final class TargetContext {
         return clock;
     }
 
-    /** Returns the limits and offers of the target for the login over a datamover. */
+    /** Returns the parameters that the target offers in a login over a datamover. */
     OperationalParameters parameters(String datamoverName) {
         int eager = Math.min(eagerBytes.applyAsInt(datamoverName), BufferPool.CHUNK_BYTES);
         return new OperationalParameters(

@@ -182,7 +182,7 @@ public final class TargetServer implements AutoCloseable {
             connection.abandon();
             throw new IOException("the target cannot start a thread for a connection: " + e, e);
         }
-        logins.served(login, () -> connection.closeFor("the login is too slow, and other connections wait"));
+        logins.served(login, () -> connection.closeFor("the login is too slow while other connections wait"));
         if (closed) {
             connection.close();
         }
@@ -195,7 +195,7 @@ public final class TargetServer implements AutoCloseable {
             try {
                 connection.tick(nowNs);
             } catch (RuntimeException | Error e) {
-                // A failure at one connection must not prevent the checks of the others.
+                // A failure at one connection must not prevent the checks of the other connections.
                 failure = new IllegalStateException("the watchdog failed to check the connection " + connection, e);
             }
         }
@@ -248,7 +248,10 @@ public final class TargetServer implements AutoCloseable {
         return pool;
     }
 
-    /** Returns the number of chunks that are reserved for new sessions and large writes, and not used for longer queues. */
+    /**
+     * Returns the number of chunks that are reserved for new sessions and large writes. A session gets no additional slots from
+     * this reserve.
+     */
     int poolReserve() {
         int newSessions = Math.max(0, context.maxConnections() - sessions.count());
         return newSessions * context.initialCommands() + TaskSlot.MAX_CHUNKS;

@@ -11,8 +11,8 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Ends the tasks of a session: sends their statuses and frees their slots. When a method other than {@link #begin} returns, the
- * slot of the task may already serve another command.
+ * Ends the tasks of a session: sends their statuses and frees their slots. After any method except {@link #begin}, the slot of
+ * the task may already serve another command.
  */
 final class TaskEnd {
     private static final int SENSE_LENGTH_BYTES = 2;
@@ -32,13 +32,13 @@ final class TaskEnd {
         this.active = active;
     }
 
-    /** Prepares a task for its status. Does nothing in a second call, which happens if a read fails at its last piece. */
+    /** Prepares a task for its status. Does nothing in a second call, which follows if the last piece of a read fails. */
     void begin(TaskSlot task) {
         if (task.state() == TaskState.ENDING) {
             return;
         }
         task.become(TaskState.ENDING);
-        // The initiator may use the task's tag again.
+        // From now on, the initiator may use the task's tag again.
         active.remove(task.transfer.slot());
         window.ending();
     }
@@ -97,7 +97,7 @@ final class TaskEnd {
         }
     }
 
-    /** Frees the slot of a rejected command, which counts as never received. */
+    /** Frees the slot of a rejected command. A rejected command counts as never received. */
     void discard(TaskSlot task) {
         release(task);
         window.discard(task);

@@ -8,7 +8,7 @@ import java.io.IOException;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** Fetches the write data that did not arrive with the command, after memory for the data is granted. */
+/** Fetches the write data that did not arrive with the command, after the task has memory for the data. */
 final class TaskFetcher {
     private static final Logger LOG = LogManager.getLogger(TaskFetcher.class);
 
@@ -22,7 +22,7 @@ final class TaskFetcher {
         this.end = end;
     }
 
-    /** Starts to fetch the remaining data of a task. Called by the receiver. */
+    /** Starts to fetch the remaining data of a task. Called by the receiver thread. */
     void fetch(TaskSlot task, RemainingData remaining) throws IOException {
         task.remainingData = remaining;
         task.waits(clock.nanoTime());
@@ -37,9 +37,9 @@ final class TaskFetcher {
         }
     }
 
-    /** Requests the data of a task whose memory is granted. Called by the receiver or the responder. */
+    /** Requests the data of a task, after the task has got its memory. Called by the receiver thread or the responder thread. */
     void request(TaskSlot task) throws IOException {
-        // The lock ensures that other threads see the task wait either for memory or for data.
+        // The lock ensures that no other thread sees the task between its wait for memory and its wait for data.
         synchronized (task) {
             if (!endsBeforeItsData(task)) {
                 task.waits(clock.nanoTime());
@@ -56,21 +56,23 @@ final class TaskFetcher {
         return task.endReason() == EndReason.ABORTED || task.failure() != null;
     }
 
-    /** Fails a command whose data is faulty. The session continues. Called by the receiver. */
+    /** Fails a command whose data is faulty. The session continues. Called by the receiver thread. */
     void fail(TaskSlot task, DataError error) throws IOException {
         Sense sense = senseOf(task, error);
         LOG.info("a write command of {} failed: {}", task.nexus().learner(), sense);
         synchronized (task) {
             task.fail(sense);
             if (task.state() == TaskState.AWAITING_MEMORY && !pool.stopWaiting(task)) {
-                // The task's memory has just been granted, so the responder ends the task.
+                // The task has just got its memory, so the responder thread ends the task.
                 return;
             }
         }
         end.endEarly(task, false);
     }
 
-    /** Returns the sense for a fault in a task's data. An earlier failure of the task has priority. */
+    /**
+     * Returns the sense for a fault in the data of a task. If the task failed earlier, returns the sense of the earlier failure.
+     */
     static Sense senseOf(TaskSlot task, DataError error) {
         if (task.failure() != null) {
             return task.failure();

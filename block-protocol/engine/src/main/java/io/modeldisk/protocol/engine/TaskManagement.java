@@ -42,7 +42,10 @@ final class TaskManagement {
         return TaskManagementResponsePdu.FUNCTION_COMPLETE;
     }
 
-    /** Resets a unit, or all units if {@code unit} is null (SAM-5 section 6.3.3). Aborts all tasks and informs every nexus. */
+    /**
+     * Resets a logical unit, or all logical units if {@code unit} is null (SAM-5 section 6.3.3). Aborts the tasks on the logical
+     * unit, and informs every nexus.
+     */
     private static void reset(
         LogicalUnit unit, FullFeaturePhase phase, TaskSet tasks, TargetConnection connection) {
         tasks.abort(unit);

@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Puts the data of reads in pieces that the logical unit has pinned, the last piece together with the status. If the last put is
- * still in progress when the datamover returns, the device owns the task until the put completes.
+ * Sends the data of reads in pieces that the logical unit has pinned. The last piece is sent together with the status. If this
+ * last Put_Data is still in progress when the datamover returns, the device owns the task until the Put_Data completes.
  */
 final class TaskPutter {
     private final TargetDatamover datamover;
@@ -22,8 +22,8 @@ final class TaskPutter {
     }
 
     /**
-     * Puts all data of a read and its status. Ends the task at once or when the put has completed. The caller must not use the
-     * task any more.
+     * Sends all data of a read and its status. Ends the task at once, or later when the last Put_Data completes. The caller must
+     * not use the task any more.
      */
     void put(TaskSlot task) throws IOException {
         boolean over;
@@ -40,7 +40,7 @@ final class TaskPutter {
         }
     }
 
-    /** Puts all pieces of a read. Returns false if the last put is still in progress, so that the device owns the task. */
+    /** Sends all pieces of a read. Returns false if the last Put_Data is still in progress. The device then owns the task. */
     private boolean putPieces(TaskSlot task) throws IOException {
         int bytes = task.command.moveBytes;
         int position = 0;
@@ -57,7 +57,7 @@ final class TaskPutter {
         }
     }
 
-    /** Pins the next piece of a read. If no pin is free, waits until the pieces in progress are sent and releases their pins. */
+    /** Pins the next piece of a read. If no pin is free, waits until all earlier pieces are sent, and releases their pins. */
     private Pin pin(TaskSlot task, int position) throws IOException {
         if (task.pins.isFull() || task.usesScratch()) {
             datamover.awaitPuts(task.transfer);
@@ -69,7 +69,7 @@ final class TaskPutter {
 
     private boolean putLast(TaskSlot task, Pin pin, int position, int bytes) throws IOException {
         end.begin(task);
-        // The lock ensures that an abort sees either a put in progress or no put.
+        // The lock ensures that no abort sees the task between the start of the Put_Data and the call of leavePut().
         synchronized (task) {
             if (datamover.putData(task.transfer, position, pin.memory(), pin.offset(), bytes, true,
                 task.command.residual)) {
@@ -80,12 +80,12 @@ final class TaskPutter {
                 return false;
             }
         }
-        // The receiver waits until this aborted task has ended, so it cannot process the completion of the put.
+        // The receiver thread waits for the end of this aborted task, so it cannot process the completion of the Put_Data.
         datamover.forget(task.transfer);
         return true;
     }
 
-    /** Puts parameter data and the status, and ends the task. The caller must not use the task any more. */
+    /** Sends parameter data and the status, and ends the task. The caller must not use the task any more. */
     void putParameters(TaskSlot task, byte[] data, int length) throws IOException {
         MemorySegment scratch = task.memory().slab(task.scratchOffset());
         MemorySegment.copy(data, 0, scratch, ValueLayout.JAVA_BYTE,
@@ -97,14 +97,14 @@ final class TaskPutter {
         }
     }
 
-    /** Ends the task of a put that has completed, unless another thread has claimed the put. */
+    /** Ends a task whose last Put_Data has completed, unless another thread has claimed the task. */
     void putEnded(TaskSlot task) {
         if (task.takePut()) {
             endPut(task);
         }
     }
 
-    /** Ends a put that the caller has claimed with {@link TaskSlot#takePut}, and the task of the put. */
+    /** Ends a task that the caller has claimed with {@link TaskSlot#takePut}. */
     void endPut(TaskSlot task) {
         window.endsPut();
         datamover.forget(task.transfer);

@@ -39,7 +39,7 @@ final class TaskRunner {
         this.putter = putter;
     }
 
-    /** Begins a task and decodes its command. If the decoding fails, the task keeps the sense. */
+    /** Begins a task and decodes its command. If the decoding fails, stores the sense in the task. */
     void begin(TaskSlot task, ScsiCommandPdu pdu) {
         task.begin(pdu);
         active.add(task.transfer.slot(), pdu.initiatorTaskTag());
@@ -78,7 +78,8 @@ final class TaskRunner {
         if (command.parameterData != null) {
             returnParameters(task, command.parameterData);
         } else if (command.access == MediumAccess.READ && window.awaitsData()) {
-            // The responder sends data of this read while the receiver receives write data: both directions are in use at once.
+            // The responder thread sends the data of this read while the receiver thread receives write data. The connection
+            // then carries data in both directions at once.
             task.leaveToResponder();
         } else {
             run(task);
@@ -96,12 +97,12 @@ final class TaskRunner {
         }
     }
 
-    /** Fails a task whose data is faulty. Called by the receiver. */
+    /** Fails a task whose data is faulty. Called by the receiver thread. */
     void failData(TaskSlot task, DataError error) throws IOException {
         fetcher.fail(task, error);
     }
 
-    /** Continues a task from the responder's schedule. */
+    /** Continues a task that was scheduled for the responder thread. */
     void goOn(TaskSlot task) throws IOException {
         if (task.state() == TaskState.AWAITING_MEMORY) {
             fetcher.request(task);
@@ -147,8 +148,8 @@ final class TaskRunner {
     }
 
     /**
-     * Tries to run a task once. Returns false if the task must wait or end early. After true, the caller must not use the task
-     * any more.
+     * Tries to run a task once. Returns false if the task must wait or end early. If this method returns true, the caller must
+     * not use the task any more.
      */
     private boolean attempt(TaskSlot task) throws ScsiException, IOException {
         DecodedCommand command = task.command;

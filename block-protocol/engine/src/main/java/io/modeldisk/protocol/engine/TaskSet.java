@@ -15,8 +15,10 @@ final class TaskSet {
     }
 
     /**
-     * Acquires a slot for a command, and waits if a slot is about to be freed. Returns null if no slot is free. If necessary,
-     * ends puts that are in progress, because only the receiver, which calls this method, is notified when puts complete.
+     * Acquires a slot for a command. Waits while a slot is about to be freed. Returns null if no slot is free.
+     *
+     * <p>Called by the receiver thread. Only this thread is notified when a Put_Data completes. Therefore this method also ends
+     * tasks whose last Put_Data is in progress.
      */
     TaskSlot takeSlot() {
         while (window.awaitEnding()) {
@@ -34,7 +36,10 @@ final class TaskSet {
         putter.putEnded(oldest);
     }
 
-    /** Aborts the tasks with a tag. An earlier task with this tag may still send its status. Returns whether a task was found. */
+    /**
+     * Aborts all tasks with a tag. An earlier task with the same tag may still be sending its status. Returns whether a task was
+     * found.
+     */
     boolean abort(int initiatorTaskTag) {
         boolean found = false;
         for (int i = 0; i < window.slotCount(); i++) {
@@ -47,13 +52,16 @@ final class TaskSet {
         return found;
     }
 
-    /** Aborts a task of this session and waits until its slot is free, so that the response offers the slot to the initiator. */
+    /**
+     * Aborts a task of this session and waits until its slot is free. The response to the abort then offers the slot to the
+     * initiator.
+     */
     private void abortNow(TaskSlot task) {
         boolean awaitsData;
         boolean put;
         synchronized (task) {
             task.endFor(EndReason.ABORTED);
-            // No more data can arrive, because the receiver runs this method.
+            // No more data can arrive, because this method is called by the receiver thread.
             awaitsData = task.state() == TaskState.AWAITING_DATA
                 || task.state() == TaskState.AWAITING_MEMORY && pool.stopWaiting(task);
             put = task.takePut();
@@ -67,12 +75,13 @@ final class TaskSet {
             end.free(task, false);
         } else {
             task.resume();
-            // The responder runs the task. The initiator gets the response only after the task's memory is no longer used.
+            // The responder thread runs the task. The initiator gets the response to the abort when the task no longer uses its
+            // memory.
             window.awaitEnd(task);
         }
     }
 
-    /** Aborts all tasks on a unit, or all tasks of the session if {@code unit} is null. Called by the receiver. */
+    /** Aborts all tasks on a logical unit, or all tasks of the session if {@code unit} is null. Called by the receiver thread. */
     void abort(LogicalUnit unit) {
         for (int i = 0; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);
@@ -83,8 +92,8 @@ final class TaskSet {
     }
 
     /**
-     * Aborts all tasks on a unit, or all tasks if {@code unit} is null, at the request of another session. A task that waits
-     * for data ends when the data has arrived. May be called by any thread.
+     * At the request of another session, aborts all tasks on a logical unit, or all tasks if {@code unit} is null. A task that
+     * waits for data ends when the data has arrived. May be called by any thread.
      */
     void abortForOther(LogicalUnit unit) {
         for (int i = 0; i < window.slotCount(); i++) {
@@ -97,12 +106,14 @@ final class TaskSet {
         }
     }
 
-    /** Ends tasks that have waited too long. Returns whether announced data is overdue. Called by the watchdog. */
+    /**
+     * Ends tasks that have waited too long. Returns whether data that the initiator must send is overdue. Called by the watchdog.
+     */
     boolean tick(long nowNs, long dataLimitNs, long waitLimitNs) {
         boolean overdue = false;
         for (int i = 0; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);
-            // The state is read before the wait, because a task ends its wait before it changes its state.
+            // The state is read before waitingSinceNs, because a task clears waitingSinceNs before it changes its state.
             TaskState state = task.state();
             long sinceNs = task.waitingSinceNs();
             if (sinceNs == 0) {
@@ -124,7 +135,10 @@ final class TaskSet {
         return overdue;
     }
 
-    /** Frees the slots of all tasks. No other thread serves the session any more, but logical units may still resume tasks. */
+    /**
+     * Frees the slots of all tasks. Called when no other thread serves the session any more. Logical units may still resume
+     * tasks.
+     */
     void abandonAll() {
         for (int i = 0; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * A slot for one command in flight, with the resources of the command: CDB, chunk of memory, and transfer. The slot is reused for
- * later commands. {@link TaskState} names the owner of the slot.
+ * later commands. {@link TaskState} describes the owner of the slot.
  */
 final class TaskSlot implements IoTask {
     /** The maximum number of chunks of one command. The longest transfer is this number times 256 KiB. */
@@ -29,7 +29,7 @@ final class TaskSlot implements IoTask {
     private final TargetConnection connection;
     private final DataMemory memory;
     private final long chunk;
-    /** The number of the session's tasks that wait for data. */
+    /** The number of tasks of the session that wait for data. All slots of the session share this counter. */
     private final AtomicInteger awaitingData;
     private final AtomicReference<TaskState> state = new AtomicReference<>(TaskState.FREE);
     private final AtomicReference<EndReason> endReason = new AtomicReference<>(EndReason.NONE);
@@ -84,7 +84,7 @@ final class TaskSlot implements IoTask {
     private boolean tryBecome(TaskState expected, TaskState next) {
         if (!expected.mayBecome(next)) {
             throw new IllegalStateException(
-                "task slot " + transfer.slot() + ": " + expected + " cannot become " + next);
+                "the task in slot " + transfer.slot() + " cannot change from " + expected + " to " + next);
         }
         if (!state.compareAndSet(expected, next)) {
             return false;
@@ -109,7 +109,7 @@ final class TaskSlot implements IoTask {
         endReason.accumulateAndGet(reason, EndReason::later);
     }
 
-    /** Records that the task failed. Called by the task's owner, or by the receiver while the task waits for data. */
+    /** Records that the task failed. Called by the owner of the task, or by the receiver thread while the task waits for data. */
     void fail(Sense sense) {
         failure = sense;
         endFor(EndReason.FAILED);
@@ -144,7 +144,10 @@ final class TaskSlot implements IoTask {
         return waitingSinceNs;
     }
 
-    /** Parks the task until it is resumed. Returns false if the task was resumed before; the caller then runs the task again. */
+    /**
+     * Parks the task until it is resumed. Returns false if the task has already been resumed. The caller must then run the task
+     * again.
+     */
     boolean park(long nowNs) {
         if (waitingSinceNs == 0) {
             waitingSinceNs = nowNs;
@@ -183,29 +186,32 @@ final class TaskSlot implements IoTask {
         }
     }
 
-    /** Adds the task to the responder's schedule. The responder runs the task later. */
+    /** Schedules the task for the responder thread, which runs the task later. */
     void leaveToResponder() {
         become(TaskState.QUEUED);
         connection.schedule(this);
     }
 
-    /** Adds a task whose memory is granted to the responder's schedule. The responder then requests the data of the task. */
+    /** Called when the task has got its memory. Schedules the task for the responder thread, which then requests the data. */
     void chunksGranted() {
         connection.schedule(this);
     }
 
-    /** Leaves the put to the device. Puts complete in the order of their numbers. The caller holds the lock of this slot. */
+    /**
+     * Leaves the last Put_Data of the task to the device. {@code number} is the sequence number of the Put_Data. The caller holds
+     * the lock of this slot.
+     */
     void leavePut(long number) {
         putNumber = number;
         become(TaskState.PUTTING);
     }
 
-    /** Returns the number of the put in progress, or {@link Long#MAX_VALUE} if no put is in progress. */
+    /** Returns the sequence number of the Put_Data in progress, or {@link Long#MAX_VALUE} if no Put_Data is in progress. */
     synchronized long putNumber() {
         return state.get() == TaskState.PUTTING ? putNumber : Long.MAX_VALUE;
     }
 
-    /** Claims a put in progress and its task. Returns true to only one caller. */
+    /** Claims a task whose last Put_Data is in progress. Returns true to only one caller. */
     synchronized boolean takePut() {
         return tryBecome(TaskState.PUTTING, TaskState.ENDING);
     }
@@ -220,7 +226,7 @@ final class TaskSlot implements IoTask {
         return pins.holds(memory, chunk);
     }
 
-    /** Returns the number of chunks that the transfer needs in addition to the chunks of the task. */
+    /** Returns the number of chunks that the task still needs for its data. */
     int extraChunksWanted() {
         return transfer.piecesFor(transfer.lengthBytes()) - chunks;
     }

@@ -17,30 +17,30 @@ package io.modeldisk.protocol.engine;
  *   FREE ◀────────────────┴─ rejected ◀─────── status sent ──────────────────────────── ENDING ⇄ PUTTING
  * </pre>
  *
- * RESUMED: the task was resumed before it was parked. PUTTING: the device performs the put until the put completes or another
- * thread claims it. A task that waits for memory or data may also change to ENDING if it fails, and to FREE if it is aborted. An
- * aborted task that runs or is parked changes from RUNNING to FREE.
+ * A task is in PUTTING until its last Put_Data completes or another thread claims the task. A task that waits for memory or data
+ * may also change to ENDING if it fails, and to FREE if it is aborted. An aborted task that runs or is parked changes from
+ * RUNNING to FREE.
  */
 enum TaskState {
     /** The slot has no task. Owner: the {@link CommandWindow}. */
     FREE,
-    /** The command is decoded and its immediate data is read. Owner: the receiver. */
+    /** The command is decoded and its immediate data is read. Owner: the receiver thread. */
     RECEIVING,
-    /** The task waits for memory. Owner: the {@link BufferPool}; after the grant, the responder. */
+    /** The task waits for memory. Owner: the {@link BufferPool}, and the responder thread after the task has got its memory. */
     AWAITING_MEMORY,
-    /** The datamover fetches the data. Owner: the receiver, which is notified when the data has arrived. */
+    /** The datamover fetches the data. Owner: the receiver thread, which is notified when the data has arrived. */
     AWAITING_DATA,
-    /** The task waits in the responder's schedule. Owner: the responder. */
+    /** The task is scheduled for the responder thread. Owner: the responder thread. */
     QUEUED,
-    /** The logical unit runs the command, or data is put. Owner: the thread that does this, the receiver or the responder. */
+    /** The logical unit runs the command, or read data is sent. Owner: the receiver thread or the responder thread. */
     RUNNING,
-    /** Like RUNNING, but the task was resumed before it was parked. */
+    /** The task runs, and was resumed before it was parked. Owner: the receiver thread or the responder thread. */
     RESUMED,
     /** The task waits for its logical unit. Owner: the logical unit. */
     PARKED,
     /** The status is sent and the slot is freed. Owner: the thread that sends the status. */
     ENDING,
-    /** The device sends data and status from the task's memory. Owner: the thread that claims the put. */
+    /** The device sends data and status from the task's memory. Owner: the device, until a thread claims the task. */
     PUTTING;
 
     /** Whether a task may change from this state to {@code next}. */
@@ -60,7 +60,7 @@ enum TaskState {
         };
     }
 
-    /** Whether a task in this state waits for data of the initiator. */
+    /** Whether a task in this state still waits for data from the initiator. */
     boolean awaitsData() {
         return this == AWAITING_MEMORY || this == AWAITING_DATA;
     }

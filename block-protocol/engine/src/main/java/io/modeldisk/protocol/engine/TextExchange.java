@@ -11,8 +11,8 @@ import java.nio.ByteBuffer;
 
 /**
  * The text exchange of a session in the full-feature phase (RFC 7143 sections 6.4 and 11.10). Gathers a text request from several
- * PDUs, and splits the response into parts that the initiator accepts. There is one exchange at a time, as the RFC requires. Only
- * the receiver uses this class.
+ * PDUs, and splits the response into parts that the initiator accepts. There is one exchange at a time, as the RFC requires. Used
+ * only by the receiver thread.
  */
 final class TextExchange {
     /** Creates the text of the response to a complete text request. */

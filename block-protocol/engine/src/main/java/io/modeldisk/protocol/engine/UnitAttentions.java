@@ -4,13 +4,16 @@ import io.modeldisk.protocol.scsi.Sense;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * The unit attention conditions of one session (SAM-5 section 5.14): events of a logical unit that the target has not reported
- * to the initiator yet. Each condition is pending at most once for each unit. Thread-safe.
+ * The unit attention conditions of one session (SAM-5 section 5.14): events of a logical unit that the target has not reported to
+ * the initiator yet. Each condition is pending at most once for each logical unit. Thread-safe.
  */
 final class UnitAttentions {
     /** The unit attention conditions. The target reports them in this order. */
     enum Condition {
-        /** The session is new, and the state of an earlier session or server is lost. This condition includes all others. */
+        /**
+         * The session is new, and the state of an earlier session or server is lost. This condition includes all other
+         * conditions.
+         */
         POWER_ON(Sense.of(0x6, 0x29, 0x00)),
         /** A LOGICAL UNIT RESET or TARGET WARM RESET was performed. */
         RESET(Sense.of(0x6, 0x29, 0x03));
@@ -25,7 +28,7 @@ final class UnitAttentions {
     private static final Condition[] CONDITIONS = Condition.values();
 
     private final Target target;
-    /** One element for each unit, with one bit for each pending condition. */
+    /** One element for each logical unit, with one bit for each pending condition. */
     private final AtomicIntegerArray pending;
 
     UnitAttentions(Target target) {
@@ -34,7 +37,7 @@ final class UnitAttentions {
         establish(null, Condition.POWER_ON);
     }
 
-    /** Adds a condition to a unit, or to all units if {@code unit} is null. */
+    /** Adds a condition to a logical unit, or to all logical units if {@code unit} is null. */
     void establish(LogicalUnit unit, Condition condition) {
         for (int i = 0; i < pending.length(); i++) {
             if (unit == null || unit == target.units().get(i)) {
@@ -43,7 +46,10 @@ final class UnitAttentions {
         }
     }
 
-    /** Removes the next pending condition of a unit. Returns its sense for the initiator, or null if no condition is pending. */
+    /**
+     * Removes the next pending condition of a logical unit. Returns the sense of this condition, or null if no condition is
+     * pending.
+     */
     Sense take(LogicalUnit unit) {
         for (int i = 0; i < pending.length(); i++) {
             if (pending.get(i) != 0 && unit == target.units().get(i)) {

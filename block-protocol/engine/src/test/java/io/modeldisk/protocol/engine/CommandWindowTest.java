@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The computation of ExpCmdSN and MaxCmdSN (RFC 7143 section 4.2.2.1). */
+/** Tests of the computation of ExpCmdSN and MaxCmdSN (RFC 7143 section 4.2.2.1). */
 @Timeout(60)
 class CommandWindowTest {
     private static final int START = 0xFFFFFFFE;
@@ -72,7 +72,7 @@ class CommandWindowTest {
     }
 
     @Test
-    void commandInFlightReducesTheWindow() {
+    void commandInFlightOccupiesOneSlotOfTheWindow() {
         roomTold();
         arrives(START, false);
         assertThat(roomTold()).isEqualTo(1);
@@ -90,7 +90,7 @@ class CommandWindowTest {
     }
 
     @Test
-    void windowGrowsWhileThePoolHasMoreThanItsReserve() {
+    void windowGrowsWhileThePoolHasMoreFreeChunksThanItsReserve() {
         for (int i = 0; i < 12; i++) {
             roomTold();
             arrives(START + i, false);
@@ -118,7 +118,7 @@ class CommandWindowTest {
     }
 
     @Test
-    void commandAfterAMissingCmdSnIsAGap() {
+    void commandAfterAMissingCmdSnIsReportedAsAGap() {
         roomTold();
         assertThat(arrives(START + 1, false)).isEqualTo(CommandWindow.Order.GAP);
     }

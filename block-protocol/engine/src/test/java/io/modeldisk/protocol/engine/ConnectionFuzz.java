@@ -18,7 +18,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Sends random bytes to a target over a separate connection. No input may stop the process, make a thread fail, leak memory, or
+ * Sends random bytes to a target over a separate connection. No input may stop the process, stop a thread, leak memory, or
  * disturb another session.
  *
  * <p>The first byte of an input selects the kind of connection. The other bytes are sent over the connection.
@@ -28,7 +28,7 @@ public final class ConnectionFuzz {
     static final int DISCOVERY = 2;
     static final int HEADER_DIGEST = 4;
     static final int DATA_DIGEST = 8;
-    /** The flag that corrects CmdSN, length and digests of each PDU, so that the target examines the contents of the PDU. */
+    /** The flag to correct CmdSN, length and digests of each PDU. The target then examines the contents of the PDU. */
     static final int MEND = 16;
 
     private static final ConnectionFuzz INSTANCE = new ConnectionFuzz();

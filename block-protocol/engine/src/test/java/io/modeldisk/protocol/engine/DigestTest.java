@@ -26,7 +26,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Header and data digests (RFC 7143 sections 7.8 and 13.1), which code of the tests computes and checks. */
+/**
+ * Tests of header and data digests (RFC 7143 sections 7.8 and 13.1). The tests compute and check the digests with {@link Crc32c}.
+ */
 @Timeout(60)
 class DigestTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -135,7 +137,7 @@ class DigestTest {
         sendDamaged(header, data);
         assertRejected(header);
         Reply ping = raw.ping(EMPTY);
-        assertThat(ping.opcode()).as("no status of the command").isEqualTo(Opcode.NOP_IN);
+        assertThat(ping.opcode()).as("only the ping gets a response").isEqualTo(Opcode.NOP_IN);
         assertThat(ping.expCmdSn()).as("ExpCmdSN").isEqualTo(raw.cmdSn);
         assertThat(serving.contents(0, data.length)).isEqualTo(Arrays.copyOf(before, data.length));
         assertThat(raw.run(WRITE, RawInitiator.write(0, 4), data.length, data).status()).isZero();
@@ -143,7 +145,7 @@ class DigestTest {
     }
 
     @Test
-    void commandAfterARejectedCommandClosesTheConnection() throws IOException {
+    void nextCommandClosesTheConnectionIfARejectedCommandIsNotSentAgain() throws IOException {
         ByteBuffer header = writeHeader(500, WRITE, raw.cmdSn++);
         sendDamaged(header, random(4 * BLOCK, 3));
         assertRejected(header);
@@ -160,7 +162,7 @@ class DigestTest {
         ByteBuffer header = RawInitiator.header(0x05, 0).putInt(16, tag).putInt(20, r2t.targetTransferTag());
         sendDamaged(header, Arrays.copyOf(data, BLOCK));
         assertRejected(header);
-        assertThat(raw.ping(EMPTY).opcode()).as("no status before the last data").isEqualTo(Opcode.NOP_IN);
+        assertThat(raw.ping(EMPTY).opcode()).as("only the ping gets a response").isEqualTo(Opcode.NOP_IN);
         raw.dataOut(tag, r2t.targetTransferTag(), 1, BLOCK, Arrays.copyOfRange(data, BLOCK, data.length), true);
         End end = raw.end(tag);
         assertThat(end.status()).isEqualTo(ScsiStatus.CHECK_CONDITION);

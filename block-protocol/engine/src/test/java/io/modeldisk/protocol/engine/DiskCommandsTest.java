@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The commands VERIFY, WRITE AND VERIFY, WRITE SAME and PRE-FETCH (SBC-3) over a connection. */
+/** Tests of the commands VERIFY, WRITE AND VERIFY, WRITE SAME and PRE-FETCH (SBC-3) over a connection. */
 @Timeout(60)
 class DiskCommandsTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -137,7 +137,7 @@ class DiskCommandsTest {
     void reservedByteCheckValueIsRefused(int opcode) throws IOException {
         End end = write(opcode, RESERVED_CHECK, 0, 1, new byte[BLOCK]);
         assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
-        assertThat(end.fieldPointer()).as("bit 2 of byte 1").isEqualTo(0xCA0001);
+        assertThat(end.fieldPointer()).as("field pointer to bit 2 of byte 1").isEqualTo(0xCA0001);
     }
 
     @Test

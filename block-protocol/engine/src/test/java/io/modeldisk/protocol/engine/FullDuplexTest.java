@@ -18,7 +18,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Data moves in both directions of a connection at the same time. */
+/** Tests that data moves in both directions of a connection at the same time. */
 @Timeout(60)
 class FullDuplexTest {
     private static final int RESPONSE = 0x21;
@@ -59,7 +59,10 @@ class FullDuplexTest {
         }
     }
 
-    /** Receives the responses of commands and checks that each status is GOOD. Returns the data of each command by its tag. */
+    /**
+     * Receives the responses of commands and checks that each status is GOOD. Returns the read data of each command by its task
+     * tag.
+     */
     private static Map<Integer, ByteArrayOutputStream> receiveEnds(RawInitiator raw, int commands) throws IOException {
         Map<Integer, ByteArrayOutputStream> data = new HashMap<>();
         for (int ended = 0; ended < commands;) {

@@ -74,26 +74,26 @@ public final class MemoryTarget implements Target, AutoCloseable {
         memory.close();
     }
 
-    /** The logical unit. The data of concurrent writes to one range may mix, so a test uses only one writer for a range. */
+    /** The logical unit. Concurrent writes to one range may mix their data, so a test uses only one writer for a range. */
     public static final class MemoryUnit implements DiskUnit {
         private static final CdbUsage ECHO = CdbUsage.parse("C0 00 FF 00 00 00");
 
         private final DataMemory memory;
         public final List<IoTask> parked = new CopyOnWriteArrayList<>();
         public volatile boolean parking;
-        /** Whether the unit supports PUSH and PULL. */
+        /** Whether the logical unit supports PUSH and PULL. */
         public volatile boolean keepsRounds;
         /** The round of the last command. */
         public volatile long round;
         public volatile boolean declaredFinite;
-        /** The maximum length of a pinned piece of a read. */
+        /** The maximum length in bytes of a pinned piece of a read. */
         public volatile int longestPinBytes = Integer.MAX_VALUE;
         /** The maximum number of pieces that were pinned at the same time. */
         public final AtomicInteger mostPinned = new AtomicInteger();
         private final AtomicInteger pinned = new AtomicInteger();
         /** An action that runs before a piece of a read is pinned. */
         public volatile Consumer<IoTask> pinning = _ -> {};
-        /** An action that runs before a WRITE SAME fills a block of the unit. */
+        /** An action that runs before a WRITE SAME fills a block of the logical unit. */
         public volatile Runnable filling = () -> {};
 
         MemoryUnit(DataMemory memory) {
@@ -149,7 +149,6 @@ public final class MemoryTarget implements Target, AutoCloseable {
             pinned.decrementAndGet();
         }
 
-        /** Whether a task was aborted. */
         public static boolean isAborted(IoTask task) {
             return ((TaskSlot) task).endReason() == EndReason.ABORTED;
         }
@@ -229,7 +228,7 @@ public final class MemoryTarget implements Target, AutoCloseable {
             return keepsRounds ? List.of(ECHO, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE) : List.of(ECHO);
         }
 
-        /** Returns byte 2 of the CDB. */
+        /** Returns byte 2 of the CDB as the parameter data. */
         @Override
         public byte[] vendorCommand(Nexus nexus, Cdb cdb) {
             return new byte[]{(byte) cdb.u8(2)};

@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Connections that have not logged in, with a limit of eight connections. */
+/** Tests of connections that have not logged in, with a limit of eight such connections. */
 class PendingLoginsTest {
     private static final int LIMIT = 8;
     private static final InetAddress FLOOD = InetAddress.ofLiteral("10.0.0.1");
@@ -46,7 +46,7 @@ class PendingLoginsTest {
     }
 
     @Test
-    void oneAddressMayUseOnlyHalfOfTheConnectionLimit() {
+    void connectionFromAnAddressWaitsIfTheAddressHasHalfOfAllPendingLogins() {
         connect(FLOOD, LIMIT / 2);
         assertThat(connect(FLOOD)).isNull();
         connect(LEARNER, LIMIT / 2);
@@ -76,7 +76,7 @@ class PendingLoginsTest {
     }
 
     @Test
-    void newConnectionAtTheLimitReplacesOneOfTheMostFrequentAddress() {
+    void newConnectionAtTheLimitReplacesAConnectionOfTheMostFrequentAddress() {
         Login[] flood = connect(FLOOD, LIMIT / 2);
         for (int i = 0; i < LIMIT / 2; i++) {
             connect(InetAddress.ofLiteral("10.0.1." + i));
@@ -103,7 +103,7 @@ class PendingLoginsTest {
     }
 
     @Test
-    void oldestConnectionOfTheMostFrequentAddressIsRefusedWhenTooManyWait() {
+    void oldestConnectionOfTheMostFrequentAddressIsRefusedWhenTooManyConnectionsWait() {
         connect(FLOOD, LIMIT / 2);
         Waiting learner = waiting(LEARNER);
         Waiting oldest = waiting(FLOOD);

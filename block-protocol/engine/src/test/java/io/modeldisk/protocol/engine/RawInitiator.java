@@ -15,7 +15,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** An initiator that sends exactly the bytes of a test, including bytes that a correct initiator never sends. */
+/** An initiator that sends exactly the bytes that a test gives it, including bytes that a correct initiator never sends. */
 public final class RawInitiator implements AutoCloseable {
     static final int READ = 0xC0;
     static final int WRITE = 0xA0;
@@ -24,7 +24,7 @@ public final class RawInitiator implements AutoCloseable {
     public static final int NONE = 0xFFFFFFFF;
     static final byte[] EMPTY = {};
 
-    private static final int PATIENCE_MILLIS = 10_000;
+    private static final int PATIENCE_MS = 10_000;
 
     final Socket socket = new Socket();
     int cmdSn = 1;
@@ -127,18 +127,18 @@ public final class RawInitiator implements AutoCloseable {
         this(address, null);
     }
 
-    /** Connects to the target from the local address {@code from}, or from any local address if {@code from} is null. */
+    /** Connects to the target from the local address {@code from}. If {@code from} is null, uses any local address. */
     RawInitiator(InetSocketAddress address, String from) throws IOException {
         if (from != null) {
             socket.bind(new InetSocketAddress(from, 0));
         }
         socket.setTcpNoDelay(true);
-        socket.connect(address, PATIENCE_MILLIS);
-        socket.setSoTimeout(PATIENCE_MILLIS);
+        socket.connect(address, PATIENCE_MS);
+        socket.setSoTimeout(PATIENCE_MS);
         in = new DataInputStream(socket.getInputStream());
     }
 
-    /** Logs in with these keys in addition to the names, and clears the unit attention of LUN 0. */
+    /** Logs in with the names of the initiator and the target and with {@code keys}. Clears the unit attention of LUN 0. */
     static RawInitiator loggedIn(TargetServer server, String name, String... keys) throws IOException {
         RawInitiator initiator = justLoggedIn(server, name, keys);
         End attention = initiator.run(NO_DATA, cdb(0), 0, EMPTY);
@@ -148,7 +148,7 @@ public final class RawInitiator implements AutoCloseable {
         return initiator;
     }
 
-    /** Logs in without sending a SCSI command. */
+    /** Logs in without a SCSI command, so that the unit attention stays pending. */
     static RawInitiator justLoggedIn(TargetServer server, String name, String... keys) throws IOException {
         RawInitiator initiator = new RawInitiator(server.localAddress());
         String[] all = new String[keys.length + 3];
@@ -169,7 +169,7 @@ public final class RawInitiator implements AutoCloseable {
         return pairs.length == 0 ? EMPTY : (String.join("\0", pairs) + "\0").getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Sends a Login Request and returns the response. If {@code next} is negative, the request asks for no stage transit. */
+    /** Sends a Login Request and returns the response. If {@code next} is negative, the request asks for no stage transition. */
     public Reply login(int stage, int next, String... pairs) throws IOException {
         send(loginHeader(stage, next), text(pairs));
         return receive();
@@ -247,7 +247,7 @@ public final class RawInitiator implements AutoCloseable {
         return reply.u8(2);
     }
 
-    /** Sends a ping and returns the next PDU. This PDU is the ping response if the target has no other PDU to send. */
+    /** Sends a ping and returns the next PDU. The next PDU is the response to the ping if the target has no other PDU to send. */
     Reply ping(byte[] data) throws IOException {
         send(request(0x40, 0x80, newTag()).putInt(20, NONE), data);
         return receive();
@@ -308,7 +308,7 @@ public final class RawInitiator implements AutoCloseable {
         return end(command(flags, cdb, expectedBytes, immediateData));
     }
 
-    /** Receives all PDUs of the target. Returns whether the target then closes the connection. */
+    /** Receives PDUs until the connection is closed or a timeout passes. Returns whether the target has closed the connection. */
     boolean isClosedByTarget() throws IOException {
         try {
             while (true) {

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** PDUs that the target rejects, with their reasons. The session continues (RFC 7143 sections 7.3 and 11.17). */
+/** Tests of PDUs that the target rejects, with the reasons. The session continues (RFC 7143 sections 7.3 and 11.17). */
 @Timeout(60)
 class RejectTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -123,7 +123,7 @@ class RejectTest {
     @Test
     void bidirectionalCommandFailsWithInvalidOperationCode() throws IOException {
         End end = raw.run(READ | WRITE, RawInitiator.read(0, 1), BLOCK, EMPTY);
-        assertThat(end.senseCode()).as("invalid command operation code").isEqualTo(SenseCodes.INVALID_OPCODE);
+        assertThat(end.senseCode()).as("sense code").isEqualTo(SenseCodes.INVALID_OPCODE);
     }
 
     @Test
@@ -185,7 +185,7 @@ class RejectTest {
         int lost = raw.cmdSn++;
         raw.send(raw.request(0x42, 0x81, 50).putInt(20, 999).putInt(32, lost), EMPTY);
         Reply reply = raw.receive();
-        assertThat(reply.u8(2)).as("function complete").isZero();
+        assertThat(reply.u8(2)).as("response code for a completed function").isZero();
         assertThat(reply.expCmdSn()).as("ExpCmdSN").isEqualTo(lost + 1);
         assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
     }
@@ -194,7 +194,7 @@ class RejectTest {
     @ValueSource(ints = {-1, 0, 1, 1000})
     void abortWithAnInvalidRefCmdSnFindsNoTask(int ahead) throws IOException {
         raw.send(raw.request(0x42, 0x81, 50).putInt(20, 999).putInt(32, raw.cmdSn + ahead), EMPTY);
-        assertThat(raw.receive().u8(2)).as("task does not exist").isEqualTo(1);
+        assertThat(raw.receive().u8(2)).as("response code for a missing task").isEqualTo(1);
         assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
     }
 
@@ -209,7 +209,7 @@ class RejectTest {
         Reply first = text(0x40, NONE, Arrays.copyOf(whole, 9));
         assertThat(first.opcode()).isEqualTo(Opcode.TEXT_RESPONSE);
         assertThat(first.data()).isEmpty();
-        assertThat(first.flags()).as("neither final nor to be continued").isZero();
+        assertThat(first.flags()).as("flags of a response that is neither final nor continued").isZero();
         Reply second = text(0x80, first.targetTransferTag(), Arrays.copyOfRange(whole, 9, whole.length));
         assertThat(second.flags()).isEqualTo(0x80);
         assertThat(second.targetTransferTag()).isEqualTo(NONE);
@@ -227,7 +227,7 @@ class RejectTest {
             Reply reply = small.receive();
             answer.writeBytes(reply.data());
             while ((reply.flags() & 0x80) == 0) {
-                assertThat(reply.flags()).as("to be continued").isEqualTo(0x40);
+                assertThat(reply.flags()).as("flags of a continued response").isEqualTo(0x40);
                 assertThat(reply.data()).hasSize(512);
                 small.send(small.request(0x04, 0x80, 60).putInt(20, reply.targetTransferTag()), EMPTY);
                 reply = small.receive();

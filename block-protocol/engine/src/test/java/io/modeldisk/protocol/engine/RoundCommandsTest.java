@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The commands PUSH and PULL in the wire format that PROTOCOL.md describes. */
+/** Tests of the commands PUSH and PULL in the wire format that PROTOCOL.md describes. */
 @Timeout(60)
 class RoundCommandsTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -77,7 +77,7 @@ class RoundCommandsTest {
     }
 
     @Test
-    void readAndWriteCommandsHaveTheImpliedRound() throws IOException {
+    void readAndWriteCommandsPassNoRoundToTheLogicalUnit() throws IOException {
         raw.run(READ, RawInitiator.read(0, 1), BLOCK, EMPTY);
         assertThat(serving.target.unit.round).isEqualTo(IoTask.IMPLIED_ROUND);
         raw.run(WRITE, cdb(PUSH, 0, 1, 7), BLOCK, new byte[BLOCK]);
@@ -87,7 +87,7 @@ class RoundCommandsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 14, 15})
-    void reservedCdbByteIsRefusedWithAFieldPointer(int at) throws IOException {
+    void commandWithANonzeroReservedCdbByteIsRefusedWithAFieldPointer(int at) throws IOException {
         byte[] cdb = cdb(PULL, 0, 1, 1);
         cdb[at] = 4;
         End end = raw.run(READ, cdb, BLOCK, EMPTY);
@@ -96,7 +96,7 @@ class RoundCommandsTest {
     }
 
     @Test
-    void pushOfRoundZeroHasTheImpliedRound() throws IOException {
+    void pushOfRoundZeroPassesNoRoundToTheLogicalUnit() throws IOException {
         assertThat(raw.run(WRITE, cdb(PUSH, 0, 1, 0), BLOCK, new byte[BLOCK]).status()).isZero();
         assertThat(serving.target.unit.round).isEqualTo(IoTask.IMPLIED_ROUND);
     }
@@ -128,7 +128,7 @@ class RoundCommandsTest {
     }
 
     @Test
-    void unitWithoutRoundsRefusesPushAndPull() throws IOException {
+    void logicalUnitWithoutRoundsRefusesPushAndPull() throws IOException {
         serving.target.unit.keepsRounds = false;
         assertThat(raw.run(READ, cdb(PULL, 0, 1, 0), BLOCK, EMPTY).senseCode()).isEqualTo(INVALID_OPCODE);
         assertThat(raw.run(WRITE, cdb(PUSH, 0, 1, 1), BLOCK, new byte[BLOCK]).senseCode()).isEqualTo(INVALID_OPCODE);

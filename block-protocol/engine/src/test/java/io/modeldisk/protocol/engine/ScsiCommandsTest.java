@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The response of a target to each SCSI command (SPC-4, SBC-3). */
+/** Tests of the response to each SCSI command (SPC-4, SBC-3). */
 @Timeout(60)
 class ScsiCommandsTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -57,7 +57,7 @@ class ScsiCommandsTest {
     void standardInquiryReturnsVendorAndProduct() throws IOException {
         byte[] data = read(96, 0x12, 0, 0, 0, 96).data();
         assertThat(data).hasSize(96);
-        assertThat(data[0]).as("a disk").isZero();
+        assertThat(data[0]).as("device type of a disk").isZero();
         assertThat(ascii(data, 8, 24)).isEqualTo("MODELDSKmemory          ");
     }
 
@@ -70,7 +70,7 @@ class ScsiCommandsTest {
     }
 
     @Test
-    void parameterDataBelowTheExpectedLengthReportsAnUnderflow() throws IOException {
+    void parameterDataShorterThanTheExpectedLengthReportsAnUnderflow() throws IOException {
         End end = read(255, 0x12, 0, 0, 0, 255);
         assertThat(end.underflow()).isTrue();
         assertThat(end.residual()).isEqualTo(255 - 96);

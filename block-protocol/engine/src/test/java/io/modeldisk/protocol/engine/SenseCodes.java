@@ -1,6 +1,6 @@
 package io.modeldisk.protocol.engine;
 
-/** The expected senses (SPC-4 annex F). Each number consists of sense key, additional sense code and qualifier. */
+/** The sense codes that tests expect (SPC-4 annex F). Each number consists of sense key, additional sense code and qualifier. */
 final class SenseCodes {
     static final int INVALID_OPCODE = 0x52000;
     static final int LBA_OUT_OF_RANGE = 0x52100;

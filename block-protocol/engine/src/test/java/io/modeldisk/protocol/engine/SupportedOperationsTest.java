@@ -53,7 +53,10 @@ class SupportedOperationsTest {
         return report(options, opcode, serviceAction).data();
     }
 
-    /** Returns operation code, service action and CDB length of each reported command. The service action may be -1 for none. */
+    /**
+     * Returns operation code, service action and CDB length of each reported command. The service action is -1 if a command has
+     * none.
+     */
     private static List<int[]> all() throws IOException {
         ByteBuffer data = ByteBuffer.wrap(report(0, 0, 0).data());
         assertThat(data.getInt(0)).isEqualTo(data.capacity() - 4);
@@ -66,7 +69,7 @@ class SupportedOperationsTest {
     }
 
     @Test
-    void unitAcceptsExactlyTheListedOperationCodes() throws IOException {
+    void logicalUnitAcceptsExactlyTheReportedOperationCodes() throws IOException {
         List<Integer> listed = all().stream().map(command -> command[0]).toList();
         for (int opcode = 0; opcode < 256; opcode++) {
             byte[] cdb = cdb(opcode);
@@ -147,7 +150,7 @@ class SupportedOperationsTest {
     void reportContainsCommandTimeoutsOnRequest() throws IOException {
         byte[] one = one(0x81, 0x28, 0);
         assertThat(one).hasSize(4 + 10 + 12);
-        assertThat(one[1] & 0xFF).as("CTDP, supported").isEqualTo(0x83);
+        assertThat(one[1] & 0xFF).as("CTDP bit and the support value").isEqualTo(0x83);
         assertThat(ByteBuffer.wrap(one).getShort(14)).isEqualTo((short) 10);
         byte[] all = report(0x80, 0, 0).data();
         assertThat(all.length - 4).isEqualTo(all().size() * (8 + 12));

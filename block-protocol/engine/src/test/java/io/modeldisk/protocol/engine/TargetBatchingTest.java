@@ -15,7 +15,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Responses that the target sends together. The target must not hold back a response for which the initiator may wait. */
+/**
+ * Tests of responses that the target sends together. The target must not hold back a response for which the initiator may wait.
+ */
 @Timeout(60)
 class TargetBatchingTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -28,7 +30,7 @@ class TargetBatchingTest {
         serving = new Serving();
         raw = serving.login("HeaderDigest=" + digest, "DataDigest=" + digest, "ImmediateData=Yes",
             "MaxRecvDataSegmentLength=65536");
-        // These commands enlarge the command window.
+        // These commands make the command window larger.
         for (int i = 0; i < 4 * COMMANDS; i++) {
             raw.run(RawInitiator.NO_DATA, new byte[16], 0, EMPTY);
         }
@@ -48,7 +50,7 @@ class TargetBatchingTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"None", "CRC32C"})
-    void commandsThatArriveTogetherAllComplete(String digest) throws IOException {
+    void commandsThatAreSentTogetherAllComplete(String digest) throws IOException {
         logIn(digest);
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         byte[] data = random(COMMANDS * BLOCK, 1);

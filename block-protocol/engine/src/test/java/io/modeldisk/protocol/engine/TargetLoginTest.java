@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The responses of a target in the login phase (RFC 7143 sections 6 and 13). */
+/** Tests of the responses of a target in the login phase (RFC 7143 sections 6 and 13). */
 @Timeout(60)
 class TargetLoginTest {
     private static final String INITIATOR = "InitiatorName=iqn.test:raw";

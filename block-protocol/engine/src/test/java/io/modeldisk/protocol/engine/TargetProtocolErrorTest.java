@@ -17,7 +17,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A target rejects a PDU or closes a session that violates the protocol. Other sessions continue, and no resource leaks. */
+/**
+ * Tests of initiators that violate the protocol. The target rejects the PDU or closes the session. Other sessions continue, and
+ * no resource leaks.
+ */
 @Timeout(60)
 class TargetProtocolErrorTest {
     private static final byte[] TEST_UNIT_READY = RawInitiator.cdb(0);
@@ -53,7 +56,7 @@ class TargetProtocolErrorTest {
         raw.send(RawInitiator.header(0x5C, 0x80).putInt(16, 0x1234), EMPTY);
         Reply reject = raw.receive();
         assertThat(reject.opcode()).isEqualTo(Opcode.REJECT);
-        assertThat(reject.u8(2)).as("command not supported").isEqualTo(0x05);
+        assertThat(reject.u8(2)).as("reject reason for an unsupported command").isEqualTo(0x05);
         assertThat(reject.data()).as("the header of the rejected PDU").hasSize(48).startsWith(0x5C, 0x80);
         assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
     }
@@ -120,7 +123,7 @@ class TargetProtocolErrorTest {
     void commandBeyondTheCommandWindowIsIgnored() throws IOException {
         raw.ping(EMPTY);
         raw.send(RawInitiator.header(0x01, NO_DATA).putInt(16, 9).putInt(24, raw.maxCmdSn + 1), EMPTY);
-        assertThat(raw.ping(EMPTY).opcode()).as("the only response is that of the ping").isEqualTo(Opcode.NOP_IN);
+        assertThat(raw.ping(EMPTY).opcode()).as("only the ping gets a response").isEqualTo(Opcode.NOP_IN);
         assertThat(raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY).status()).isZero();
     }
 
@@ -132,14 +135,14 @@ class TargetProtocolErrorTest {
             raw.command(RawInitiator.READ, RawInitiator.read(0, 1), 4096, EMPTY);
         }
         raw.send(RawInitiator.header(0x01, NO_DATA).putInt(16, 9).putInt(24, raw.maxCmdSn + 2), EMPTY);
-        assertThat(raw.ping(EMPTY).opcode()).as("the only response is that of the ping").isEqualTo(Opcode.NOP_IN);
+        assertThat(raw.ping(EMPTY).opcode()).as("only the ping gets a response").isEqualTo(Opcode.NOP_IN);
     }
 
     @Test
     void commandWithAnEarlierCmdSnIsIgnored() throws IOException {
         raw.run(NO_DATA, TEST_UNIT_READY, 0, EMPTY);
         raw.send(RawInitiator.header(0x01, NO_DATA).putInt(16, 9).putInt(24, raw.cmdSn - 1), EMPTY);
-        assertThat(raw.ping(EMPTY).opcode()).as("the only response is that of the ping").isEqualTo(Opcode.NOP_IN);
+        assertThat(raw.ping(EMPTY).opcode()).as("only the ping gets a response").isEqualTo(Opcode.NOP_IN);
     }
 
     @Test
@@ -216,7 +219,7 @@ class TargetProtocolErrorTest {
             Reply ping = silent.receive();
             assertThat(ping.opcode()).isEqualTo(Opcode.NOP_IN);
             assertThat(ping.tag()).isEqualTo(RawInitiator.NONE);
-            assertThat(ping.targetTransferTag()).as("the tag that requests a response").isNotEqualTo(RawInitiator.NONE);
+            assertThat(ping.targetTransferTag()).as("target transfer tag").isNotEqualTo(RawInitiator.NONE);
             assertThat(silent.isClosedByTarget()).isTrue();
         }
     }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The watchdog of connections, with a clock that only the test advances. */
+/** Tests of the watchdog that checks connections. Only the test advances the clock. */
 @Timeout(60)
 class TargetWatchdogTest {
     private static final Duration STEP = Duration.ofMillis(500);
@@ -40,7 +40,7 @@ class TargetWatchdogTest {
         serving.close();
     }
 
-    /** Advances the clock in steps, as in a running process, until a condition is true. The watchdog runs at each step. */
+    /** Advances the clock in steps until a condition is true. The watchdog runs at each step, as it does in a running process. */
     private void advanceInStepsUntil(String message, Callable<Boolean> condition) {
         await(message, () -> {
             clock.advance(STEP);
@@ -85,7 +85,7 @@ class TargetWatchdogTest {
         CountDownLatch reporting = new CountDownLatch(1);
         serving.target.silencing = () -> {
             reporting.countDown();
-            // The delay gives the new session time to log in, which the lock must prevent.
+            // During this delay, the new session would be established if SessionTable held no lock.
             for (int i = 0; i < 100 && count("established") < 2; i++) {
                 sleep();
             }
@@ -150,13 +150,13 @@ class TargetWatchdogTest {
     }
 
     @Test
-    void halfOpenConnectionsDoNotDelayALearner() throws IOException {
+    void connectionsWithoutALoginRequestDoNotDelayALearner() throws IOException {
         RawInitiator[] halfOpen = new RawInitiator[TargetContext.DEFAULT_MAX_LOGINS * 2];
         for (int i = 0; i < halfOpen.length; i++) {
             halfOpen[i] = new RawInitiator(serving.server.localAddress());
         }
         try (RawInitiator learner = new RawInitiator(serving.server.localAddress(), "127.0.0.2")) {
-            // The clock does not advance, so that no half-open connection may be replaced.
+            // The clock does not advance, so that the target may not replace a connection that has not logged in.
             assertThat(
                 learner.login(1, 3, "InitiatorName=iqn.test:learner", "TargetName=" + MemoryTarget.NAME).loginStatus())
                 .isZero();

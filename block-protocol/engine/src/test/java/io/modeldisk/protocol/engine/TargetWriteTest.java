@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The transfers of write data to the target as immediate, unsolicited and solicited data, and their errors. */
+/** Tests of write data that is sent as immediate, unsolicited or solicited data, and tests of errors in this data. */
 @Timeout(60)
 class TargetWriteTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -47,7 +47,7 @@ class TargetWriteTest {
         serving.close();
     }
 
-    /** Sends the data that R2Ts request, in PDUs of at most {@code pduBytes}, until the response of the command arrives. */
+    /** Sends the data that the R2Ts request, in PDUs of at most {@code pduBytes}, until the response to the command arrives. */
     private static End serveR2ts(RawInitiator from, int tag, byte[] data, int pduBytes) throws IOException {
         while (true) {
             Reply reply = from.receive();
@@ -120,7 +120,10 @@ class TargetWriteTest {
         assertThat(serving.contents(0, data.length)).isEqualTo(data);
     }
 
-    /** Asserts that the command fails with this sense, that the medium is unchanged, and that the session continues. */
+    /**
+     * Asserts that a faulty Data-Out fails its command with {@code sense}, leaves the medium unchanged, and does not end the
+     * session.
+     */
     private void assertWriteFailsByADataOut(int sense, int dataSn, int offset, int length) throws IOException {
         byte[] before = serving.fill(6);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
@@ -161,7 +164,7 @@ class TargetWriteTest {
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), data.length, EMPTY);
         Reply r2t = raw.receive();
         raw.dataOut(tag, r2t.targetTransferTag() + difference, 0, 0, new byte[data.length], true);
-        assertThat(raw.receive().u8(2)).as("invalid PDU field").isEqualTo(0x09);
+        assertThat(raw.receive().u8(2)).as("reject reason for an invalid PDU field").isEqualTo(0x09);
         answerR2t(raw, r2t, tag, data, data.length);
         assertThat(raw.end(tag).status()).isZero();
         assertThat(serving.contents(0, data.length)).isEqualTo(data);
@@ -173,7 +176,7 @@ class TargetWriteTest {
         try (RawInitiator strict = serving.loginAs("iqn.test:strict", "InitialR2T=Yes")) {
             int tag = strict.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
             strict.dataOut(tag, NONE, 0, 0, new byte[BLOCK], false);
-            assertThat(strict.ping(EMPTY).opcode()).as("no status yet").isEqualTo(Opcode.NOP_IN);
+            assertThat(strict.ping(EMPTY).opcode()).as("only the ping gets a response").isEqualTo(Opcode.NOP_IN);
             strict.dataOut(tag, NONE, 1, BLOCK, new byte[3 * BLOCK], true);
             assertThat(strict.end(tag).senseCode()).isEqualTo(SenseCodes.UNEXPECTED_UNSOLICITED_DATA);
             assertThat(serving.contents(0, 4 * BLOCK)).isEqualTo(Arrays.copyOf(before, 4 * BLOCK));
@@ -184,9 +187,9 @@ class TargetWriteTest {
     @Test
     void failedWriteSendsItsStatusAfterTheFinalUnsolicitedDataOut() throws IOException {
         int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(1 << 20, 4), 4 * BLOCK, new byte[BLOCK]);
-        assertThat(raw.ping(EMPTY).opcode()).as("no status yet").isEqualTo(Opcode.NOP_IN);
+        assertThat(raw.ping(EMPTY).opcode()).as("only the ping gets a response").isEqualTo(Opcode.NOP_IN);
         raw.dataOut(tag, NONE, 0, BLOCK, new byte[3 * BLOCK], true);
-        assertThat(raw.end(tag).senseCode()).as("LBA out of range").isEqualTo(SenseCodes.LBA_OUT_OF_RANGE);
+        assertThat(raw.end(tag).senseCode()).as("sense code").isEqualTo(SenseCodes.LBA_OUT_OF_RANGE);
     }
 
     @Test
@@ -223,7 +226,7 @@ class TargetWriteTest {
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
         Reply r2t = raw.receive();
         raw.dataOut(tag, NONE, 0, 0, new byte[4 * BLOCK], true);
-        assertThat(raw.ping(EMPTY).opcode()).as("neither status nor reject").isEqualTo(Opcode.NOP_IN);
+        assertThat(raw.ping(EMPTY).opcode()).as("only the ping gets a response").isEqualTo(Opcode.NOP_IN);
         byte[] data = random(4 * BLOCK, 22);
         answerR2t(raw, r2t, tag, data, data.length);
         assertThat(raw.end(tag).status()).isZero();
@@ -238,7 +241,7 @@ class TargetWriteTest {
         answerR2t(raw, r2t, tag, data, data.length);
         raw.end(tag);
         raw.dataOut(tag, r2t.targetTransferTag(), 0, 0, new byte[data.length], true);
-        assertThat(raw.ping(EMPTY).opcode()).as("neither status nor reject").isEqualTo(Opcode.NOP_IN);
+        assertThat(raw.ping(EMPTY).opcode()).as("only the ping gets a response").isEqualTo(Opcode.NOP_IN);
         assertThat(serving.contents(0, data.length)).isEqualTo(data);
     }
 
@@ -247,7 +250,7 @@ class TargetWriteTest {
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
         Reply r2t = raw.receive();
         raw.dataOut(tag, r2t.targetTransferTag(), 3, 0, new byte[BLOCK], false);
-        assertThat(raw.ping(EMPTY).opcode()).as("no status yet").isEqualTo(Opcode.NOP_IN);
+        assertThat(raw.ping(EMPTY).opcode()).as("only the ping gets a response").isEqualTo(Opcode.NOP_IN);
         raw.dataOut(tag, r2t.targetTransferTag(), 1, BLOCK, new byte[3 * BLOCK], true);
         assertThat(raw.end(tag).senseCode()).isEqualTo(SenseCodes.PROTOCOL_SERVICE_CRC_ERROR);
     }
@@ -340,7 +343,9 @@ class TargetWriteTest {
         }
     }
 
-    /** Logs in three sessions. Their large writes occupy almost all memory, because the data of these writes never arrives. */
+    /**
+     * Logs in three sessions and starts a large write in each. The writes occupy almost all memory, and their data is never sent.
+     */
     private RawInitiator[] exhaust(Serving small) throws IOException {
         RawInitiator[] hogs = new RawInitiator[3];
         for (int i = 0; i < hogs.length; i++) {
@@ -358,7 +363,7 @@ class TargetWriteTest {
             RawInitiator[] hogs = exhaust(small);
             byte[] data = random(MIB, 17);
             int tag = waiting.command(WRITE, RawInitiator.write(1024, 256), MIB, EMPTY);
-            assertThat(waiting.ping(EMPTY).opcode()).as("no R2T yet").isEqualTo(Opcode.NOP_IN);
+            assertThat(waiting.ping(EMPTY).opcode()).as("only the ping gets a response").isEqualTo(Opcode.NOP_IN);
             hogs[0].close();
             assertThat(serveR2ts(waiting, tag, data, 65536).status()).isZero();
             assertThat(small.contents(4L * MIB, MIB)).isEqualTo(data);

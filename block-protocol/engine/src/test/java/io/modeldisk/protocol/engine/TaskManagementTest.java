@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tasks that wait, and the reasons why tasks end early. */
+/** Tests of tasks that wait, and of the reasons why tasks end early. */
 @Timeout(60)
 class TaskManagementTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -131,7 +131,7 @@ class TaskManagementTest {
         assertThat(raw.receive().opcode()).isEqualTo(Opcode.R2T);
         try (RawInitiator second = serving.loginAs("iqn.test:second", "ImmediateData=No")) {
             int waiting = second.command(WRITE, RawInitiator.write(0, 2048), 8 << 20, EMPTY);
-            assertThat(second.ping(EMPTY).opcode()).as("no R2T").isEqualTo(Opcode.NOP_IN);
+            assertThat(second.ping(EMPTY).opcode()).as("only the ping gets a response").isEqualTo(Opcode.NOP_IN);
             second.manage(ABORT_TASK, waiting);
             int tag = second.command(WRITE, RawInitiator.write(0, 1), BLOCK, EMPTY);
             assertThat(second.receive().tag()).as("R2T of the next write").isEqualTo(tag);
@@ -145,7 +145,7 @@ class TaskManagementTest {
     }
 
     @Test
-    void functionOnAMissingUnitFailsWithLunDoesNotExist() throws IOException {
+    void taskManagementFunctionOnAMissingUnitFailsWithLunDoesNotExist() throws IOException {
         raw.send(raw.request(0x42, 0x80 | LOGICAL_UNIT_RESET, 7).putLong(8, 5L << 48), EMPTY);
         assertThat(raw.receive().u8(2)).isEqualTo(2);
     }

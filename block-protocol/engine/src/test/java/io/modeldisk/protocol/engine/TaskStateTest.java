@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The states of a task, with all transitions that the diagram allows and all that the diagram forbids. */
+/** Tests that a task makes all transitions that the diagram of {@link TaskState} allows, and no other transitions. */
 class TaskStateTest {
     private static final Map<TaskState, Set<TaskState>> DIAGRAM = Map.of(
         FREE, Set.of(RECEIVING),
@@ -43,7 +43,7 @@ class TaskStateTest {
         ENDING, Set.of(PUTTING, FREE),
         PUTTING, Set.of(ENDING));
 
-    /** The states that a task enters on the way from FREE to each state. */
+    /** The states that a task enters from FREE until it is in each state. */
     private static final Map<TaskState, List<TaskState>> WAYS = Map.of(
         FREE, List.of(),
         RECEIVING, List.of(RECEIVING),
@@ -84,14 +84,14 @@ class TaskStateTest {
             assertThat(task.state()).isEqualTo(to);
         } else {
             assertThatThrownBy(() -> task.become(to)).isInstanceOf(IllegalStateException.class)
-                .hasMessage("task slot 0: " + from + " cannot become " + to);
+                .hasMessage("the task in slot 0 cannot change from " + from + " to " + to);
             assertThat(task.state()).isEqualTo(from);
         }
     }
 
     @ParameterizedTest
     @MethodSource("pairs")
-    void counterTracksTasksThatWaitForData(TaskState from, TaskState to) {
+    void counterCountsTheTasksThatWaitForData(TaskState from, TaskState to) {
         taskIn(from);
         if (DIAGRAM.get(from).contains(to)) {
             task.become(to);
@@ -133,7 +133,7 @@ class TaskStateTest {
     }
 
     @Test
-    void putCanBeClaimedOnlyOnce() {
+    void puttingTaskCanBeClaimedOnlyOnce() {
         taskIn(ENDING).leavePut(7);
         assertThat(task.putNumber()).isEqualTo(7);
         assertThat(task.takePut()).isTrue();
@@ -148,7 +148,7 @@ class TaskStateTest {
 
     @ParameterizedTest
     @MethodSource("reasons")
-    void laterDeclaredEndReasonReplacesAnEarlierOne(EndReason one, EndReason other) {
+    void endReasonDeclaredLaterReplacesAnEndReasonDeclaredEarlier(EndReason one, EndReason other) {
         task.endFor(one);
         task.endFor(other);
         assertThat(task.endReason()).isEqualTo(one.ordinal() > other.ordinal() ? one : other);

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Unit attentions, with which a target reports events of a logical unit to an initiator (SAM-5 section 5.14). */
+/** Tests of unit attentions, with which a target reports events of a logical unit to an initiator (SAM-5 section 5.14). */
 @Timeout(60)
 class UnitAttentionTest {
     private static final int BLOCK = Serving.BLOCK;
@@ -100,7 +100,7 @@ class UnitAttentionTest {
 
     @ParameterizedTest
     @ValueSource(ints = {LOGICAL_UNIT_RESET, TARGET_WARM_RESET})
-    void resetIsReportedToEverySessionOnce(int function) throws IOException {
+    void resetOfALogicalUnitIsReportedOnceToEverySession(int function) throws IOException {
         testUnitReady(raw);
         try (RawInitiator other = serving.loginAs("iqn.test:other")) {
             raw.manage(function, RawInitiator.NONE);
@@ -121,7 +121,10 @@ class UnitAttentionTest {
         }
     }
 
-    /** The Control mode page sets TAS, so that each aborted command ends with TASK ABORTED instead (SAM-5 section 5.6). */
+    /**
+     * The Control mode page sets TAS. Therefore an aborted command ends with TASK ABORTED, and no unit attention is needed (SAM-5
+     * section 5.6).
+     */
     @Test
     void clearTaskSetEstablishesNoUnitAttention() throws IOException {
         testUnitReady(raw);

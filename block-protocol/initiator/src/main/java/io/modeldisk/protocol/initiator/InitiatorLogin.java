@@ -20,8 +20,9 @@ import java.security.SecureRandom;
 import java.util.Map;
 
 /**
- * Runs the login phase of the initiator. If secrets are configured, the login begins with the security stage. The initiator then
- * sends one request with all keys, and empty requests until the target agrees to end the login.
+ * Runs the login phase of a session. With secrets, the login begins with the security stage (CHAP). In the operational stage, the
+ * initiator sends all keys in one request. The initiator then sends empty requests until the target agrees to the full-feature
+ * phase.
  */
 final class InitiatorLogin implements InitiatorDatamover.Listener {
     private static final int STAGE_SECURITY = 0;
@@ -92,7 +93,7 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
     @Override
     public void controlNotify(Pdu pdu, ByteBuffer data) throws IOException {
         if (pdu.opcode() != Opcode.LOGIN_RESPONSE) {
-            throw new ProtocolException("the target sent opcode %02Xh during the login".formatted(pdu.opcode()));
+            throw new ProtocolException("the target sent PDU opcode %02Xh during the login".formatted(pdu.opcode()));
         }
         LoginResponsePdu response = new LoginResponsePdu(pdu.header());
         if (response.status() != LoginStatus.SUCCESS) {
@@ -113,7 +114,7 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
         gathered.clear();
         if (response.currentStage() != stage) {
             throw new ProtocolException(
-                "the target sent a response of login stage " + response.currentStage() + " in stage " + stage);
+                "the target responded in login stage " + response.currentStage() + " instead of stage " + stage);
         }
         if (stage == STAGE_SECURITY) {
             secured(response, answers);
@@ -126,12 +127,12 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
         }
     }
 
-    /** Handles a response of the security stage. The stage ends when the authentication is complete. */
+    /** Handles a Login response of the security stage, and sends the next Login request. */
     private void secured(LoginResponsePdu response, Map<String, String> answers) throws IOException {
         TextParameters next = chap.next(answers);
         if (!response.transit()) {
-            // The initiator asks for the transit together with CHAP_R, its last key. The target may send its own CHAP_R with the
-            // transit.
+            // CHAP_R is the initiator's last key of this stage. The request with CHAP_R therefore also asks for the next stage (T
+            // bit).
             send(next, chap.isDone() || next.value(Key.CHAP_R) != null);
         } else if (chap.isDone() && next.isEmpty() && response.nextStage() == STAGE_OPERATIONAL) {
             sendOperational(new TextParameters());
@@ -140,13 +141,14 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
         }
     }
 
-    /** Returns advice for the user after a refused login; an empty text if there is no advice. */
+    /** Returns advice for a user whose login was refused; an empty text if there is no advice. */
     private String remedy(int status) {
         if (status != LoginStatus.AUTHENTICATION_FAILURE) {
             return "";
         }
         return chap == null
             ? "; the target requires a secret (--secrets FILE)"
-            : "; the target's secrets must list the initiator's 'self' as a 'peer', and its 'peer' (if any) as 'self'";
+            : "; check the secrets files: the initiator's line 'self' must be a line 'peer' in the target's file,"
+                + " and the initiator's line 'peer', if any, must be the line 'self' in the target's file";
     }
 }

@@ -11,10 +11,10 @@ import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * One command of a session, reused for one command after another. The caller acquires a request with
+ * A request that carries one command of a session. The session reuses its requests. The caller acquires a request with
  * {@link IscsiSession#acquire}, fills it with {@link #read}, {@link #write}, {@link #push}, {@link #pull} or {@link #control},
  * and passes it to {@link IscsiSession#submit}. The request is free again when its {@link Completion} returns. Not thread-safe: a
- * request belongs to the caller until it is submitted, then to the session.
+ * request belongs to the caller until it is submitted, and to the session afterwards.
  */
 public final class IoRequest implements InitiatorTask {
     /** Handles the end of a command. The session's receiving thread calls the handler, so the handler must not block. */
@@ -105,8 +105,8 @@ public final class IoRequest implements InitiatorTask {
     }
 
     /**
-     * Fills the request with a command that pulls weights to which at least this round was applied (the vendor-specific command
-     * PULL).
+     * Fills the request with a command that pulls weights (the vendor-specific command PULL). The weights include at least this
+     * round.
      */
     public IoRequest pull(int lun, long lba, int blocks, long round, DataMemory to, long offset, int bytes) {
         command.beginRead(bytes);
@@ -179,8 +179,8 @@ public final class IoRequest implements InitiatorTask {
     }
 
     /**
-     * Changes the state if it is {@code from}, and returns whether it was changed. If several threads end a command, one
-     * succeeds.
+     * Changes the state from {@code from} to {@code to}. Returns false if the state is not {@code from}, for example because
+     * another thread has ended the command.
      */
     boolean move(State from, State to) {
         boolean legal = switch (from) {
@@ -209,7 +209,7 @@ public final class IoRequest implements InitiatorTask {
         return failure == null && status == 0;
     }
 
-    /** Returns whether the target has not executed the command and accepts it when it is sent again. */
+    /** Returns whether the command can be sent again, because the target has not executed it. */
     public boolean isToBeRetried() {
         return failure == null && switch (status) {
             case ScsiStatus.BUSY, ScsiStatus.TASK_SET_FULL, ScsiStatus.TASK_ABORTED -> true;
@@ -238,7 +238,7 @@ public final class IoRequest implements InitiatorTask {
         return failure == null ? ShardException.ofCommand(shard, doing, status, sense) : failure;
     }
 
-    /** The sense key, additional sense code and qualifier, one byte each from bit 16 down; 0 without sense data. */
+    /** The sense key (from bit 16), additional sense code (from bit 8) and qualifier (from bit 0); 0 without sense data. */
     public int sense() {
         return sense;
     }

@@ -20,7 +20,7 @@ import org.apache.logging.log4j.Logger;
  * receiving thread. The session is lost if the connection closes or if the target stalls for the command timeout. Every command
  * in flight then fails, and the session stays closed.
  *
- * <p>Thread-safe. A command allocates nothing.
+ * <p>Thread-safe. Commands allocate no objects.
  */
 public final class IscsiSession implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(IscsiSession.class);
@@ -28,7 +28,7 @@ public final class IscsiSession implements AutoCloseable {
     private static final long MAX_WATCH_PERIOD_NS = 1_000_000_000;
     private static final int WATCHES_PER_TIMEOUT = 8;
 
-    /** The tag of requests that are not commands. The tag of a command never has the highest bit set. */
+    /** The initiator task tag of Logout and task management requests. The tag of a command never has the highest bit set. */
     static final int CONTROL_TAG = 0x80000000;
 
     private final SessionContext context;
@@ -84,7 +84,7 @@ public final class IscsiSession implements AutoCloseable {
         long periodNs = Math.min(MAX_WATCH_PERIOD_NS, context.commandTimeoutNs() / WATCHES_PER_TIMEOUT + 1);
         try {
             while (!life.await(State.ENDED, periodNs)) {
-                String found = watchdog.stall(clock.nanoTime(), datamover.sendingSinceNanos(),
+                String found = watchdog.stall(clock.nanoTime(), datamover.sendingSinceNs(),
                     numbers.awaitedProgress());
                 if (found != null) {
                     stall = found + " for " + context.commandTimeoutNs() / 1_000_000 + " ms";
@@ -130,9 +130,7 @@ public final class IscsiSession implements AutoCloseable {
         }
     }
 
-    /**
-     * Closes the session and fails every command in flight. The receiving thread calls this method when it receives no more PDUs.
-     */
+    /** Closes the session and fails every command in flight. The receiving thread calls this method before the thread stops. */
     private void end(String reason) {
         boolean wanted = life.state() != State.OPEN;
         failure = new ShardException(wanted ? ShardException.Kind.CLOSED : ShardException.Kind.PATH_LOST, shard,
@@ -226,9 +224,9 @@ public final class IscsiSession implements AutoCloseable {
     }
 
     /**
-     * Prepares memory for data transfers. The caller must do so before the first command uses the memory.
+     * Prepares memory for data transfers. Must be called before the first command that uses the memory.
      *
-     * @throws IOException if the device does not accept the memory
+     * @throws IOException if the device cannot register the memory
      */
     public void prepare(DataMemory memory) throws IOException {
         datamover.prepare(memory);
@@ -242,8 +240,8 @@ public final class IscsiSession implements AutoCloseable {
     /**
      * Sends a command. If this method returns without an exception, the request's completion is called exactly once.
      *
-     * @param more whether the caller immediately submits more commands or calls {@link #flush}, before it waits for anything
-     *     except a request; the session may then send this command together with the next command
+     * @param more whether the session may hold back the command, to send it together with the next command. If true, the caller
+     *     must call {@link #flush} before it waits for anything. {@link #acquire} flushes by itself
      * @throws ShardException if the session is closed; the request is free then
      * @throws RuntimeException if the datamover refuses the command, for example because it cannot use the memory; the request is
      *     free then
@@ -266,7 +264,7 @@ public final class IscsiSession implements AutoCloseable {
         }
     }
 
-    /** Frees a request that was not sent. Returns false if the request was completed before, because the session was closed. */
+    /** Frees a request that was not sent. Returns false if the session was closed and has already failed the request. */
     private boolean withdraw(IoRequest request) {
         if (!request.move(IoRequest.State.IN_FLIGHT, IoRequest.State.HELD)) {
             return false;
@@ -275,7 +273,7 @@ public final class IscsiSession implements AutoCloseable {
         return true;
     }
 
-    /** Sends the commands that were held back because more commands were to follow. */
+    /** Sends the commands that the session has held back; see {@link #submit(IoRequest, boolean)}. */
     public void flush() {
         try {
             datamover.flush();
@@ -292,8 +290,8 @@ public final class IscsiSession implements AutoCloseable {
 
     /**
      * Aborts a command in flight. When this method returns, neither the target nor this session accesses the command's memory,
-     * and the command's completion was called. A command that completed before the abort has its status; any other command has
-     * failed.
+     * and the command's completion was called. A command that completed before the abort keeps its status. Otherwise the command
+     * fails.
      *
      * @throws ShardException if the target does not respond within the connect timeout; the session is then closed, and the
      *     command fails
@@ -307,14 +305,17 @@ public final class IscsiSession implements AutoCloseable {
                     shard + ": the target did not respond to an abort");
             }
         } catch (InterruptedException e) {
-            // The receiving thread closes the session and fails the command, after its last access to the memory.
+            // The receiving thread fails the command after the last access to the command's memory.
             Thread.currentThread().interrupt();
             datamover.close();
         }
         datamover.awaitEndedTasks();
     }
 
-    /** Closes the connection without a logout. The target keeps the learner, which can continue on a new connection. */
+    /**
+     * Closes the connection without a logout. The shard keeps the learner's membership, so the learner can continue on a new
+     * connection.
+     */
     public void disconnect() {
         datamover.close();
         try {

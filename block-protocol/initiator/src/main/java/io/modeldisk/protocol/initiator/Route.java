@@ -17,15 +17,13 @@ import java.util.stream.Collectors;
 /**
  * The datamover that an initiator uses for a target, and the reason for the choice.
  *
- * @param portal the portal that connects to the target
+ * @param portal the object that connects to the target over this datamover
  * @param reason the reason why this datamover was chosen
  */
 public record Route(InitiatorPortal portal, String reason) {
     /** The datamovers that a user can choose. */
     public enum Preference {
-        /**
-         * Uses shared memory if the target is on this host and serves it, else iSER if the target responds over RDMA, else TCP.
-         */
+        /** Uses shared memory if a target on this host offers it, else iSER if the target responds over RDMA, else TCP. */
         AUTO,
         /** Uses TCP only. */
         TCP,
@@ -62,7 +60,7 @@ public record Route(InitiatorPortal portal, String reason) {
      * @param address the target's TCP address
      * @param targetName the target's iSCSI name
      * @param socketDirectory the directory of the sockets, such as {@link SocketPath#defaultDirectory()}
-     * @param protectedByDigests whether digests are required, which only TCP supports
+     * @param protectedByDigests whether the session uses digests, which only TCP supports
      * @param iserConnections the iSER connections of this process
      */
     public static Route choose(
@@ -77,7 +75,7 @@ public record Route(InitiatorPortal portal, String reason) {
         }
         if (protectedByDigests && preference != Preference.TCP) {
             throw new IllegalArgumentException(
-                "datamover=" + preference + " does not support digests; use tcp, or --digest none");
+                "datamover=" + preference + " does not support digests; use --datamover tcp, or --digests none");
         }
         InitiatorPortal asked = switch (preference) {
             case SHM -> shm;

@@ -12,7 +12,7 @@ import java.time.Duration;
 
 /** The configuration of a session. */
 public final class SessionContext {
-    /** The default time limit for the connection and the login. The response to an abort has the same limit. */
+    /** The default time limit for the connection and the login, and for the response to an abort. */
     public static final Duration DEFAULT_CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
     /**
@@ -74,13 +74,13 @@ public final class SessionContext {
         return this;
     }
 
-    /** Sets the names and secrets for CHAP. With null, the default, the session does not authenticate. */
+    /** Sets the names and secrets for CHAP. Without secrets (null, the default), the session does not authenticate. */
     public SessionContext secrets(ChapSecrets known) {
         this.secrets = known;
         return this;
     }
 
-    /** Sets the shard number that failures name; {@link ShardId#UNKNOWN} by default. */
+    /** Sets the shard number for error messages; {@link ShardId#UNKNOWN} by default. */
     public SessionContext shard(int index) {
         this.shardIndex = index;
         return this;
@@ -113,7 +113,7 @@ public final class SessionContext {
         return this;
     }
 
-    /** Sets the number of bytes of a write that are sent with its command; see {@link TransferSizes}. */
+    /** Sets the maximum number of bytes of a write that are sent together with the command; see {@link TransferSizes}. */
     public SessionContext eagerBytes(int bytes) {
         this.eagerBytes = TransferSizes.DEFAULTS.withEagerBytes(bytes).eagerBytes();
         return this;

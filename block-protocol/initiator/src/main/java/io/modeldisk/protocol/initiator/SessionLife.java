@@ -39,7 +39,7 @@ final class SessionLife {
         return state;
     }
 
-    /** Changes to a later state. Returns false if the session had reached this state or a later one before. */
+    /** Changes to a later state. Returns false if the session is already in this state or a later state. */
     boolean advance(State next) {
         lock.lock();
         try {
@@ -54,7 +54,7 @@ final class SessionLife {
         }
     }
 
-    /** Waits for a state or a later one. Returns false if the session has not reached it within the time. */
+    /** Waits until the session is in this state or a later state. Returns false if the time passes before. */
     boolean await(State wanted, long timeoutNs) throws InterruptedException {
         return await(() -> state.compareTo(wanted) >= 0, timeoutNs);
     }
@@ -81,7 +81,7 @@ final class SessionLife {
         }
     }
 
-    /** Waits until all threads of the session have stopped. Returns false if they have not stopped within the time. */
+    /** Waits until all threads of the session have stopped. Returns false if the time passes before. */
     boolean awaitThreads(long timeoutNs) throws InterruptedException {
         return await(() -> threads == 0, timeoutNs);
     }

@@ -9,8 +9,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * Provides free {@link IoRequest}s, as many as the target's command window allows (RFC 7143 section 4.2.2), and assigns command
- * and status numbers. Thread-safe; allocates nothing after construction.
+ * Provides free {@link IoRequest}s, and assigns command and status numbers. The target's command window (RFC 7143 section 4.2.2)
+ * limits the number of requests in use. Thread-safe; allocates nothing after construction.
  */
 final class SessionNumbers implements InitiatorDatamover.Numbering {
     private final NanoClock clock;
@@ -42,7 +42,7 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
         }
     }
 
-    /** Returns all requests. The index is the slot. */
+    /** Returns all requests, indexed by slot. */
     IoRequest[] requests() {
         return requests;
     }
@@ -76,8 +76,8 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
             return request;
         } finally {
             waiters--;
-            // If a request is still free, the next waiting thread must be woken, because this thread may have consumed its
-            // signal.
+            // This thread may have consumed the signal for another waiting thread. If a request is still free, that thread must
+            // be woken.
             if (waiters > 0 && freeCount > 0) {
                 room.signal();
             }

@@ -27,7 +27,10 @@ final class SessionResponses implements InitiatorDatamover.Listener {
     private static final Logger LOG = LogManager.getLogger(SessionResponses.class);
     private static final int SENSE_LENGTH_BYTES = 2;
     private static final int MIN_SENSE_BYTES = 14;
-    /** The status of a command that the target could not execute (RFC 7143 section 11.4.3). SAM does not define this status. */
+    /**
+     * The status of a command whose SCSI Response reports a target failure (RFC 7143 section 11.4.3). SAM does not use this
+     * value.
+     */
     private static final int TARGET_FAILURE = 0xFF;
 
     private final ShardId shard;
@@ -89,7 +92,7 @@ final class SessionResponses implements InitiatorDatamover.Listener {
             }
             case Opcode.REJECT -> throw new ProtocolException("the target rejected a PDU with reason %02Xh"
                 .formatted(new RejectPdu(pdu.header()).reason()));
-            default -> throw new ProtocolException("the target sent unknown opcode %02Xh".formatted(pdu.opcode()));
+            default -> throw new ProtocolException("the target sent unknown PDU opcode %02Xh".formatted(pdu.opcode()));
         }
     }
 
@@ -137,7 +140,7 @@ final class SessionResponses implements InitiatorDatamover.Listener {
             try {
                 datamover.sendControl(answer, null);
             } catch (IOException e) {
-                LOG.debug("the response to a ping of {} could not be sent: {}", shard, e.toString());
+                LOG.debug("the response to a ping from {} could not be sent: {}", shard, e.toString());
             }
         });
     }

@@ -9,8 +9,8 @@ import java.io.IOException;
 import java.io.Serial;
 
 /**
- * A call that failed at one shard. The exception carries the shard, the reason, and the SCSI status and sense data if the shard
- * has responded to the command. {@link #kind} shows how the caller can react. Immutable.
+ * The failure of a call at one shard. The exception carries the shard, the reason, and the SCSI status and sense data if the
+ * shard has responded to the command. {@link #kind} shows how the caller can react. Immutable.
  */
 public final class ShardException extends IOException {
     @Serial
@@ -33,7 +33,7 @@ public final class ShardException extends IOException {
         ROUND_CLOSED,
         /** The shard has forgotten this learner: the lease has expired, or the shard was restarted. */
         LEARNER_FORGOTTEN,
-        /** The target refused the login because the secret is wrong or the user does not have the right. */
+        /** The target refused the login because the secret is wrong or the user does not have the necessary right. */
         ACCESS_DENIED,
         /** The target at the address is another shard or belongs to another model. */
         WRONG_SHARD,
@@ -140,7 +140,7 @@ public final class ShardException extends IOException {
         return status;
     }
 
-    /** The sense key, additional sense code and qualifier, one byte each from bit 16 down; 0 without sense data. */
+    /** The sense key (from bit 16), additional sense code (from bit 8) and qualifier (from bit 0); 0 without sense data. */
     public int sense() {
         return sense;
     }

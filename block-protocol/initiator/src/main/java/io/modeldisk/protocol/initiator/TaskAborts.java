@@ -30,13 +30,12 @@ final class TaskAborts {
         this.timeoutNs = timeoutNs;
     }
 
-    /** The tag of the command that is being aborted; the reserved tag if no command is being aborted. */
     int abortingTag() {
         return aborting;
     }
 
     /**
-     * Wakes the thread that waits for an abort. Only the receiving thread calls this method.
+     * Wakes the thread that waits for the response to an abort. Only the receiving thread calls this method.
      *
      * @param sessionEnded true if the session is closed; false if the target has responded
      */
@@ -54,7 +53,7 @@ final class TaskAborts {
     /**
      * Aborts a command if it is still in flight.
      *
-     * @param responses the object that knows the commands in flight
+     * @param responses the listener, which finds commands in flight by their tags
      * @return false if the target has not responded within the timeout
      */
     boolean abort(InitiatorDatamover.Listener responses, IoRequest request, int initiatorTaskTag)

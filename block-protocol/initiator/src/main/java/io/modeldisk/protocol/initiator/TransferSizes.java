@@ -1,14 +1,14 @@
 package io.modeldisk.protocol.initiator;
 
 /**
- * The sizes by which an initiator divides its transfers into commands. The best values depend on the machine and the datamover;
- * {@code modeldisk tune} finds them.
+ * The sizes that determine how an initiator divides transfers into commands. The best values depend on the machine and the
+ * datamover; {@code modeldisk tune} finds them.
  *
- * @param eagerBytes the number of bytes of a write that are sent with its command (ImmediateData, FirstBurstLength): 0, or 512
- *     bytes to 256 KiB. The target requests the remaining bytes. Shared memory ignores this value. iSER sends a write with its
- *     command only if the write has at most 8 KiB
- * @param requestBytes the maximum size of a command that moves adjacent blocks of a shard: a power of two from 4 KiB to 8 MiB. A
- *     command never moves a part of a block. Blocks are adjacent only if the model has a single shard
+ * @param eagerBytes the maximum number of bytes of a write that are sent together with the command (ImmediateData,
+ *     FirstBurstLength): 0, or 512 bytes to 256 KiB. The target requests the remaining bytes. Shared memory ignores this value.
+ *     iSER sends data with the command only for writes of at most 8 KiB
+ * @param requestBytes the maximum size of a command that covers several adjacent blocks: a power of two from 4 KiB to 8 MiB. The
+ *     value has an effect only above the block size, and only in a model with one shard
  * @param queueDepth the maximum number of commands in flight on a shard, 1 to 1023. A shard accepts 32 commands of a session by
  *     default
  */
@@ -19,13 +19,13 @@ public record TransferSizes(int eagerBytes, int requestBytes, int queueDepth) {
     /** The maximum number of bytes of a write that a shard accepts with the command. */
     public static final int MAX_EAGER_BYTES = 256 << 10;
 
-    /** The size of a logical block. */
+    /** The minimum of {@code requestBytes}, which is the size of a logical block. */
     public static final int MIN_REQUEST_BYTES = 4096;
 
-    /** The maximum size of one command. */
+    /** The maximum of {@code requestBytes}. */
     public static final int MAX_REQUEST_BYTES = 8 << 20;
 
-    /** The maximum queue depth. */
+    /** The maximum of {@code queueDepth}. */
     public static final int MAX_QUEUE_DEPTH = 1023;
 
     /** The default sizes, for a machine on which {@code modeldisk tune} was not run. */

@@ -20,8 +20,8 @@ final class AllShards {
      * Calls every shard, and returns when all calls have returned.
      *
      * @return the results, in the order of the shards
-     * @throws IOException the failure of the first shard that failed; the failures of other shards are suppressed exceptions of
-     *     this failure
+     * @throws IOException the failure of the shard with the lowest number; the failures of other shards are its suppressed
+     *     exceptions
      */
     static <T> List<T> call(List<ShardClient> shards, Call<T> call) throws IOException {
         if (shards.size() == 1) {
@@ -54,7 +54,10 @@ final class AllShards {
         return results;
     }
 
-    /** Waits for a call, which has a time limit. An interrupt of the waiting thread is restored after the call has returned. */
+    /**
+     * Waits until a call has returned. If the thread is interrupted meanwhile, this method sets the interrupt status again at the
+     * end.
+     */
     private static <T> T await(FutureTask<T> task) throws IOException {
         boolean interrupted = false;
         try {

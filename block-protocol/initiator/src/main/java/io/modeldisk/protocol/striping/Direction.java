@@ -1,6 +1,6 @@
 package io.modeldisk.protocol.striping;
 
-/** The kinds of transfers, each with its data, its direction, and its logical unit. */
+/** The kinds of transfers. Each kind has a direction and a logical unit. */
 enum Direction {
     /** Moves weights from LUN 0. */
     PULL(0, false),

@@ -14,7 +14,7 @@ final class InFlightParts {
         this.parts = new Part[shards * queueDepth];
     }
 
-    /** The maximum number of parts. */
+    /** The maximum number of parts in flight. */
     int capacity() {
         return parts.length;
     }

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * The sessions of a learner with all shards of a model. The learner joins and leaves all shards together. After a lost connection
- * it continues as the same learner on a new connection. If a shard has forgotten the learner, the learner joins this shard again
- * and takes part from the same round on every shard. Thread-safe.
+ * The sessions of a learner with all shards of a model. The learner joins and leaves all shards together. After a lost
+ * connection, the learner continues on a new connection. If a shard has forgotten the learner, the learner joins this shard again
+ * and continues at the same round on every shard. Thread-safe.
  */
 final class LearnerSessions implements StripedTransfer.Sessions {
     private final List<ShardClient> shards;
@@ -62,7 +62,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         return session;
     }
 
-    /** Joins every shard, and connects again after lost connections. Has no effect if the learner has joined before. */
+    /** Joins every shard. Connects again if a connection is lost. Has no effect if the learner has joined before. */
     void join(Cancellation cancellation) throws IOException {
         if (joined) {
             return;
@@ -114,13 +114,13 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             }
             agree();
         } else {
-            // An earlier attempt to agree on a common round may have failed after this shard had postponed the learner.
+            // The shard may have postponed the learner to a later round in an earlier attempt that failed.
             ledger.postpone(number, lost.joinRound());
             lost.agreed();
         }
     }
 
-    /** Joins every shard from the same round on. The round is the earliest at which all shards accept this learner. */
+    /** Joins every shard at the same round, which is the earliest round that all shards accept. */
     private void agree() throws IOException {
         long round = 0;
         boolean same = false;

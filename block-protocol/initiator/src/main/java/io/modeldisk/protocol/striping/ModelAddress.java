@@ -62,7 +62,7 @@ public record ModelAddress(List<InetSocketAddress> shards, String model) {
         return new InetSocketAddress(host.startsWith("[") ? host.substring(1, host.length() - 1) : host, port);
     }
 
-    /** Returns a portal in the form that users write. */
+    /** Returns a portal in the form that users write, such as {@code 127.0.0.1:3260}. */
     static String text(InetSocketAddress portal) {
         return TargetAddress.text(portal);
     }

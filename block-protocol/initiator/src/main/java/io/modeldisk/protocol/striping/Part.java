@@ -11,11 +11,13 @@ final class Part {
     /** Whether the part has a round. A part that is sent again keeps its round. */
     boolean granted;
     long round;
-    /** The membership of the shard in which the part got its round. */
+    /** The number of the membership in which the part got its round; see {@link PushLedger#epoch}. */
     int epoch;
-    /** Whether the part was sent and the connection was lost before the response. */
+    /** Whether the connection was lost before the response to the command, so that the shard may have the data of the part. */
     boolean doubtful;
-    /** The session, the command and its tag while the part is in flight. The session and the command are null otherwise. */
+    /**
+     * The session, the command and the tag of the command while the part is in flight. Session and command are null otherwise.
+     */
     IscsiSession session;
     IoRequest request;
     int tag;

@@ -9,7 +9,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongToIntFunction;
 
 /**
- * The parts of one call: parts to be cut from its range, parts in flight, and parts to be sent again.
+ * The parts of one call's range, and their states. One command moves one part.
  *
  * <pre>
  *     free --- next() ---> being sent --- addInFlight() ---> in flight --- moved(), dropped() ---> free
@@ -41,15 +41,16 @@ final class PartQueue {
     /**
      * Creates an empty queue.
      *
-     * @param rounds receives the result of each part
-     * @param partBytes returns the length of the part that begins at an offset of the call's range
+     * @param rounds the object that records the result of each part
+     * @param partBytes the function that returns the length of the part at an offset of the call's range
      */
     PartQueue(int shards, int queueDepth, NanoClock clock, PartRounds rounds, LongToIntFunction partBytes) {
         this.clock = clock;
         this.rounds = rounds;
         this.partBytes = partBytes;
         this.inFlight = new InFlightParts(shards, queueDepth);
-        // No part is cut while other parts wait to be sent again. The number of parts is therefore at most the capacity plus one.
+        // No new part begins while other parts wait to be sent again. The number of parts is therefore at most the capacity plus
+        // one.
         this.free = new PartStack(inFlight.capacity() + 1);
         this.waiting = new PartStack(inFlight.capacity() + 1);
         for (int i = 0; i <= inFlight.capacity(); i++) {
@@ -57,7 +58,7 @@ final class PartQueue {
         }
     }
 
-    /** Begins a call of this length. No part of an earlier call may be left. */
+    /** Begins a call with a range of {@code bytes} bytes. All parts of the previous call must be free. */
     void begin(long bytes) {
         lock.lock();
         try {
@@ -87,9 +88,7 @@ final class PartQueue {
         }
     }
 
-    /**
-     * Shortens a part that is being sent, and leaves the rest to the next part. Returns false if the next part was cut before.
-     */
+    /** Shortens a part that is being sent. The next part begins with the rest. Returns false if the next part already exists. */
     boolean shorten(Part part, int bytes) {
         if (bytes == part.bytes) {
             return true;
@@ -142,7 +141,7 @@ final class PartQueue {
         }
     }
 
-    /** Records that a part was moved. */
+    /** Records that the command of a part has succeeded. */
     void moved(int shard, IoRequest request) {
         lock.lock();
         try {
@@ -154,7 +153,7 @@ final class PartQueue {
         }
     }
 
-    /** Records that a part has failed and is not sent again. */
+    /** Records that the command of a part has failed. The part is not sent again. */
     void dropped(int shard, IoRequest request) {
         lock.lock();
         try {
@@ -165,7 +164,9 @@ final class PartQueue {
         }
     }
 
-    /** Records that the connection was lost before the response. The part is sent again without a pause. */
+    /**
+     * Records that the connection was lost before the response to the command of a part. The part is sent again without a pause.
+     */
     void lost(int shard, IoRequest request) {
         lock.lock();
         try {

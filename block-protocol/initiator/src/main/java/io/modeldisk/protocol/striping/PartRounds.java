@@ -6,7 +6,7 @@ import io.modeldisk.protocol.initiator.ShardId;
 
 /**
  * Assigns rounds to the parts of one call, and reports the results of the parts to the learner's ledger. Only parts of pulls and
- * pushes have a round. Each {@link StripedTransfer} has one object, for one call after another.
+ * pushes have a round. Each {@link StripedTransfer} has one object, which it reuses for each call.
  */
 final class PartRounds {
     private final PushLedger.Grant grant = new PushLedger.Grant();
@@ -33,8 +33,8 @@ final class PartRounds {
     /**
      * Sets the round of a part.
      *
-     * @return the number of bytes of the part that belong to this round; 0 if the round can begin only after an earlier push of
-     *     the block
+     * @return the number of bytes of the part that belong to this round; 0 if the part must wait for an earlier push of the same
+     *     block
      * @throws ShardException if the shard has forgotten the learner while the part was in flight
      */
     int settle(Part part, int shard, ShardId id) throws ShardException {
@@ -70,7 +70,7 @@ final class PartRounds {
         return Math.toIntExact(grant.logicalBlocks() * LogicalBlock.BYTES);
     }
 
-    /** Returns the round of a part; 0, which means any round, for a call that does not belong to a learner. */
+    /** Returns the round of a part; 0 (any round) for a call that does not belong to a learner. */
     long of(Part part) {
         return ledger == null ? 0 : part.round;
     }
@@ -87,7 +87,8 @@ final class PartRounds {
     }
 
     /**
-     * Records that the call has failed. A repeated call is then the same push, also for the logical blocks that the shards have.
+     * Records that the call has failed. If the caller repeats the call, the logical blocks keep their rounds. A shard that
+     * already has a logical block then does not count it twice.
      */
     void failed() {
         if (!pushes) {

@@ -3,9 +3,10 @@ package io.modeldisk.protocol.striping;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 
 /**
- * A learner's record of its pushes. For each block of the model, the ledger stores the current round. For each logical block, the
- * ledger stores whether the push of the current round has begun, whether the shard has the data, and whether a repeated call may
- * push the logical block again. So every push has a round before it is sent, and keeps this round when it is sent again.
+ * A learner's record of its pushes. For each block of the model, the ledger stores the current round. For each logical block
+ * (4096 bytes), the ledger stores whether the push of the current round has begun, whether the shard has the data, and whether a
+ * repeated call may push the logical block again. Every push thus has a round before it is sent, and keeps this round when it is
+ * sent again.
  *
  * <p>The next round of a block begins with the push of a logical block that the shard already has in the current round. The next
  * round begins only when no push of the block is outstanding, because a shard that receives a round of a block regards earlier
@@ -30,7 +31,7 @@ final class PushLedger {
             return round;
         }
 
-        /** The membership of the shard in which the round was granted; see {@link PushLedger#epoch}. */
+        /** The number of the membership in which the round was granted; see {@link PushLedger#epoch}. */
         int epoch() {
             return epoch;
         }
@@ -48,7 +49,7 @@ final class PushLedger {
     private final long[] firstRound;
     private final int[] epoch;
 
-    /** Creates a ledger without pushes and memberships. */
+    /** Creates a ledger without pushes and without memberships. */
     PushLedger(Striping striping, long paddedBytes) {
         this.striping = striping;
         this.perBlock = striping.blockBytes() / LogicalBlock.BYTES;
@@ -75,7 +76,7 @@ final class PushLedger {
         }
     }
 
-    /** Continues the membership of a shard, and postpones its next rounds to this round or later. */
+    /** Postpones the learner's next rounds on a shard to this round or later. The membership continues. */
     synchronized void postpone(int shard, long joinRound) {
         firstRound[shard] = Math.max(firstRound[shard], joinRound);
     }
@@ -86,8 +87,8 @@ final class PushLedger {
     }
 
     /**
-     * Grants a round to a push, for the longest part from the start of the range that has one round. The range must be on one
-     * shard.
+     * Grants a round to a push. The grant covers the blocks from the start of the range that have the same round. The range must
+     * be on one shard.
      */
     synchronized void push(long from, long end, Grant grant) {
         grant.logicalBlocks = 0;
@@ -121,7 +122,7 @@ final class PushLedger {
     }
 
     /**
-     * Returns whether these logical blocks can be pushed in the current round. Their pushes have not begun, or are to be
+     * Returns whether these logical blocks can be pushed in the current round, because their pushes have not begun or are to be
      * repeated.
      */
     private boolean isFree(long from, long end) {
@@ -160,7 +161,7 @@ final class PushLedger {
         }
     }
 
-    /** Records that a call has failed although the shards have this range. A repeated call is then the same push. */
+    /** Records that a call has failed although the shards have this range. If the call is repeated, the range keeps its round. */
     synchronized void repeat(long from, long end) {
         long start = taken.nextSet(from, end);
         while (start < end) {
@@ -176,7 +177,7 @@ final class PushLedger {
         return repeatable.any(from, end);
     }
 
-    /** Returns the logical blocks of the range that are to be repeated. Bit 0 is the first block of the range. */
+    /** Returns the logical blocks of the range that are to be repeated. Bit 0 is the first logical block of the range. */
     synchronized BitRanges repeatable(long from, long end) {
         BitRanges found = new BitRanges(end - from);
         long start = repeatable.nextSet(from, end);
@@ -189,8 +190,8 @@ final class PushLedger {
     }
 
     /**
-     * Grants a round to a pull, for the longest part from the start of the range that has one round. The pull must see this
-     * round, which is the last round that was pushed in full.
+     * Grants a round to a pull: the last round that was pushed in full. The pulled weights must include this round. The grant
+     * covers the blocks from the start of the range that have the same round.
      */
     synchronized void pull(long from, long end, Grant grant) {
         grant.epoch = epoch[shardOf(blockOf(from))];

@@ -17,7 +17,7 @@ import java.io.IOException;
  * throws a {@code CancelledException}. A call that fails may have moved some of its blocks.
  */
 public interface RemoteModel extends AutoCloseable {
-    /** The facts that all shards share. {@link ModelFacts#shard()} is 0. */
+    /** The facts about the model that all shards share, such as its size. {@link ModelFacts#shard()} is 0. */
     ModelFacts facts();
 
     /**
@@ -31,11 +31,11 @@ public interface RemoteModel extends AutoCloseable {
     }
 
     /**
-     * Pulls the weights that this learner may see (LUN 0).
+     * Pulls weights (LUN 0). Waits for other learners if the consistency mode requires it.
      *
      * @param offset a multiple of 4096
      * @param lengthBytes a multiple of 4096
-     * @param cancellation stops the call early
+     * @param cancellation the object that can cancel the call
      */
     void pull(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException;
@@ -44,10 +44,9 @@ public interface RemoteModel extends AutoCloseable {
      * Pushes a gradient (LUN 0). When this method returns, the shards have the gradient. Offsets and lengths are aligned as in
      * {@link #pull}.
      *
-     * <p>A failed call may have pushed some of its logical blocks. A repeated call for the same range is the same push: blocks
-     * that the shards already have count once. A push may count twice if the learner leaves before it repeats the call. It may
-     * also count twice at a shard that has forgotten the learner, because the lease has expired or the shard was restarted. The
-     * failure then says that the shard has forgotten the learner.
+     * <p>If a call fails, the shards may have some of its logical blocks. The caller can repeat the call for the same range:
+     * logical blocks that the shards already have do not count twice. A push may count twice only if the learner leaves before
+     * the repeated call, or if the call failed with {@link ShardException.Kind#LEARNER_FORGOTTEN}.
      */
     void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException;

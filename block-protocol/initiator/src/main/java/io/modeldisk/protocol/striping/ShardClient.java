@@ -16,15 +16,15 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The sessions with one shard: the session of an observer, which has no rounds, and a {@link ShardMembership} with the session of
- * the learner. A lost session is replaced by a new session of the same nexus. Every login checks that the target is the expected
- * shard. Thread-safe.
+ * The sessions with one shard. The observer's session is for commands that belong to no learner. A {@link ShardMembership} has
+ * the learner's session. A lost session is replaced by a new session of the same nexus. Every login checks that the target is the
+ * expected shard. Thread-safe.
  */
 final class ShardClient implements AutoCloseable {
     private static final int PAGE_BYTES = 65536;
     /**
-     * The layout of the memory: a VPD page, the facts for the observer's login, the facts for the learner's login, and the data
-     * of JOIN.
+     * The layout of {@link #scratch}: a VPD page, the facts for the observer's login, the facts for the learner's login, and the
+     * data of JOIN.
      */
     private static final int OBSERVER_FACTS_OFFSET = PAGE_BYTES;
     private static final int LEARNER_FACTS_OFFSET = 2 * PAGE_BYTES;
@@ -38,13 +38,13 @@ final class ShardClient implements AutoCloseable {
     private final DataMemory scratch;
     private final ControlCommands commands;
     private final ShardMembership membership;
-    /** The lock of the first page of the memory. A thread that needs both locks acquires this lock before {@link #observing}. */
+    /** The lock of the first page of {@link #scratch}. A thread that also needs {@link #observing} acquires this lock first. */
     private final Object page = new Object();
     /** The lock of {@link #observer}. */
     private final Object observing = new Object();
     private IscsiSession observer;
     private volatile boolean closed;
-    /** The facts that shard 0 reported when the model was connected; null before. */
+    /** The facts that shard 0 reported during the connect; null before. */
     private volatile ModelFacts expected;
 
     ShardClient(StripedModelContext context, int index) throws IOException {
@@ -68,7 +68,7 @@ final class ShardClient implements AutoCloseable {
         return route;
     }
 
-    /** The sizes by which transfers with this shard are divided into commands. */
+    /** The transfer sizes for this shard. */
     TransferSizes sizes() {
         return context.sizes(route.portal().datamover());
     }
@@ -141,7 +141,7 @@ final class ShardClient implements AutoCloseable {
     private byte[] readPage(IscsiSession session, int code, int offset) throws IOException {
         byte[] inquiry = {(byte) ScsiCommand.INQUIRY.opcode(), 1, (byte) code, (byte) 0xFF, (byte) 0xFF, 0};
         if (!commands.run(session, inquiry, offset, PAGE_BYTES - 1, Cancellation.NONE)) {
-            throw new ShardException(ShardException.Kind.BUSY, id, id + ": the shard is BUSY");
+            throw new ShardException(ShardException.Kind.BUSY, id, id + ": INQUIRY failed with BUSY");
         }
         MemorySegment answer = scratch.slab(0).asSlice(offset, PAGE_BYTES);
         int length = Byte.toUnsignedInt(answer.get(ValueLayout.JAVA_BYTE, 2)) << 8
@@ -153,7 +153,10 @@ final class ShardClient implements AutoCloseable {
         return answer.asSlice(4, length).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    /** Sends SYNCHRONIZE CACHE. Sends it again while the shard is BUSY because a round is open, for at most the wait timeout. */
+    /**
+     * Sends SYNCHRONIZE CACHE. Sends the command again while the shard is BUSY because a round is open. The wait timeout limits
+     * the repetitions.
+     */
     void synchronizeCache(IscsiSession session, Cancellation cancellation) throws IOException {
         byte[] cdb = {(byte) ScsiCommand.SYNCHRONIZE_CACHE_16.opcode()};
         NanoClock clock = context.clock();

@@ -13,9 +13,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * A learner's membership of one shard, and the learner's session. The session serves pushes and pulls only after JOIN, and after
- * the caller has called {@link #agreed}. The caller first checks in the result of JOIN whether the shard has forgotten the
- * learner. Thread-safe.
+ * A learner's membership of one shard, and the learner's session. After JOIN, the caller checks in the result whether the shard
+ * has forgotten the learner, and then calls {@link #agreed}. The session is then available for pushes and pulls. Thread-safe.
  */
 final class ShardMembership {
     private static final Logger LOG = LogManager.getLogger(ShardMembership.class);
@@ -39,7 +38,10 @@ final class ShardMembership {
     private long loggedInNs;
     private int shortLives;
 
-    /** The session after the caller has agreed to the membership. Volatile, because the data path acquires no lock. */
+    /**
+     * The session for pushes and pulls; null until the caller has agreed to the membership. Volatile, because the data path
+     * acquires no lock.
+     */
     private volatile IscsiSession agreed;
 
     /** Creates a membership that uses {@link JoinCommand#DATA_BYTES} bytes of the memory for the data of JOIN. */
@@ -70,7 +72,10 @@ final class ShardMembership {
         }
     }
 
-    /** Joins the shard at this round or later, or continues a membership. Logs in again if the session was lost. */
+    /**
+     * Joins the shard at round {@code earliestRound} or later, or continues the existing membership. Logs in again if the session
+     * was lost.
+     */
     synchronized void join(long earliestRound) throws IOException {
         join(earliestRound, false);
     }
@@ -82,7 +87,7 @@ final class ShardMembership {
         }
         if (!commands.run(session, JoinCommand.cdb(earliestRound, anew), memoryOffset, JoinCommand.DATA_BYTES,
             Cancellation.NONE)) {
-            throw new ShardException(ShardException.Kind.BUSY, shard.id(), shard.id() + ": the shard is BUSY");
+            throw new ShardException(ShardException.Kind.BUSY, shard.id(), shard.id() + ": JOIN failed with BUSY");
         }
         answer = JoinCommand.answer(
             memory.slab(0).asSlice(memoryOffset, JoinCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
@@ -105,17 +110,17 @@ final class ShardMembership {
         loggedInNs = clock.nanoTime();
     }
 
-    /** The round from the last result of JOIN. */
+    /** The learner's first round, from the last result of JOIN. */
     synchronized long joinRound() {
         return answer.joinRound();
     }
 
-    /** Returns whether the last result of JOIN has a membership that the caller has not agreed to. */
+    /** Returns whether the last JOIN began a new membership, to which the caller has not agreed yet. */
     synchronized boolean isNewcomer() {
         return answer.membership() != membership;
     }
 
-    /** Records that the caller agrees to the membership in the last result of JOIN. */
+    /** Records that the caller agrees to the membership from the last result of JOIN. */
     synchronized void agreed() {
         membership = answer.membership();
         agreed = session;

@@ -103,7 +103,7 @@ public final class StripedModel implements RemoteModel {
         }
     }
 
-    /** The sizes by which transfers with each shard are divided into commands, in the order of the shards. */
+    /** The transfer sizes for each shard, in the order of the shards. */
     public List<TransferSizes> sizes() {
         return shards.stream().map(ShardClient::sizes).toList();
     }
@@ -146,8 +146,8 @@ public final class StripedModel implements RemoteModel {
     }
 
     /**
-     * Pushes the logical blocks whose bit equals {@code value}. Repeated blocks are pushed first, so that they do not wait for
-     * new blocks.
+     * Pushes the logical blocks whose bit in {@code which} equals {@code value}. The caller pushes repeated blocks before new
+     * blocks, so that the repeated blocks do not wait.
      */
     private void pushOnly(
         PushLedger ledger, BitRanges which, boolean value, long offset, DataMemory memory, long memoryOffset,
@@ -168,7 +168,7 @@ public final class StripedModel implements RemoteModel {
         }
     }
 
-    /** Marks the logical blocks that were pushed before a failure, so that a repeated call is the same push. */
+    /** Marks the logical blocks that were pushed before a failure, so that they keep their round when the call is repeated. */
     private static void repeatLater(PushLedger ledger, long from, BitRanges which, long size, boolean value) {
         long at = 0;
         while (at < size) {

@@ -56,7 +56,7 @@ public final class StripedModelContext {
         return this;
     }
 
-    /** Sets the names and secrets for CHAP. With null, the default, no session authenticates. */
+    /** Sets the names and secrets for CHAP. Without secrets (null, the default), no session authenticates. */
     public StripedModelContext secrets(ChapSecrets known) {
         this.secrets = known;
         return this;

@@ -15,12 +15,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 
 /**
- * Moves the range of one call. The transfer cuts the range into parts of one command each, keeps commands in flight on every
- * shard, and sends a part again when a shard is BUSY or its connection was lost. One thread runs a call; the receiving threads of
- * the sessions report the results. Reused for one call after another.
+ * Moves the range of one call at a time. The transfer cuts the range into parts of one command each, keeps commands in flight on
+ * every shard, and sends a part again when a shard is BUSY or its connection was lost. One thread runs a call; the receiving
+ * threads of the sessions report the results. Reused for later calls.
  *
  * <p>A part of a push that is sent again keeps its round, so that the shard recognizes the part. A shard that has forgotten the
- * learner cannot recognize it. It is then unknown whether the parts in flight were applied, and the call fails.
+ * learner cannot recognize the part. The call then fails, because it is unknown whether the parts in flight were applied.
  */
 final class StripedTransfer {
     /** Provides the sessions with the shards. */
@@ -64,7 +64,7 @@ final class StripedTransfer {
     private long length;
     private Cancellation cancellation;
 
-    /** The first failure; null if no failure has occurred. */
+    /** The first failure of the call; null if no failure has occurred. */
     private final AtomicReference<IOException> failure = new AtomicReference<>();
     /** The session in which the running thread waits for a request; null if the thread does not wait for a request. */
     private volatile IscsiSession acquiring;
@@ -150,9 +150,9 @@ final class StripedTransfer {
     }
 
     static ShardException roundTimeout(ShardId shard, long waitNs) {
-        return new ShardException(ShardException.Kind.ROUND_TIMEOUT, shard, shard + ": the call waited for a round for "
-            + TimeUnit.NANOSECONDS.toSeconds(waitNs)
-            + " s because other learners have not pushed it; `modeldisk status` names them");
+        return new ShardException(ShardException.Kind.ROUND_TIMEOUT, shard, shard + ": the call waited for a round that"
+            + " other learners did not push within " + TimeUnit.NANOSECONDS.toSeconds(waitNs)
+            + " s; `modeldisk status` names these learners");
     }
 
     private int partBytes(long part) {
@@ -290,7 +290,7 @@ final class StripedTransfer {
         if (!parts.shorten(part, bytes)) {
             ShardId shard = source.id(striping.shard(start + part.offset));
             throw new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, shard, shard
-                + ": another call moved the blocks at byte " + (start + part.offset)
+                + ": another call pushed the blocks at byte " + (start + part.offset)
                 + " after the shard had forgotten this learner");
         }
     }
@@ -367,7 +367,7 @@ final class StripedTransfer {
         try {
             carrier.session().abort(carrier.request(), carrier.tag());
         } catch (IOException e) {
-            // The session is then closed, and the receiving thread fails the command.
+            // The failed abort has closed the session, so the receiving thread fails the command.
             fail(e);
         }
     }

@@ -3,7 +3,7 @@ package io.modeldisk.protocol.striping;
 import io.modeldisk.protocol.initiator.TransferSizes;
 
 /**
- * The distribution of a model's bytes over its shards: block i is block i / n of shard i mod n.
+ * The distribution of a model's bytes over its n shards: block i of the model is block i / n of shard i mod n.
  *
  * @param blockBytes the size of a block
  * @param shards the number of shards
@@ -25,7 +25,7 @@ record Striping(int blockBytes, int shards, int requestBytes) {
         return offset / blockBytes / shards * blockBytes + offset % blockBytes;
     }
 
-    /** Returns the number of bytes that one command moves from {@code offset} on. */
+    /** Returns the maximum number of bytes that one command can move from {@code offset} on. */
     long contiguousBytes(long offset) {
         int unit = shards == 1 ? Math.max(blockBytes, requestBytes) : blockBytes;
         return unit - offset % unit;

@@ -28,7 +28,7 @@ final class TransferPool {
      * Creates all transfers.
      *
      * @param waitNs the time that a call waits for a free transfer
-     * @param shard the shard that failures name
+     * @param shard the shard that error messages name
      */
     TransferPool(int size, long waitNs, NanoClock clock, ShardId shard, Supplier<StripedTransfer> maker) {
         this.size = size;
@@ -65,7 +65,8 @@ final class TransferPool {
                 cancellation.check();
                 if (!inTime) {
                     throw new ShardException(ShardException.Kind.BUSY, shard, "all " + size
-                        + " concurrent calls are waiting for a round that other learners have not pushed");
+                        + " calls in progress are waiting for a round that other learners have not pushed;"
+                        + " `modeldisk status` names these learners");
                 }
                 inTime = clock.awaitUntil(returned, deadlineNs);
             }

@@ -29,18 +29,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A device may report the completion of a put after the initiator has received the status and has sent the next command. The
- * target must find a slot for this command, although one thread handles both the command and the report.
+ * Tests a device that reports the completion of a put (data sent to the initiator) late, after the initiator has sent the next
+ * command. The target must find a slot for this command.
  */
 @Timeout(60)
 class LatePutsTest {
     private static final int COMMANDS = 300;
     private static final int MIXED_COMMANDS = 20_000;
     private static final int DEPTH = 16;
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(20);
+    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
 
     @Test
-    void commandFindsASlotBeforeThePreviousPutIsReported() throws IOException {
+    void commandGetsASlotBeforeTheDeviceReportsThePreviousPut() throws IOException {
         try (Serving serving = new Serving(context -> context.datamovers(List.of(LatePutsTest::open)));
             RawInitiator raw = serving.login()) {
             byte[] medium = serving.fill(1);
@@ -55,9 +55,7 @@ class LatePutsTest {
         }
     }
 
-    /**
-     * A slot serves the next command as soon as the put may be complete. After that, the previous command must not use the slot.
-     */
+    /** The target reuses a slot before the device has reported the put. The previous command must then no longer use the slot. */
     @Test
     void concurrentReadsAndWritesNeverShareASlot() throws Exception {
         int longest = 64 * Serving.BLOCK;
@@ -75,7 +73,7 @@ class LatePutsTest {
                 int block = random.nextInt((int) (medium.byteSize() / Serving.BLOCK) - blocks);
                 int bytes = blocks * Serving.BLOCK;
                 MemorySegment expected = medium.asSlice((long) block * Serving.BLOCK, bytes);
-                IoRequest request = session.acquire(PATIENCE_NANOS);
+                IoRequest request = session.acquire(PATIENCE_NS);
                 long at = (long) request.slot() * longest;
                 MemorySegment moved = memory.segment(at, bytes);
                 if (i % 4 == 0) {
@@ -109,12 +107,11 @@ class LatePutsTest {
             : result);
     }
 
-    /** Reports every put as not complete yet. */
+    /** Returns false for every put, which means that the put is not complete yet. */
     private static Object late(String method, Object result) {
         return method.equals("putData") ? Boolean.FALSE : result;
     }
 
-    /** Replaces the result of a call. */
     @FunctionalInterface
     private interface Twist {
         Object twist(String method, Object result);

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests a whole server over shared memory: sessions, the ways they close, and the resources that they release. */
+/** Tests a server over shared memory: its sessions, and the resources that closed sessions release. */
 @Timeout(120)
 final class ShmServerTest {
     private static final int MIB = 1 << 20;
@@ -119,8 +119,8 @@ final class ShmServerTest {
     }
 
     /**
-     * The target accepts two commands at first. With depth 2, the third command waits for a free request; with depth 3, it waits
-     * for the command window.
+     * The target first accepts two commands. With queue depth 2, the third command waits for a free request. With queue depth 3,
+     * the third command waits for the command window.
      */
     @ParameterizedTest
     @ValueSource(ints = {2, 3})
@@ -242,7 +242,8 @@ final class ShmServerTest {
     }
 
     /**
-     * Opens a connection, and in most cases closes it without a logout, like a killed process. {@code moment} selects the time.
+     * Opens a connection, and in most cases closes it without a logout, like a killed process. {@code moment} selects the time of
+     * the close.
      */
     private void connectAndDie(int moment) throws Exception {
         InitiatorPortal[] used = {new ShmInitiatorPortal(socket())};

@@ -227,7 +227,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void newConnectionReplacesTheOldestConnectionWithoutLogin() throws IOException {
+    void loginLimitClosesTheOldestConnectionThatHasNotLoggedIn() throws IOException {
         serving = new Serving(context -> context.maxLogins(2));
         List<RawInitiator> silent = List.of(connect(), connect());
         assertThat(connect().login(1, 3, INITIATOR, TARGET).loginStatus()).isZero();

@@ -7,15 +7,15 @@ import io.modeldisk.protocol.login.NegotiationFuzz;
 import java.util.Locale;
 import java.util.function.Consumer;
 
-/** The fuzz targets. The seeds of each fuzz target are in the resource folder {@code fuzz/NAME}. */
+/** The fuzz targets: methods that the fuzzer calls with its inputs. The seeds are in the resource folder {@code fuzz/NAME}. */
 enum FuzzTarget {
-    /** All bytes that a target reads from a connection. */
+    /** Fuzzes the bytes that an iSCSI target reads from a connection. */
     CONNECTION(ConnectionFuzz.class, ConnectionFuzz::fuzzerTestOneInput, 16384),
-    /** Commands and their data in a valid session. */
+    /** Fuzzes the commands of a valid session and their data. */
     COMMAND(CommandFuzz.class, CommandFuzz::fuzzerTestOneInput, 4096),
-    /** The text keys of an initiator and of a target. */
+    /** Fuzzes the text keys of an initiator and of a target. */
     NEGOTIATION(NegotiationFuzz.class, NegotiationFuzz::fuzzerTestOneInput, 2048),
-    /** All bytes that an initiator reads from a connection. */
+    /** Fuzzes the bytes that an iSCSI initiator reads from a connection. */
     SESSION(SessionFuzz.class, SessionFuzz::fuzzerTestOneInput, 16384);
 
     final Class<?> type;

@@ -13,8 +13,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Runs the coverage-guided fuzzer Jazzer on each fuzz target for {@code -Dfuzz.seconds} seconds, each in a separate process. An
- * input that breaks a fuzz target is stored in {@code target/fuzz/NAME}. Copy the input to the seeds when the defect is repaired.
- * The corpus is stored in the same folder, and a later run continues with this corpus.
+ * input that makes a fuzz target fail is stored in {@code target/fuzz/NAME}. Copy the input to the seeds when the defect is
+ * repaired. The corpus is stored in the same folder, and a later run continues with this corpus.
  */
 @Tag("fuzz")
 class FuzzTest {
@@ -24,7 +24,7 @@ class FuzzTest {
 
     @ParameterizedTest
     @EnumSource
-    void fuzzerFindsNoInputThatBreaksAFuzzTarget(FuzzTarget target) throws Exception {
+    void noInputOfTheFuzzerMakesAFuzzTargetFail(FuzzTarget target) throws Exception {
         Path folder = Files.createDirectories(Path.of("target/fuzz").resolve(target.folder()));
         Path corpus = Files.createDirectories(folder.resolve("corpus"));
         Path log = folder.resolve("log");

@@ -12,13 +12,13 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 
-/** Replays every seed. The seeds include every input that once broke a fuzz target. */
+/** Replays every seed. The seeds include every input that once made a fuzz target fail. */
 @Timeout(120)
 class SeedTest {
     static final Path SEEDS = Path.of("src/test/resources/fuzz");
 
     @TestFactory
-    Stream<DynamicTest> noSeedBreaksItsFuzzTarget() throws IOException {
+    Stream<DynamicTest> noSeedMakesItsFuzzTargetFail() throws IOException {
         return Stream.of(FuzzTarget.values()).flatMap(SeedTest::tests);
     }
 

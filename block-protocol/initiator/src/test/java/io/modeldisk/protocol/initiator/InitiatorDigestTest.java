@@ -91,7 +91,7 @@ class InitiatorDigestTest {
     }
 
     @Test
-    void loginFailsWhenTheTargetAddsADigest() throws Exception {
+    void loginFailsWhenTheTargetSelectsADigestThatWasNotOffered() throws Exception {
         try (ScriptedTarget target = new ScriptedTarget()) {
             CompletableFuture<IscsiSession> login = logInTo(target, Digest.NONE, Digest.NONE);
             target.acceptLogin("DataDigest=CRC32C");

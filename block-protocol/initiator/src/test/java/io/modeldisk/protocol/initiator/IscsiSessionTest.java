@@ -153,7 +153,7 @@ class IscsiSessionTest {
     }
 
     @Test
-    void sessionWithResponsesStaysOpenLongerThanTheCommandTimeout() throws Exception {
+    void sessionStaysOpenWhileResponsesArriveWithinTheCommandTimeout() throws Exception {
         for (int i = 0; i < 10; i++) {
             session.submit(read());
             int tag = target.receive().getInt(16);
@@ -165,10 +165,10 @@ class IscsiSessionTest {
     }
 
     @Test
-    void sessionIsLostWhenNoCommandIsAcceptedForTheCommandTimeout() throws Exception {
+    void sessionIsLostWhenTheTargetAcceptsNoCommandForTheCommandTimeout() throws Exception {
         CompletableFuture<Object> acquirer = CompletableFuture.supplyAsync(() -> {
             try {
-                // The session has 64 requests, and no request is released.
+                // The session has 64 requests, and this loop never releases a request.
                 while (true) {
                     session.acquire(() -> false);
                 }
@@ -225,7 +225,7 @@ class IscsiSessionTest {
         int tag = target.receive().getInt(16);
         target.send(ScriptedTarget.pdu(Opcode.DATA_IN, 0x80).putInt(16, tag).putInt(20, -1).putInt(40, 4096),
             new byte[4]);
-        assertThat(nextEnd()).contains("sends data from 4096");
+        assertThat(nextEnd()).contains("sends data from offset 4096");
     }
 
     @Test
@@ -234,7 +234,7 @@ class IscsiSessionTest {
             .onCompletion(done -> ends.add(done.describeEnd())));
         int tag = target.receive().getInt(16);
         target.send(ScriptedTarget.pdu(Opcode.R2T, 0x80).putInt(16, tag).putInt(40, 0).putInt(44, 8192), new byte[0]);
-        assertThat(nextEnd()).contains("requests data from 0 to 8192");
+        assertThat(nextEnd()).contains("requests data from offset 0 to 8192");
     }
 
     @Test

@@ -44,7 +44,6 @@ public final class ScriptedTarget implements AutoCloseable {
         dataDigests = List.of(answers).contains("DataDigest=CRC32C");
     }
 
-    /** Accepts a connection. */
     void accept() throws IOException {
         socket = listener.accept();
         socket.setSoTimeout(10_000);

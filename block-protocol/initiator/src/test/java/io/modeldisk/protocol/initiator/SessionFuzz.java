@@ -20,13 +20,13 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Lets a target send the fuzzer's input to the initiator. Every command in flight must complete exactly once, within a limited
  * time, and only the memory of reads may change.
  *
- * <p>The first byte of an input chooses whether the input begins in the login or in the full-feature phase. The target sends the
+ * <p>The first byte of an input holds the flags {@link #LOG_IN}, {@link #DIGESTS} and {@link #MEND}. The target sends the
  * remaining bytes.
  */
 public final class SessionFuzz {
     static final int LOG_IN = 1;
     static final int DIGESTS = 2;
-    /** The flag of inputs whose PDUs get correct lengths and digests. */
+    /** The flag for correct lengths and digests in all PDUs of the input. */
     static final int MEND = 4;
 
     private static final int READ_OFFSET = 4096;

@@ -30,7 +30,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 
-/** Servers of plain memory that pretend to be the shards of a model. A push is a plain write. */
+/** Servers that pretend to be the shards of a model. A push stores its data in memory, as a write does. */
 final class FakeShards implements AutoCloseable {
     static final String MODEL = "fake";
 
@@ -110,7 +110,7 @@ final class FakeShards implements AutoCloseable {
         /** Whether the initiator declared the last push free of NaN and infinity. */
         volatile boolean declaredFinite;
         volatile byte[] page;
-        /** If this barrier is set, the response to JOIN waits here for JOINs at other shards. */
+        /** If set, every JOIN waits at this barrier until the other shards have received JOIN too. */
         volatile CyclicBarrier joins;
         private final DataMemory memory;
         private final List<LogicalUnit> units;

@@ -7,7 +7,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the form of the address of a model. */
 class ModelAddressTest {
     @Test
     void parsedAddressHasTheShardsInOrderAndTheModelName() {

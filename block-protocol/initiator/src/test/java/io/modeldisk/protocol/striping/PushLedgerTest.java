@@ -91,7 +91,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void pullMustSeeTheLastRoundPushedInFull() {
+    void pullAsksForTheLastRoundPushedInFull() {
         assertThat(clock(0, 4)).isZero();
         push(0, 4);
         assertThat(clock(0, 4)).isEqualTo(1);
@@ -104,7 +104,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void grantEndsBeforeABlockWithAnotherRound() {
+    void rangeIsSplitBeforeABlockWithAnotherRound() {
         PushLedger single = new PushLedger(new Striping(BLOCK * PAGE, 1), 4L * BLOCK * PAGE);
         single.reset(0, 5);
         single.push(4, 8, grant);
@@ -119,7 +119,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void newMembershipPushesFromItsFirstRound() {
+    void pushesOfANewMembershipBeginAtItsFirstRound() {
         push(0, 4);
         begin(8, 12);
         int before = grant.epoch();
@@ -134,7 +134,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void postponedMembershipPushesFromTheLaterRound() {
+    void pushesOfAPostponedMembershipBeginAtTheLaterRound() {
         push(0, 2);
         begin(4, 6);
         ledger.postpone(0, 9);

@@ -49,7 +49,6 @@ class ReconnectTest {
         model = StripedModel.connect(new StripedModelContext(shards.address()).learner("tester"));
     }
 
-    /** A call that may fail. */
     private interface Call {
         void run() throws IOException;
     }
@@ -79,7 +78,7 @@ class ReconnectTest {
     }
 
     @Test
-    void observerRefusesAnotherShardAfterAReconnect() throws IOException {
+    void pullFailsWhenAReconnectReachesAnotherShard() throws IOException {
         serve(4 * MIB, BLOCK, 2);
         pull();
         shards.swap(0, 1);
@@ -88,7 +87,7 @@ class ReconnectTest {
     }
 
     @Test
-    void learnerRefusesAnotherShardAfterAReconnect() throws IOException {
+    void pushFailsWhenAReconnectReachesAnotherShard() throws IOException {
         serve(4 * MIB, BLOCK, 2);
         model.join();
         shards.swap(0, 1);
@@ -97,7 +96,7 @@ class ReconnectTest {
     }
 
     @Test
-    void reconnectRefusesAnotherModelOfTheSameName() throws IOException {
+    void pullFailsWhenAReconnectReachesAnotherModelOfTheSameName() throws IOException {
         serve(4 * MIB, BLOCK, 1);
         shards.shards.getFirst().page = FakeShards.facts(8 * MIB, BLOCK, 0, 1).toJson();
         shards.restart(0);
@@ -151,7 +150,7 @@ class ReconnectTest {
         }
     }
 
-    /** Stores the warnings that are logged. */
+    /** Stores the logged warnings. */
     private static final class Warnings extends AbstractAppender {
         private final List<String> messages = new CopyOnWriteArrayList<>();
 

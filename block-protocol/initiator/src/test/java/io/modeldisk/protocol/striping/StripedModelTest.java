@@ -128,7 +128,7 @@ class StripedModelTest {
 
     @ParameterizedTest
     @CsvSource({"0, 4096, 1", "512, 65536, 2", "8192, 1048576, 64", "262144, 8388608, 3"})
-    void transferSizesDoNotChangeTheMovedBytes(int eagerBytes, int requestBytes, int queueDepth) throws IOException {
+    void transferSizesDoNotChangePulledBytes(int eagerBytes, int requestBytes, int queueDepth) throws IOException {
         shards = FakeShards.of(8 * MIB, BLOCK, 1);
         model = StripedModel.connect(
             context(shards.address()).sizes(_ -> new TransferSizes(eagerBytes, requestBytes, queueDepth)));
@@ -152,7 +152,7 @@ class StripedModelTest {
     }
 
     @Test
-    void queueOfOneCommandMovesManyBlocks() throws IOException {
+    void pulledBytesEqualPushedBytesWithOneCommandInFlight() throws IOException {
         shards = FakeShards.of(8 * MIB, MIB, 1);
         model = StripedModel.connect(context(shards.address()).sizes(_ -> TransferSizes.DEFAULTS.withQueueDepth(1)));
         byte[] data = random(8 * MIB, 4);
@@ -184,7 +184,7 @@ class StripedModelTest {
     }
 
     @Test
-    void busyCommandIsSentAgainUntilTheShardAcceptsTheCommand() throws Exception {
+    void commandIsSentAgainWhileTheShardIsBusy() throws Exception {
         serveImpatiently(4);
         byte[] data = random(4 * MIB, 5);
         put(data, 0);
@@ -192,7 +192,6 @@ class StripedModelTest {
         memory.slab(0).fill((byte) 0);
         parking(true);
         CompletableFuture<Void> pull = async(() -> model.pull(0, memory, 0, 4 * MIB, Cancellation.NONE));
-        // The wait is long enough for every command to receive BUSY many times.
         await("every command has received BUSY several times", () -> parkings() > 60 || pull.isDone());
         parking(false);
         pull.get(30, TimeUnit.SECONDS);
@@ -220,7 +219,7 @@ class StripedModelTest {
     }
 
     @Test
-    void synchronizeIsSentAgainWhileAShardIsBusy() throws Exception {
+    void synchronizeCacheIsSentAgainWhileAShardIsBusy() throws Exception {
         serveImpatiently(4);
         parking(true);
         CompletableFuture<Void> call = async(() -> model.synchronize(Cancellation.NONE));
@@ -253,7 +252,6 @@ class StripedModelTest {
         return done;
     }
 
-    /** A call that may fail. */
     private interface Call {
         void run() throws Exception;
     }
@@ -293,7 +291,7 @@ class StripedModelTest {
     }
 
     @Test
-    void waitingSynchronizeFailsWhenItIsCancelled() throws Exception {
+    void waitingSynchronizeCacheFailsWhenItIsCancelled() throws Exception {
         shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(60_000)),
             FakeShards.facts(MIB, BLOCK, 0, 1));
         model = StripedModel.connect(context(shards.address()).commandTimeout(Duration.ofSeconds(60)));
@@ -309,7 +307,7 @@ class StripedModelTest {
     void pullSucceedsAfterLostConnections() throws Exception {
         serve(4 * MIB, BLOCK, 2);
         model.close();
-        // Only the restart of the shard may fail the commands, even on a slow machine.
+        // The timeouts are long, so that only the restarts fail commands, also on a slow machine.
         model = StripedModel.connect(
             context(shards.address()).commandTimeout(Duration.ofSeconds(60)).reconnectTimeout(Duration.ofSeconds(30)));
         byte[] data = random(4 * MIB, 7);
@@ -431,7 +429,7 @@ class StripedModelTest {
 
     @ParameterizedTest
     @CsvSource({"refuse, 1, true", "refuse, NaN, false", "skip, -Infinity, false", "pass, 1, false"})
-    void onlyAFinitePushToACheckingShardIsDeclaredFinite(String nonFinite, float value, boolean declared)
+    void pushIsDeclaredFiniteOnlyIfFiniteAndTheShardChecksGradients(String nonFinite, float value, boolean declared)
         throws IOException {
         shards = new FakeShards(context -> context,
             new ModelFacts(FakeShards.MODEL, BLOCK, BLOCK, 0, 1, "sum", "asp", 1, 0, nonFinite, "zeros",
@@ -472,7 +470,7 @@ class StripedModelTest {
     }
 
     @Test
-    void connectFailsForFactsWithoutABlockSize() throws IOException {
+    void connectFailsWhenAShardReportsNoBlockSize() throws IOException {
         shards = FakeShards.of(MIB, BLOCK, 1);
         shards.shards.getFirst().page = "{\"shards\":1}".getBytes(StandardCharsets.UTF_8);
         assertThatThrownBy(() -> StripedModel.connect(context(shards.address()))).isInstanceOf(IOException.class)
@@ -480,7 +478,7 @@ class StripedModelTest {
     }
 
     @Test
-    void connectFailsForFactsThatAreNotJson() throws IOException {
+    void connectFailsWhenAShardReportsFactsThatAreNotJson() throws IOException {
         shards = FakeShards.of(MIB, BLOCK, 1);
         shards.shards.getFirst().page = "hello".getBytes(StandardCharsets.UTF_8);
         assertThatThrownBy(() -> StripedModel.connect(context(shards.address()))).isInstanceOf(IOException.class)

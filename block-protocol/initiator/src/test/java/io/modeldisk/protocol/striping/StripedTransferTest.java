@@ -21,7 +21,7 @@ class StripedTransferTest {
     private static final int BLOCKS = 8;
     private static final long MINUTE_NS = 60_000_000_000L;
 
-    /** Throws a RuntimeException after some parts. Shared memory with too many slabs does the same. */
+    /** Throws a RuntimeException after some parts, as a datamover does if it cannot use the memory. */
     private static final class FailingSessions implements StripedTransfer.Sessions {
         private final IscsiSession session;
         private int left;
@@ -53,7 +53,7 @@ class StripedTransferTest {
                 new SessionContext().portal(shards.address().shards().getFirst())
                     .targetName(shards.shards.getFirst().name())
                     .initiator("iqn.test:initiator", 1).shard(0))) {
-            // The unit attention after the login must not fail the part.
+            // Clears the unit attention of the login, which would fail the read.
             UnitReadiness.await(session, Direction.READ.lun());
             shards.shards.getFirst().parking = true;
             StripedTransfer transfer = new StripedTransfer(new Striping(BLOCK, 1, BLOCK), 32,

@@ -75,7 +75,7 @@ class StripingTest {
     }
 
     @Test
-    void requestSizeNeverDividesABlock() {
+    void oneCommandMovesAWholeBlockLargerThanTheRequestSize() {
         assertThat(new Striping(64 * LOGICAL_BLOCK, 1, LOGICAL_BLOCK).contiguousBytes(0)).isEqualTo(64 * LOGICAL_BLOCK);
     }
 }

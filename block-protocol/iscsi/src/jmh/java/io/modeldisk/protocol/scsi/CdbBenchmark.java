@@ -28,7 +28,7 @@ public class CdbBenchmark {
     /** The CDB of a command of the table {@link ScsiCommand}. */
     @State(Scope.Thread)
     public static class OnMedium {
-        /** The command; there is at least one of each CDB length. */
+        /** The command to decode. The list has at least one command of each CDB length. */
         @Param({"READ_6", "READ_10", "READ_12", "READ_16", "WRITE_16", "SYNCHRONIZE_CACHE_16"})
         public ScsiCommand command;
 

@@ -18,11 +18,11 @@ import java.util.List;
 public record AccessPolicy(
     ChapSecrets secrets, boolean insecure, List<InitiatorPattern> initiators, List<AddressRange> addresses) {
 
-    /** Admits all users of this machine without authentication. */
+    /** A policy that admits all users of this machine without authentication. */
     public static final AccessPolicy THIS_MACHINE = new AccessPolicy(null, false, List.of(), List.of());
 
     /**
-     * Checks that the arguments fit together.
+     * Checks that the arguments do not contradict each other.
      *
      * @throws IllegalArgumentException if the secrets have no peer, or if both secrets and {@code insecure} are given
      */
@@ -59,7 +59,7 @@ public record AccessPolicy(
     }
 
     /**
-     * Checks that other machines cannot reach a target without authentication by mistake.
+     * Checks that this policy is strict enough for a listen address.
      *
      * @throws IllegalArgumentException if other machines can reach the address and the policy has neither secrets nor
      *     {@code insecure}

@@ -5,7 +5,7 @@ import java.net.UnknownHostException;
 import java.util.Arrays;
 
 /**
- * A range of addresses that begin with the same bits, such as {@code 10.0.0.0/8}, {@code fd00::/8} or {@code 192.168.1.7}. An
+ * A range of IP addresses that begin with the same bits, such as {@code 10.0.0.0/8}, {@code fd00::/8} or {@code 192.168.1.7}. An
  * IPv4 address that is mapped into IPv6 ({@code ::ffff:10.0.0.1}) is treated as the IPv4 address. Immutable.
  */
 public final class AddressRange {
@@ -20,9 +20,9 @@ public final class AddressRange {
     }
 
     /**
-     * Parses a range.
+     * Parses a range of addresses.
      *
-     * @throws IllegalArgumentException if the text is malformed or has a bit set after the prefix
+     * @throws IllegalArgumentException if the text is malformed, or if a bit after the prefix is set
      */
     public static AddressRange parse(String text) {
         int slash = text.indexOf('/');

@@ -8,8 +8,9 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Delays the response to a failed authentication. The delay doubles with each failure from the same address, so that guessing is
- * slow. A login with the right secret is not delayed. The number of remembered addresses is limited. Thread-safe.
+ * Calculates the delay of the response to a failed authentication. The delay doubles with each failure from the same address, so
+ * that guessing a secret is slow. A login with the right secret is not delayed. The number of remembered addresses is limited.
+ * Thread-safe.
  */
 public final class FailureDelays {
     /** The delay after the first failure, in milliseconds. */
@@ -18,7 +19,7 @@ public final class FailureDelays {
     /** The longest delay, in milliseconds. */
     public static final long LONGEST_MS = 1600;
 
-    /** The time in milliseconds without a failure after which an address starts again with the first delay. */
+    /** An address without a failure for this number of milliseconds starts again with the first delay. */
     public static final long FORGET_MS = 60_000;
 
     private static final int MAX_ADDRESSES = 1024;
@@ -36,7 +37,7 @@ public final class FailureDelays {
         }
     };
 
-    /** Creates an empty record of failures. The clock measures the time since the last failure of an address. */
+    /** Creates an object without recorded failures. The clock measures the time since the last failure of an address. */
     public FailureDelays(NanoClock clock) {
         this.clock = clock;
     }

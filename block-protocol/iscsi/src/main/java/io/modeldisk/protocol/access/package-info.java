@@ -1,2 +1,5 @@
-/** Access to a target by address, initiator and secret, and the delay after a failed login. This package knows no connections. */
+/**
+ * The addresses, initiators and secrets that may access a target, and the delay after a failed login. This package does not
+ * depend on connections.
+ */
 package io.modeldisk.protocol.access;

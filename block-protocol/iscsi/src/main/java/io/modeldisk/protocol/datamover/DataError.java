@@ -1,6 +1,6 @@
 package io.modeldisk.protocol.datamover;
 
-/** A fault of a write's data. The command fails, but the connection stays open (RFC 7143 section 11.4.7.2). */
+/** A fault in the data of a write. The command fails, but the connection stays open (RFC 7143 section 11.4.7.2). */
 public enum DataError implements DataArrival {
     /** The data of a PDU does not match its digest. */
     DIGEST,
@@ -12,6 +12,6 @@ public enum DataError implements DataArrival {
     UNWANTED,
     /** The initiator sent more unsolicited data than the login allows. */
     UNEXPECTED_UNSOLICITED_DATA,
-    /** The command's steering tag and offset do not lead to registered memory of sufficient length. */
+    /** The memory that the command refers to is not registered or is too short. */
     WRONG_MEMORY
 }

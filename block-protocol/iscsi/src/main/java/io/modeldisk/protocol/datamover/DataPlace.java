@@ -4,8 +4,8 @@ import io.modeldisk.protocol.memory.DataMemory;
 
 /**
  * The location of one task's data: pieces of the target's buffers, or memory of the initiator that the target has mapped. Piece
- * {@code i} holds the bytes from {@code i * pieceBytes()} on. An object is reused for later tasks. Only the thread that serves
- * the task may use the object.
+ * {@code i} begins at byte {@code i * pieceBytes()} of the data. Each object is reused for later tasks. Only the thread that
+ * serves the task may use the object.
  */
 public sealed interface DataPlace {
     /** The memory that holds the data. */
@@ -81,7 +81,7 @@ public sealed interface DataPlace {
         /**
          * Returns the offset in {@link #memory()} of the byte at {@code position} in the task's data.
          *
-         * @throws IllegalStateException if {@code bytes} bytes at {@code position} are not within the range
+         * @throws IllegalStateException if {@code bytes} bytes at {@code position} are not within the data
          */
         public long address(int position, int bytes) {
             if (position < 0 || bytes > lengthBytes - position) {

@@ -3,7 +3,7 @@ package io.modeldisk.protocol.datamover;
 import io.modeldisk.protocol.memory.DataMemory;
 
 /**
- * The state of one task's data transfer, and the location of the data. An object is reused for later tasks. Only the thread
+ * The state of one task's data transfer, and the location of the data. Each object is reused for later tasks. Only the thread
  * that serves the task may use the object.
  */
 public final class DataTransfer {
@@ -37,7 +37,7 @@ public final class DataTransfer {
      * Sets mapped memory of the initiator as the location of the task's data. The data of a write is then complete and is not
      * copied. The data of a read is copied to this memory.
      *
-     * @param bytes the length of the range, which is within one slab and at least as long as the task's data
+     * @param bytes the length of the memory range. The range lies within one slab and is at least as long as the task's data
      */
     public void liesAt(DataMemory memory, long offset, long bytes) {
         peerMemory.set(memory, offset, bytes);

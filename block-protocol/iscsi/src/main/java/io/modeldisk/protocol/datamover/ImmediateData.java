@@ -3,16 +3,16 @@ package io.modeldisk.protocol.datamover;
 import java.io.IOException;
 
 /**
- * The data segment of a command's PDU before the target has read the segment. The engine checks the command first. The engine
- * then calls exactly one of the two methods, before {@link TargetDatamover.Listener#commandNotify} returns.
+ * The immediate data of a SCSI command that the target has not read yet. The engine checks the command first. The engine then
+ * calls exactly one of the two methods, before {@link TargetDatamover.Listener#commandNotify} returns.
  */
 public interface ImmediateData {
     /**
      * Moves the data into the transfer of the command's task. Data beyond the transfer's length is dropped.
      *
-     * @param transfer the transfer that was begun for this command
-     * @param wanted whether to keep the data. False if the command has already failed: all its data is then dropped, including
-     *     unsolicited data that follows
+     * @param transfer the transfer of the command's task
+     * @param wanted whether to keep the data. False if the command has already failed. All data of the command is then dropped,
+     *     including unsolicited data that follows
      * @return {@link DataArrival.Complete} if the target has all data. {@link RemainingData} if more data follows; the listener
      *     is notified when the target has received all of it. An error if the data has a fault and no more data follows. The
      *     caller must reject the command after {@link DataError#DIGEST}.

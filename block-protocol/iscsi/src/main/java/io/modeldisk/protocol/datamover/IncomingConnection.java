@@ -7,7 +7,7 @@ import java.net.InetSocketAddress;
 
 /** A connection that a portal has accepted. The owner must call {@link #open} or {@link #close}. */
 public interface IncomingConnection extends AutoCloseable {
-    /** The address of the portal that accepted the connection, as SendTargets reports the address (RFC 7143 appendix C). */
+    /** The address of the portal that accepted the connection. SendTargets reports this address (RFC 7143 appendix C). */
     InetSocketAddress localAddress();
 
     /** The initiator's address. The loopback address means that the initiator is on this host. */
@@ -21,7 +21,7 @@ public interface IncomingConnection extends AutoCloseable {
      */
     TargetDatamover open(TargetDatamover.Numbering numbering, int slots, NanoClock clock) throws IOException;
 
-    /** Refuses and closes a connection that was not opened. */
+    /** Closes the connection without opening it. */
     @Override
     void close();
 }

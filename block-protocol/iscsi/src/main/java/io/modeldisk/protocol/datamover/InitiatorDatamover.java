@@ -10,8 +10,8 @@ import java.nio.ByteBuffer;
 import java.util.Optional;
 
 /**
- * The initiator's end of one connection (RFC 5047 section 7). The initiator sends control PDUs and immediate data. The data
- * that the target puts or gets moves without a call to the iSCSI layer.
+ * The initiator's end of one connection (RFC 5047 section 7). The initiator sends control PDUs and immediate data. The datamover
+ * transfers the other data of reads and writes without a call to the iSCSI layer.
  *
  * <p>Only one thread calls {@link #receive}. That thread never waits for the threads that send. The other methods are
  * thread-safe.
@@ -76,8 +76,8 @@ public interface InitiatorDatamover extends AutoCloseable {
     void receive(Listener listener) throws IOException;
 
     /**
-     * Returns the part that sends the data that the target requests, or empty if the target moves all data. A separate thread
-     * must run this part.
+     * Returns the object that sends the data that the target requests. Returns empty if the target moves all data. A separate
+     * thread must run the object.
      */
     default Optional<SolicitedData> solicitedData() {
         return Optional.empty();
@@ -87,7 +87,7 @@ public interface InitiatorDatamover extends AutoCloseable {
     void awaitEndedTasks();
 
     /** The time when the datamover began to send the current PDU, or 0 if no PDU is being sent. A watchdog reads this time. */
-    long sendingSinceNanos();
+    long sendingSinceNs();
 
     /** Closes the connection. Every call in progress fails with an exception. Any thread may call this method. */
     @Override

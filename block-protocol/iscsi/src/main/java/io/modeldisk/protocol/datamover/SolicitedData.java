@@ -8,9 +8,6 @@ import java.io.IOException;
  */
 @FunctionalInterface
 public interface SolicitedData {
-    /**
-     * Sends the requested data until the connection is closed. One separate thread runs this method and waits in it for
-     * requests.
-     */
+    /** Waits for requests and sends the requested data, until the connection is closed. One separate thread runs this method. */
     void serveRequests(InitiatorDatamover.Listener listener) throws IOException;
 }

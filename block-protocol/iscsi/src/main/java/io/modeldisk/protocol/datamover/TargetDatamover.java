@@ -10,9 +10,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * The target's end of one connection, below iSCSI. A datamover moves control PDUs in both directions, and the data of tasks
- * when the target requests a transfer. The operations are those of the Datamover Architecture (RFC 5047 section 7). The PDUs of
- * a transfer are hidden: Data-In, R2T and Data-Out over TCP, RDMA WRITE and READ over iSER.
+ * The target's end of one connection, below iSCSI. A datamover moves control PDUs in both directions, and the data of tasks when
+ * the target requests a transfer. The operations are those of the Datamover Architecture (RFC 5047 section 7). The datamover
+ * hides how data is transferred: by Data-In, R2T and Data-Out PDUs over TCP, and by RDMA WRITE and READ over iSER.
  *
  * <pre>
  *   login               {@link #receiveControl} → {@link ControlListener#controlNotify}
@@ -115,8 +115,8 @@ public interface TargetDatamover extends AutoCloseable {
      * Put_Data: sends a piece of a task's data. With the last piece, also sends the status GOOD of the command.
      *
      * @param dataOffset the offset of the piece in the task's data
-     * @param residual the number of bytes that the command moves more (positive) or less (negative) than the initiator expects.
-     *     Used only with the last piece
+     * @param residual the length that the command transfers minus the length that the initiator expects, in bytes. Used only with
+     *     the last piece
      * @return whether the caller may reuse the memory of all pieces so far. If false, the memory must not change until
      *     {@link #awaitPuts} or {@link #forget} has returned. After the last piece, the memory must not change until
      *     {@link Listener#putCompletionNotify}. The receiving thread may call that method before this method returns

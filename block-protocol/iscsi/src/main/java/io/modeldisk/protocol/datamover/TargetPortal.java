@@ -15,7 +15,7 @@ public interface TargetPortal extends AutoCloseable {
         /**
          * Opens a portal that listens for connections.
          *
-         * @param address the target's TCP address, which identifies the target over other datamovers too
+         * @param address the target's TCP address. Other datamovers also use this address to identify the target
          * @param targetName the target's iSCSI name
          * @throws IOException if the portal cannot listen. The message has the reason
          */

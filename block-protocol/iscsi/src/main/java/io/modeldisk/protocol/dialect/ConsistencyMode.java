@@ -4,11 +4,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The rule for the weights that a pull may return. Its text is {@code asp}, {@code bsp}, or {@code ssp:} and a number of rounds.
+ * The rule that determines which weights a pull may return. The text of a mode is {@code asp}, {@code bsp}, or {@code ssp:} and a
+ * number of rounds.
  *
  * @param kind the mode
- * @param stalenessRounds the number of rounds that other learners may lag behind the learner that pulls; 0 unless the mode is
- *     ssp
+ * @param stalenessRounds the number of rounds that other learners may lag behind the learner that pulls; 0 unless the mode is ssp
  */
 public record ConsistencyMode(Kind kind, int stalenessRounds) {
     /** The kind of a mode, without its staleness. */
@@ -21,7 +21,7 @@ public record ConsistencyMode(Kind kind, int stalenessRounds) {
         BSP
     }
 
-    /** The highest staleness, in rounds: weights that are older belong to another training. */
+    /** The maximum staleness in rounds. */
     public static final int MAX_STALENESS_ROUNDS = 1_000_000;
 
     private static final Pattern SSP_TEXT = Pattern.compile("ssp(?::(.*))?", Pattern.DOTALL);

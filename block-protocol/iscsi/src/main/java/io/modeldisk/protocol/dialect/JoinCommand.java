@@ -8,14 +8,14 @@ import java.nio.ByteBuffer;
 
 /**
  * The vendor-specific command JOIN of the train unit. JOIN makes the nexus a learner from a certain round. If the nexus already
- * is a learner, JOIN returns its first round.
+ * is a learner, JOIN returns the first round of that learner.
  *
- * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}, bit 0 of byte 1 is ANEW, and bytes 2 to 9 are the earliest round to join at (0:
- * any round). All other bytes are zero. The command returns 16 bytes: the round at which the learner has joined, and the number
- * of its membership. All numbers are big-endian.
+ * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}, bit 0 of byte 1 (ANEW) requests a new membership, and bytes 2 to 9 are the
+ * earliest round to join at (0: any round). All other bytes are zero. The command returns 16 bytes: the round at which the
+ * learner has joined, and the number of its membership. All numbers are big-endian.
  *
- * <p>The shards of a model do not know each other. A learner that joins first asks each shard for its earliest round. Then the
- * learner joins all shards at the latest of these rounds, so that its rounds are the same on all shards.
+ * <p>The shards of a model do not know each other. A learner therefore first asks each shard for the earliest round at which it
+ * can join. Then the learner joins all shards at the latest of these rounds, so that it starts with the same round on all shards.
  */
 public final class JoinCommand {
     /** The operation code. */
@@ -36,14 +36,14 @@ public final class JoinCommand {
     /**
      * The data that a shard returns for JOIN.
      *
-     * @param joinRound the first round that the learner takes part in
+     * @param joinRound the first round in which the learner participates
      * @param membership a number that changes when the nexus becomes a new learner, whose earlier rounds are forgotten
      */
     public record Answer(long joinRound, long membership) {}
 
     private JoinCommand() {}
 
-    /** Returns the CDB that joins at this round or later. With {@code anew}, a membership that still exists ends first. */
+    /** Returns the CDB of a JOIN at this round or later. If {@code anew} is true, the shard first ends an existing membership. */
     public static byte[] cdb(long earliestRound, boolean anew) {
         return ByteBuffer.allocate(Cdb.MAX_BYTES).put(0, (byte) OPCODE).put(FLAGS, (byte) (anew ? ANEW : 0))
             .putLong(EARLIEST_ROUND, earliestRound).array();

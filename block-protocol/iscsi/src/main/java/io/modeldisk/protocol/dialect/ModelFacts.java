@@ -10,7 +10,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
 /**
- * The facts of a model and of one shard of it: JSON on VPD page {@value #VPD_PAGE_TEXT}.
+ * The facts of a model and of one of its shards, which do not change while the shard runs. A shard returns the facts as JSON on
+ * VPD page {@value #VPD_PAGE_TEXT}.
  *
  * @param model the model's name
  * @param sizeBytes the size of the whole model, a multiple of 4
@@ -18,11 +19,11 @@ import java.util.regex.Pattern;
  * @param shard this shard's number, from 0
  * @param shards the number of shards of the model
  * @param aggregator the specification of the aggregator, such as {@code sgd:lr=0.1}
- * @param consistency the consistency mode, as {@link ConsistencyMode} writes it
+ * @param consistency the text of the {@link ConsistencyMode}, such as {@code ssp:3}
  * @param learners the number of learners that the first round waits for
- * @param minLearners the job stops with fewer learners than this; 0 if the job never stops
- * @param nonFinite the policy for gradients with a NaN or an infinity: {@code refuse}, {@code skip} or {@code pass}; null for an
- *     older shard, which means {@code pass}
+ * @param minLearners the minimum number of learners: the job stops if fewer learners are left; 0 if the job never stops
+ * @param nonFinite the policy for gradients with a NaN or an infinity: {@code refuse}, {@code skip} or {@code pass}; null from a
+ *     shard of an older version, which means {@code pass}
  * @param source the identity of the initial weights, the same text on every shard: {@code zeros}, or {@code sha256:} or
  *     {@code sampled-sha256:} and a digest
  * @param protocol the version of the dialect in PROTOCOL.md that the shard supports: version 1 has JOIN, PUSH and PULL
@@ -63,7 +64,7 @@ public record ModelFacts(
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    /** Creates the facts of a shard with {@link #PROTOCOL} that accepts all gradients and any number of learners. */
+    /** Creates the facts of a shard that passes all gradients and never stops the job. */
     public ModelFacts(
         String model,
         long sizeBytes,
@@ -102,7 +103,7 @@ public record ModelFacts(
         return (own - 1) * blockSizeBytes + rounded;
     }
 
-    /** Returns whether an initiator should look for a NaN or an infinity in its gradients. */
+    /** Returns whether an initiator should search its gradients for NaN and infinity. */
     @JsonIgnore
     public boolean checksGradients() {
         return nonFinite != null && !nonFinite.equals(PASS);
@@ -130,7 +131,7 @@ public record ModelFacts(
     /**
      * Reads the facts from a VPD page.
      *
-     * @throws IOException if the page has no such facts; the message has the text of the page
+     * @throws IOException if the page does not contain facts; the message has the text of the page
      */
     public static ModelFacts fromJson(byte[] page) throws IOException {
         try {

@@ -4,7 +4,7 @@ import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
 
 /**
- * The vendor-specific commands PUSH and PULL: a write and a read of the train unit that name their round. All numbers are
+ * The vendor-specific commands PUSH and PULL, which write and read the train unit. Both commands contain a round. All numbers are
  * big-endian. The CDB has 16 bytes:
  *
  * <ul>
@@ -21,7 +21,7 @@ public final class RoundCdb {
     /** The operation code of PUSH, which writes a gradient of a round. Round 0 means a push without a round. */
     public static final int PUSH = 0xC1;
 
-    /** The operation code of PULL, which reads weights to which the named round has been applied. Round 0 means any weights. */
+    /** The operation code of PULL, which reads weights to which the given round has been applied. Round 0 means any weights. */
     public static final int PULL = 0xC2;
 
     /** The bits of PUSH that have a meaning. Units that support PUSH return this object; callers compare it by identity. */
@@ -36,7 +36,7 @@ public final class RoundCdb {
     /** The offset of the byte with the bit FINITE in the CDB. */
     public static final int FLAGS_FIELD = 1;
 
-    /** The bit FINITE of {@link #FLAGS_FIELD} in a PUSH: the initiator has found no NaN and no infinity in the gradient. */
+    /** The bit FINITE in a PUSH. The initiator sets the bit if it has found no NaN and no infinity in the gradient. */
     public static final int FINITE = 1;
 
     /** The offset of the logical block address in the CDB. */

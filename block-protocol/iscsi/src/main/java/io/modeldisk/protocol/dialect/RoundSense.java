@@ -18,11 +18,12 @@ public enum RoundSense {
     /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the gradient has a value that is not finite. */
     NON_FINITE(0x82,
         "the gradient has a NaN or an infinity, which would destroy the weights; no part of the gradient was applied"
-            + " (serve --non-finite)"),
+            + " (see `modeldisk serve --non-finite`)"),
 
     /** ACCESS DENIED - NO ACCESS RIGHTS: the user of the session does not have the right that the command needs. */
     NO_RIGHT(Sense.NO_ACCESS_RIGHTS,
-        "the user of this session does not have the right for this command (may= in the shard's secrets file)"),
+        "the user of this session does not have the right for this command; add the right to the user's may= in the"
+            + " shard's secrets file"),
 
     /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the shard has no memory for another learner. */
     TOO_MANY_LEARNERS(0x83,
@@ -49,7 +50,7 @@ public enum RoundSense {
         return sense;
     }
 
-    /** Returns a text for a sense: the text of the reason with this sense, or the codes of the sense. */
+    /** Returns the text of the reason with this sense data. If there is no such reason, returns the codes of the sense data. */
     public static String describe(Sense sense) {
         for (RoundSense each : values()) {
             if (each.sense.equals(sense)) {

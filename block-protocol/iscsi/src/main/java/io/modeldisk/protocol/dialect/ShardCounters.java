@@ -4,14 +4,14 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * The progress of a shard: VPD page {@value #VPD_PAGE_TEXT}. The page has {@value #BYTES} bytes for every model and every number
- * of learners. A shard returns the page without acquiring the lock of a block, so a learner may read it in each iteration.
+ * The counters that show the progress of a shard, on VPD page {@value #VPD_PAGE_TEXT}. The page always has {@value #BYTES} bytes.
+ * A shard returns the page without acquiring the lock of a block, so a learner may read the page in each iteration.
  *
  * @param minVersion the number of updates of the block with the fewest updates
  * @param maxVersion the number of updates of the block with the most updates
  * @param openedRound the highest round that any learner has begun in any block; 0 before the first round
- * @param learners the current number of learners, live or within their lease
- * @param formed whether as many learners as the job waits for have joined
+ * @param learners the current number of learners, including lost learners whose lease has not expired
+ * @param formed whether enough learners have joined for the first round
  * @param stopped whether fewer learners are left than the job needs
  */
 public record ShardCounters(

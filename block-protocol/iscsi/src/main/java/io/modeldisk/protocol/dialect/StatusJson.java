@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.platform.metrics.Metric;
 
-/** Writes and reads the metrics of a status. {@link Metric} declares the group and the key of each metric. */
+/** Writes and reads the metrics in the JSON of a status. {@link Metric} declares the group and the key of each metric. */
 public final class StatusJson {
     private StatusJson() {}
 

@@ -14,7 +14,7 @@ public enum Digest {
         this.value = value;
     }
 
-    /** Returns the first known digest of a list in the sender's order of preference; null if all of them are unknown. */
+    /** Returns the first known digest of a list in the sender's order of preference; null if the list has no known digest. */
     static Digest firstOf(String list) {
         for (String name : list.split(",")) {
             for (Digest digest : values()) {

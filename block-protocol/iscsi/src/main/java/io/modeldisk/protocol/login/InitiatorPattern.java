@@ -3,7 +3,7 @@ package io.modeldisk.protocol.login;
 import java.util.Locale;
 
 /**
- * A pattern of initiator names: {@code *} matches any number of characters, {@code ?} matches one.
+ * A pattern of initiator names: {@code *} matches any number of characters, and {@code ?} matches one character.
  *
  * @param text the pattern, in lower case
  */
@@ -21,7 +21,10 @@ public record InitiatorPattern(String text) {
         }
     }
 
-    /** Returns whether a {@linkplain IscsiName#normalized normalized} name matches. The time is at most pattern times name. */
+    /**
+     * Returns whether a {@linkplain IscsiName#normalized normalized} name matches. The time is at most proportional to the length
+     * of the pattern times the length of the name.
+     */
     public boolean matches(String name) {
         int at = 0;
         int in = 0;

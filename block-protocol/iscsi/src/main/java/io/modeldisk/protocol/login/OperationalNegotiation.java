@@ -16,7 +16,7 @@ public final class OperationalNegotiation {
     private static final String NO_DIGEST = Digest.NONE.toString();
 
     private final OperationalParameters own;
-    /** Null unless the session is over RDMA. */
+    /** The keys of RDMA, or null if the session is not over RDMA. */
     private final RdmaKeys rdma;
     private boolean initiator;
     private boolean initialR2t;
@@ -34,7 +34,9 @@ public final class OperationalNegotiation {
         this(own, false);
     }
 
-    /** Starts a negotiation with the limits in {@code own}; with {@code overRdma}, also negotiates the keys of RFC 7145. */
+    /**
+     * Starts a negotiation with the limits in {@code own}. If {@code overRdma} is true, the keys of RFC 7145 are also negotiated.
+     */
     public OperationalNegotiation(OperationalParameters own, boolean overRdma) {
         this.own = own;
         this.rdma = overRdma ? new RdmaKeys(own.ownDataSegmentBytes()) : null;
@@ -72,7 +74,8 @@ public final class OperationalNegotiation {
     /**
      * Adds the target's response to every offered key to {@code answers}.
      *
-     * @param operational whether the login is in its operational stage; there the target declares MaxRecvDataSegmentLength once
+     * @param operational whether the login is in its operational stage, in which the target declares MaxRecvDataSegmentLength
+     *     once
      */
     public void answer(Map<String, String> offered, TextParameters answers, boolean operational) {
         for (Map.Entry<String, String> pair : offered.entrySet()) {

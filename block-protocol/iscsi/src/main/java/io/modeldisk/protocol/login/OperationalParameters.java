@@ -26,7 +26,7 @@ public record OperationalParameters(
     public static final OperationalParameters DEFAULTS = new OperationalParameters(true, true, 64 * 1024, 256 * 1024,
         8192, 8192, Digest.NONE, Digest.NONE);
 
-    /** Returns the number of bytes that the command of a write of {@code lengthBytes} may carry. */
+    /** Returns the maximum amount of immediate data, in bytes, in a write of {@code lengthBytes} bytes. */
     public int immediateBytes(int lengthBytes) {
         return immediateData ? Math.min(lengthBytes, Math.min(firstBurstBytes, peerDataSegmentBytes)) : 0;
     }

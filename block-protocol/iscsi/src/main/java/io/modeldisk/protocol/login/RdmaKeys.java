@@ -2,10 +2,10 @@ package io.modeldisk.protocol.login;
 
 /**
  * Negotiates the additional keys of a session over RDMA (RFC 7145 section 6). These keys also replace the session's limits for
- * data segments. Used by an initiator or by a target. Not thread-safe.
+ * data segments. Initiators and targets use this class. Not thread-safe.
  */
 final class RdmaKeys {
-    /** The minimum in Linux, which is enough for sense data; RFC 7145 states no minimum. */
+    /** The minimum length that Linux uses, which is enough for sense data. RFC 7145 states no minimum. */
     private static final int MIN_LENGTH_BYTES = 64;
     private static final int MAX_LENGTH_BYTES = (1 << 24) - 1;
 
@@ -61,7 +61,7 @@ final class RdmaKeys {
             case Key.INITIATOR_RECV_DATA_SEGMENT_LENGTH -> initiatorTakesBytes = accepted(key, value);
             case Key.TARGET_RECV_DATA_SEGMENT_LENGTH -> targetTakesBytes = accepted(key, value);
             default -> {
-                // The initiator needs no other declaration of the target.
+                // The initiator does not use the other declarations of the target.
             }
         }
     }

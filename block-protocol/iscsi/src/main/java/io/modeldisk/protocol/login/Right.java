@@ -12,7 +12,7 @@ public enum Right {
     LEARN,
     /** Allows the holder to read and write LUN 1. */
     RAW,
-    /** Allows the holder only what every holder may do: to log in and to read facts, counters and status. */
+    /** Allows the holder to log in and to read facts, counters and status, as every holder may. */
     STATUS;
 
     /** All rights. Every initiator has them on a shard without secrets. */

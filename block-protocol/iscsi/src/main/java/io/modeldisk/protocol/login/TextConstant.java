@@ -12,7 +12,10 @@ public final class TextConstant {
 
     private TextConstant() {}
 
-    /** Parses a hexadecimal number, or a decimal number without leading zeros. Returns -1 for other text or if out of bounds. */
+    /**
+     * Parses a hexadecimal number, or a decimal number without leading zeros. Returns -1 if the text is malformed or the number
+     * is out of bounds.
+     */
     public static long number(String value, long least, long most) {
         long number = -1;
         if (DECIMAL.matcher(value).matches()) {
@@ -24,7 +27,10 @@ public final class TextConstant {
         return number >= least && number <= most ? number : -1;
     }
 
-    /** Parses hexadecimal ({@code 0x…}) or base64 ({@code 0b…}). Returns null if malformed or above {@code mostBytes}. */
+    /**
+     * Parses hexadecimal ({@code 0x…}) or base64 ({@code 0b…}). Returns null if the text is malformed or has more than
+     * {@code mostBytes} bytes.
+     */
     public static byte[] bytes(String value, int mostBytes) {
         if (value.length() < 3 || value.length() > 2 + 2 * mostBytes || value.charAt(0) != '0') {
             return null;

@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 /**
  * The text keys and values of a login or of a text exchange (RFC 7143 section 6.1), in the order of arrival. Not thread-safe.
  *
- * <p>A caller first collects the text of several PDUs, up to {@value #MAX_TEXT_BYTES} bytes.
+ * <p>If several PDUs carry the text, the caller must first join their data, up to {@value #MAX_TEXT_BYTES} bytes.
  */
 public final class TextParameters {
     /** The maximum length of the text of one exchange, in bytes. */

@@ -42,7 +42,7 @@ public final class DataMemory implements AutoCloseable {
      *
      * @param bytes the size, more than 0
      * @throws IllegalArgumentException if {@code bytes} is not positive
-     * @throws OutOfMemoryError if the machine has less free memory
+     * @throws OutOfMemoryError if the machine does not have enough free memory
      */
     public static DataMemory allocate(long bytes) {
         Arena arena = Arena.ofShared();

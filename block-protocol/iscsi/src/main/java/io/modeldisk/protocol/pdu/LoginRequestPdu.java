@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 
 /** Login Request (RFC 7143 section 11.12). */
 public final class LoginRequestPdu extends RequestPdu {
-    /** The flag that more text follows in another request. */
+    /** The flag that is set if more text follows in another request. */
     public static final int FLAG_CONTINUE = 0x40;
 
     private static final int FLAG_TRANSIT = 0x80;

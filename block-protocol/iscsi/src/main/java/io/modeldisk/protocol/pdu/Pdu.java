@@ -5,7 +5,8 @@ import java.nio.ByteOrder;
 
 /**
  * A flyweight over the 48-byte Basic Header Segment that starts every PDU (RFC 7143 section 11.2.1), with the fields that all
- * PDUs have at the same offset. Subclasses add the fields of one kind of PDU. Several subclasses may view the same buffer.
+ * PDUs have at the same offset. Subclasses add the fields of one kind of PDU. Objects of several subclasses may view the same
+ * buffer.
  *
  * <p>Not thread-safe: one thread owns the buffer. Reads and writes do not change the position of the buffer.
  */

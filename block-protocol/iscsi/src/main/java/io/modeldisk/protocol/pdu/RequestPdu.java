@@ -12,12 +12,12 @@ public class RequestPdu extends Pdu {
         super(header);
     }
 
-    /** The number of the command. */
+    /** The command number (CmdSN). */
     public final int cmdSn() {
         return header.getInt(CMD_SN);
     }
 
-    /** The status number that the initiator expects next; it has received all earlier ones. */
+    /** The status number that the initiator expects next. The initiator has received all earlier status numbers. */
     public final int expStatSn() {
         return header.getInt(EXP_STAT_SN);
     }

@@ -13,7 +13,7 @@ public class ResponsePdu extends Pdu {
         super(header);
     }
 
-    /** The number of this status. */
+    /** The status number (StatSN). */
     public final int statSn() {
         return header.getInt(STAT_SN);
     }

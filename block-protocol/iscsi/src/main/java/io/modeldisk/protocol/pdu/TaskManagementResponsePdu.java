@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 
 /** SCSI Task Management Function Response (RFC 7143 section 11.6). */
 public final class TaskManagementResponsePdu extends ResponsePdu {
-    /** The function is complete. */
+    /** The function has completed. */
     public static final int FUNCTION_COMPLETE = 0;
 
     /** The task does not exist. */

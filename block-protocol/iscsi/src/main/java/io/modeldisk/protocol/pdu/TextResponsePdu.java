@@ -17,7 +17,10 @@ public final class TextResponsePdu extends ResponsePdu {
         return begin(initiatorTaskTag, FLAG_FINAL, RESERVED_TAG);
     }
 
-    /** Fills the header with a Text Response whose exchange continues with this tag; {@code continues} if more text follows. */
+    /**
+     * Fills the header with a Text Response whose exchange continues with this tag. {@code continues} means that more text
+     * follows.
+     */
     public TextResponsePdu beginPart(int initiatorTaskTag, int targetTransferTag, boolean continues) {
         return begin(initiatorTaskTag, continues ? FLAG_CONTINUE : 0, targetTransferTag);
     }

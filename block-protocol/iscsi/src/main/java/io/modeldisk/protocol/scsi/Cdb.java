@@ -47,7 +47,7 @@ public final class Cdb {
         return opcode() >> 5;
     }
 
-    /** The logical block address of a READ, WRITE or SYNCHRONIZE CACHE; negative if it is 2^63 or more. */
+    /** The logical block address of a READ, WRITE or SYNCHRONIZE CACHE; negative if the address is 2^63 or more. */
     public long lba() {
         return switch (group()) {
             case 0 -> (u8(1) & 0x1F) << 16 | u16(2);
@@ -66,12 +66,12 @@ public final class Cdb {
         };
     }
 
-    /** The offset of the logical block address, for a field pointer. */
+    /** The offset of the logical block address, for a field pointer in sense data. */
     public int lbaField() {
         return group() == 0 ? 1 : 2;
     }
 
-    /** The offset of the number of logical blocks, for a field pointer. */
+    /** The offset of the number of logical blocks, for a field pointer in sense data. */
     public int blocksField() {
         return switch (group()) {
             case 0 -> 4;

@@ -1,6 +1,6 @@
 package io.modeldisk.protocol.scsi;
 
-/** The unit in which LBAs and transfer lengths count (SBC-3 section 4.5). All I/O is aligned to logical blocks. */
+/** The unit of LBAs and transfer lengths (SBC-3 section 4.5). All I/O is aligned to logical blocks. */
 public final class LogicalBlock {
     /** The size of a logical block in bytes. */
     public static final int BYTES = 4096;

@@ -1,6 +1,6 @@
 package io.modeldisk.protocol.scsi;
 
-/** The access of a command to the medium of its logical unit. */
+/** The ways in which a command can access the medium of its logical unit. */
 public enum MediumAccess {
     /** Does not access the medium; the command may return parameter data. */
     NONE,

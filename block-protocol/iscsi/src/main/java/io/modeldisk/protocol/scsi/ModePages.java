@@ -52,7 +52,7 @@ public final class ModePages {
         }
         if (page == CONTROL || page == ALL) {
             // Byte 3: SIMPLE commands may be reordered freely, because different blocks are independent.
-            // Byte 5, TAS: a task that another nexus aborts ends with TASK ABORTED; without a status its initiator would wait.
+            // Byte 5, TAS: a task that another nexus aborts gets the status TASK ABORTED. Its initiator would otherwise wait.
             data.append(new DataBuilder(12).u8(0, CONTROL).u8(1, 10).u8(3, changeable ? 0 : 0x10)
                 .u8(5, changeable ? 0 : 0x40).build());
         }

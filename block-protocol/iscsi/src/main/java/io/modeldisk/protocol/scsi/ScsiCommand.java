@@ -169,7 +169,7 @@ public enum ScsiCommand {
         return serviceAction;
     }
 
-    /** Returns whether only a plain disk supports this command: a unit where a read returns the data that was written. */
+    /** Returns whether only a plain disk supports this command. On a plain disk, a read returns the data that was written. */
     public boolean needsDisk() {
         return scope == Scope.DISK;
     }

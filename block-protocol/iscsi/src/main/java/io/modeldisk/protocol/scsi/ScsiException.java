@@ -2,7 +2,7 @@ package io.modeldisk.protocol.scsi;
 
 import java.io.Serial;
 
-/** Thrown to end a task with status CHECK CONDITION and sense data. */
+/** Thrown to complete a task with status CHECK CONDITION and sense data. */
 public final class ScsiException extends Exception {
     @Serial
     private static final long serialVersionUID = 1;

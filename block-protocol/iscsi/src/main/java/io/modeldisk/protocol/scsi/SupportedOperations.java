@@ -116,7 +116,10 @@ public final class SupportedOperations {
         return timeouts ? data.append(timeouts()).build() : data.build();
     }
 
-    /** Returns a timeouts descriptor without times: the time of a command depends on the learners that the command waits for. */
+    /**
+     * Returns a timeouts descriptor without values, because the time of a command depends on the learners that the command waits
+     * for.
+     */
     private static byte[] timeouts() {
         return new DataBuilder(TIMEOUTS_BYTES).u16(0, TIMEOUTS_BYTES - 2).build();
     }

@@ -1,2 +1,5 @@
-/** SCSI as SPC-4, SBC-3 and SAM-5 define it: CDBs, sense data, status, VPD and mode pages. This package does not know iSCSI. */
+/**
+ * The parts of SPC-4, SBC-3 and SAM-5 that a target needs: CDBs, sense data, status, VPD and mode pages. This package does not
+ * know iSCSI.
+ */
 package io.modeldisk.protocol.scsi;

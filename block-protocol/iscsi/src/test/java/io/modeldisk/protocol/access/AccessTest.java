@@ -50,7 +50,7 @@ class AccessTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"0.0.0.0", "::", "192.168.1.7", "fd00::1"})
-    void listenAddressReachableFromOtherMachinesNeedsSecretsOrInsecure(String host) {
+    void listenAddressReachableFromOtherMachinesNeedsSecretsOrTheInsecureOption(String host) {
         InetSocketAddress listen = new InetSocketAddress(InetAddress.ofLiteral(host), 3260);
         assertThatThrownBy(() -> AccessPolicy.THIS_MACHINE.checkListen(listen)).hasMessageContaining("--secrets FILE")
             .hasMessageContaining("--insecure");
@@ -80,7 +80,7 @@ class AccessTest {
     }
 
     @Test
-    void secretsWithoutPeersOrWithInsecureAreRefused() {
+    void secretsWithoutPeersOrTogetherWithTheInsecureOptionAreRefused() {
         ChapSecrets none = ChapSecrets.parse("self shards theShardsOwnSecret1", "test");
         assertThatThrownBy(() -> AccessPolicy.THIS_MACHINE.withSecrets(none))
             .hasMessageContaining("every login would fail");
@@ -89,7 +89,7 @@ class AccessTest {
     }
 
     @Test
-    void delayAfterFailedLoginsDoublesUpToALimitAndIsResetLater() {
+    void delayDoublesWithEachFailedLoginUpToALimitUntilFailuresAreForgotten() {
         ManualClock clock = new ManualClock();
         FailureDelays delays = new FailureDelays(clock);
         InetAddress one = InetAddress.ofLiteral("10.0.0.1");

@@ -303,7 +303,7 @@ public abstract class DatamoverContract {
     }
 
     @Test
-    void targetCallsFailAfterCloseAndInitiatorCallsAfterRelease() throws Exception {
+    void targetReceiveFailsAfterTargetCloseAndInitiatorReceiveAfterTargetRelease() throws Exception {
         pair.target().close();
         assertThat(targetEnd.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isInstanceOf(IOException.class);
         pair.target().release();
@@ -334,7 +334,7 @@ public abstract class DatamoverContract {
     }
 
     private static boolean isStuck(InitiatorDatamover datamover) {
-        long since = datamover.sendingSinceNanos();
+        long since = datamover.sendingSinceNs();
         return since != 0 && System.nanoTime() - since > TimeUnit.MILLISECONDS.toNanos(300);
     }
 

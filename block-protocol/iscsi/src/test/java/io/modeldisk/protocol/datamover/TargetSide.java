@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A minimal target for the tests of datamovers. A write stores its data by the tag of the command. A read returns the bytes of
- * {@link #source} from offset {@code tag * 4096} on. The response to a ping has the ping's data.
+ * A minimal target for the tests of datamovers. The target stores the data of each write under the command's tag. A read returns
+ * the bytes of {@link #source} from offset {@code tag * 4096} on. The response to a ping has the ping's data.
  */
 public final class TargetSide implements TargetDatamover.Listener, TargetDatamover.Numbering, AutoCloseable {
     static final int SLOTS = 8;
@@ -33,7 +33,9 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
     /** Whether the target delays its requests for the data of writes. */
     volatile boolean holding;
 
-    /** Whether a read is put from two buffers in turn, each of which is refilled after its put has completed. */
+    /**
+     * Whether the target sends the data of a read from two buffers in turn, and refills each buffer after its put has completed.
+     */
     volatile boolean refilling;
 
     /** The action that the receiving thread runs before it responds to the next ping. */

@@ -4,10 +4,10 @@ import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 
 /**
- * A portal for tests that replaces each connection of another portal.
+ * A portal for tests, which replaces each connection of another portal by a wrapper.
  *
  * @param way the portal that makes the connections
- * @param wrapper replaces each connection
+ * @param wrapper returns the replacement of each connection
  */
 public record WrappedPortal(InitiatorPortal way, Wrapper wrapper) implements InitiatorPortal {
     /** Replaces connections. */

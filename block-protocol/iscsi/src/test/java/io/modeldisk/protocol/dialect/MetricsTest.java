@@ -16,7 +16,7 @@ class MetricsTest {
     }
 
     @Test
-    void writtenMetricCanBeReadBack() {
+    void metricReadFromAStatusHasTheWrittenValue() {
         for (Metric metric : Metric.values()) {
             ObjectNode object = JsonNodeFactory.instance.objectNode();
             StatusJson.put(object, metric, 7L);

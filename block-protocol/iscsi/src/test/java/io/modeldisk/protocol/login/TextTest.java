@@ -33,7 +33,7 @@ class TextTest {
     @CsvSource({"iqn.2026-11.io.modeldisk:m, iqn.2026-11.io.modeldisk:m", "IQN.2026-11.IO:M, iqn.2026-11.io:m",
         "iqn.2026-11.io:ｍ, iqn.2026-11.io:m", "iqn.2008-11.org.linux-kvm:my_vm, iqn.2008-11.org.linux-kvm:my_vm",
         "eui.02004567A425678D, eui.02004567a425678d", "naa.52004567BA64678D, naa.52004567ba64678d"})
-    void iscsiNameIsNormalized(String name, String normalized) {
+    void iscsiNameIsNormalizedToNfkcAndLowerCase(String name, String normalized) {
         assertThat(IscsiName.normalized(name)).isEqualTo(normalized);
     }
 

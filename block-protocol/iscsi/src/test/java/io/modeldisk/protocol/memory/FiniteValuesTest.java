@@ -29,7 +29,6 @@ class FiniteValuesTest {
                     for (float odd : NON_FINITE) {
                         values.set(FLOAT, at, odd);
                         assertThat(FiniteValues.areIn(values, start, end - start)).isEqualTo(at == end);
-                        assertThat(FiniteValues.areScalarsFinite(values, start, end)).isEqualTo(at == end);
                     }
                     for (float even : FINITE) {
                         values.set(FLOAT, at, even);

@@ -33,8 +33,8 @@ final class CompletionQueue {
     /**
      * Creates a completion queue on a device.
      *
-     * @param completions the number of completions that the queue must be able to hold
-     * @param vector the number of the device interrupt for the events of the queue
+     * @param completions the maximum number of completions in the queue
+     * @param vector the completion vector, which is the number of the device interrupt for events of the queue
      */
     CompletionQueue(IbvContext device, int completions, int vector) throws IOException {
         Arrays.setAll(batch, _ -> new IbvWC());

@@ -15,7 +15,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Calls of the RDMA connection manager that DiSNI lacks: the status and private data of an event, the name and abilities of a
+ * Calls of the RDMA connection manager that DiSNI lacks: the status and private data of an event, the name and features of a
  * device, and the acceptance of a connection with private data. The libdisni of modeldisk exports functions for these calls. With
  * another libdisni, the results are empty.
  *
@@ -82,7 +82,7 @@ public final class ConnectionDetails {
         }
     }
 
-    /** Accepts a connection with private data. The private data is not sent if the library has no function for it. */
+    /** Accepts a connection. The private data is not sent if libdisni does not export the function for this call. */
     public void accept(RdmaCmId id, RdmaConnParam parameters, byte[] privateData) throws IOException {
         if (accept == null) {
             id.accept(parameters);
@@ -114,8 +114,8 @@ public final class ConnectionDetails {
     }
 
     /**
-     * Returns the name of the device of an identifier. The name is empty if the identifier has no device, or if the library has
-     * no function for it.
+     * Returns the name of the device of an identifier. The name is empty if the identifier has no device, or if libdisni does not
+     * export the function for this call.
      */
     public String deviceName(RdmaCmId id) {
         if (deviceName == null) {

@@ -3,8 +3,8 @@ package io.modeldisk.protocol.rdma;
 import com.ibm.disni.verbs.IbvMr;
 
 /**
- * The rights of peers to registered memory. In iSER, only the target issues RDMA READs and WRITEs (RFC 7145). So only the data of
- * the tasks of an initiator needs remote rights. The memory of a target needs none.
+ * The rights of peers to registered memory. In iSER, only the target issues RDMA READs and WRITEs (RFC 7145). So only the memory
+ * of an initiator needs remote rights.
  */
 public enum MemoryRights {
     /**

@@ -19,8 +19,8 @@ import org.apache.logging.log4j.Logger;
  * The queue pair of a reliable connection, with its completion queue. Any number of threads post requests and wait. One of the
  * waiting threads polls the completion queue for all threads.
  *
- * <p>Thread-safe. Methods are called between {@link #enter} and {@link #exit}. After the queue pair was closed, the last thread
- * that exits releases the resources. Only the constructor allocates memory.
+ * <p>Thread-safe. A thread may post and wait only between {@link #enter} and {@link #exit}. After the queue pair was closed, the
+ * last thread that calls {@link #exit} releases the resources. Only the constructor allocates memory.
  */
 public final class QueuePair implements AutoCloseable {
     /**
@@ -63,9 +63,9 @@ public final class QueuePair implements AutoCloseable {
     private final VerbsQueue verbs;
     private volatile IdleCheck idleCheck = () -> {};
 
-    // Guarded by lock.
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
+    // Guarded by lock.
     private final WorkTable works;
     private State state = State.OPEN;
     private int users;
@@ -73,12 +73,12 @@ public final class QueuePair implements AutoCloseable {
     private IOException failure;
 
     /**
-     * Creates a queue pair on the device of an identifier, and then owns the identifier.
+     * Creates a queue pair on the device of an identifier. The queue pair owns the identifier.
      *
      * @param sendRequests the maximum number of requests in flight, without the receives
      * @param receives the maximum number of posted receives
      * @param peer the name of the peer for messages
-     * @throws IOException if the device refuses the queue pair; the caller still owns the identifier then
+     * @throws IOException if the device refuses the queue pair; in this case, the caller still owns the identifier
      */
     public QueuePair(RdmaDomain domain, RdmaCmId id, int sendRequests, int receives, String peer, NanoClock clock)
         throws IOException {
@@ -119,7 +119,7 @@ public final class QueuePair implements AutoCloseable {
         return clock;
     }
 
-    /** Assigns a number to a work request. Must be called before any request is posted. */
+    /** Adds a work request, and assigns a number to it. Must be called before any request is posted. */
     public <W extends Work> W add(W work) {
         return works.add(work);
     }
@@ -171,7 +171,7 @@ public final class QueuePair implements AutoCloseable {
      *
      * @param work the work request that completes with the chain and with all unsignaled requests posted before
      * @param requests the number of requests in the chain
-     * @return the turn of the work request, for {@link #awaitEnd}
+     * @return the turn (number of the use) of the work request, for {@link #awaitEnd}
      */
     public int post(SVCPostSend chain, Work work, int requests) throws IOException {
         int turn;
@@ -187,8 +187,8 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Posts a request that causes no completion of its own. The request completes, and its slot becomes free, with the next
-     * request that {@link #post} posts. The queue must have a free slot, and no other thread may post at the same time.
+     * Posts a request that is not signaled. The request completes, and its slot becomes free, with the next request that
+     * {@link #post} posts. The queue must have a free slot, and no other thread may post at the same time.
      */
     public void postUnsignaled(SVCPostSend request) throws IOException {
         lock.lock();
@@ -320,7 +320,7 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Waits for the next completed work request that was created with {@code arrives}, and returns the work request. */
+    /** Waits for the next completed work request that was created with {@code arrives}, and returns it. */
     public Work awaitArrival() throws IOException {
         lock.lock();
         try {
@@ -334,7 +334,10 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Polls for completions, or waits while another thread polls. Releases lock meanwhile. The caller holds lock. */
+    /**
+     * Polls for completions, or waits while another thread polls. Releases the lock during the poll or wait. The caller holds
+     * lock.
+     */
     private void pollOrWait() throws IOException {
         if (polling) {
             awaitChange();
@@ -342,7 +345,7 @@ public final class QueuePair implements AutoCloseable {
         }
         polling = true;
         lock.unlock();
-        // A failed poll leaves the count at -1. Then the other threads are woken too, so that one of them polls.
+        // If the poll fails, the count stays at -1. Then the other threads are woken, so that one of them polls.
         int count = -1;
         try {
             count = verbs.completions().poll(idleCheck);

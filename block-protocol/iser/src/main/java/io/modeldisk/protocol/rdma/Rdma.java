@@ -100,7 +100,7 @@ public final class Rdma {
         }
     }
 
-    /** Returns the names of the RDMA devices of this machine from sysfs. Needs no library. */
+    /** Returns the names of the RDMA devices of this machine from sysfs. Does not need libdisni. */
     public static List<String> devices() {
         List<String> names = new ArrayList<>();
         if (Files.isDirectory(DEVICES)) {

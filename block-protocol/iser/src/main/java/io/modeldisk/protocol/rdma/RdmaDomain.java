@@ -41,17 +41,19 @@ public final class RdmaDomain {
         users++;
     }
 
-    /** Removes a user of the domain. Returns whether it was the last user. */
+    /** Removes a user of the domain. Returns whether the domain has no user left. */
     boolean unuse() {
         return --users == 0;
     }
 
-    /** Returns the name of the device, or an empty text if libdisni has no function for the name. */
+    /** Returns the name of the device, or an empty string if libdisni does not export the function for the name. */
     public String deviceName() {
         return deviceName;
     }
 
-    /** Returns the interrupt for the next completion queue. The completion queues use the interrupts of the device in turn. */
+    /**
+     * Returns the completion vector (device interrupt) for the next completion queue. Each completion queue gets the next vector.
+     */
     synchronized int nextCompletionVector() {
         nextVector = (nextVector + 1) % completionVectors;
         return nextVector;

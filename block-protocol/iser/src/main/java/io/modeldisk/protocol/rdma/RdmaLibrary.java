@@ -74,7 +74,7 @@ final class RdmaLibrary {
     private static SymbolLookup load() throws IOException {
         if (!Object.class.getModule().isExported("sun.nio.ch", RdmaVerbs.class.getModule())) {
             throw new IOException(
-                "Java was started without --add-exports java.base/sun.nio.ch=ALL-UNNAMED, which DiSNI needs");
+                "DiSNI cannot access sun.nio.ch; start Java with --add-exports java.base/sun.nio.ch=ALL-UNNAMED");
         }
         String wanted = System.getProperty(PROPERTY);
         SymbolLookup symbols;

@@ -73,7 +73,7 @@ public final class RegisteredMemory {
         users++;
     }
 
-    /** Removes a user of the registration. Returns whether it was the last user. The caller holds the monitor of the domain. */
+    /** Removes a user of the registration. Returns whether no user is left. The caller holds the monitor of the domain. */
     boolean unuse() {
         return --users == 0;
     }

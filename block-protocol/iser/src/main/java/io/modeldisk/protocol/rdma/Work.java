@@ -35,7 +35,7 @@ public class Work {
         id = number;
     }
 
-    /** Returns the number of bytes that a receive has received. */
+    /** Returns the number of bytes that the last receive has stored. */
     public final int bytes() {
         return bytes;
     }

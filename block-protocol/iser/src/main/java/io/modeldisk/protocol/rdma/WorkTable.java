@@ -6,11 +6,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The work requests of a queue pair: work requests in flight, free slots, and completed work requests that nobody has fetched.
- * Guarded by the lock of the queue pair.
+ * The work requests of a queue pair, the number of its free slots, and the completed work requests that wait for
+ * {@link QueuePair#awaitArrival}. Guarded by the lock of the queue pair.
  */
 final class WorkTable {
-    /** The reason of a failure if the device flushed the work request because the connection was closed. */
+    /** The failure reason of a work request that the device flushed because the connection was closed. */
     static final String FLUSHED_BY_END = "flushed";
 
     private static final int SUCCESS = IbvWcStatus.IBV_WC_SUCCESS.ordinal();

@@ -1,4 +1,5 @@
 /**
- * RDMA through DiSNI: availability, queue pairs, registered memory, and calls that DiSNI lacks. This package must not know iSCSI.
+ * RDMA through DiSNI: availability, queue pairs, registered memory, and calls that DiSNI lacks. This package must not depend on
+ * iSCSI.
  */
 package io.modeldisk.protocol.rdma;

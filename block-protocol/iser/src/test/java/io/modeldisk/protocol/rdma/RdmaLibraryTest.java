@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests libdisni on a machine that has built it, with or without an RDMA device. */
+/** Tests libdisni if this machine has built the library, with or without an RDMA device. */
 class RdmaLibraryTest {
     @BeforeEach
     void needsTheLibrary() {
@@ -43,7 +43,7 @@ class RdmaLibraryTest {
     }
 
     @Test
-    void processorAffinityIsReadAsSet() {
+    void processorAffinityHasTheValueThatWasSet() {
         assertThat(RdmaLibrary.loadFailure()).isNull();
         long before = NativeAffinity.getAffinity();
         try {

@@ -25,7 +25,7 @@ import java.util.List;
 
 /** One peer of a minimal connection: a queue pair, a completion queue and one registered mebibyte of memory. */
 final class VerbsEndpoint implements AutoCloseable {
-    static final int TIMEOUT_MILLIS = 20_000;
+    static final int TIMEOUT_MS = 20_000;
     static final int MEMORY_BYTES = 1 << 20;
 
     private static final int QUEUE_DEPTH = 16;
@@ -119,7 +119,7 @@ final class VerbsEndpoint implements AutoCloseable {
     IbvWC completion() throws IOException {
         arm.execute();
         if (poll.execute().getPolls() == 0) {
-            assertThat(completions.getCqEvent(queue, TIMEOUT_MILLIS)).as("a completion event arrives").isTrue();
+            assertThat(completions.getCqEvent(queue, TIMEOUT_MS)).as("a completion event arrives").isTrue();
             queue.ackEvents(1);
             assertThat(poll.execute().getPolls()).isOne();
         }
@@ -128,7 +128,7 @@ final class VerbsEndpoint implements AutoCloseable {
 
     /** Waits for the next event of a channel, and returns the event. Fails if the event does not have the expected type. */
     static RdmaCmEvent event(RdmaEventChannel channel, RdmaCmEvent.EventType expected) throws IOException {
-        RdmaCmEvent event = channel.getCmEvent(TIMEOUT_MILLIS);
+        RdmaCmEvent event = channel.getCmEvent(TIMEOUT_MS);
         assertThat(event).as("an event arrives").isNotNull();
         assertThat(RdmaCmEvent.EventType.values()[event.getEvent()]).isEqualTo(expected);
         return event;

@@ -90,9 +90,9 @@ class VerbsTest {
     /** Creates the initiator, and sends its connection request. */
     private void request(int port, String privateData) throws IOException {
         RdmaCmId id = initiatorChannel.createId(RdmaCm.RDMA_PS_TCP);
-        id.resolveAddr(null, new InetSocketAddress(address, port), VerbsEndpoint.TIMEOUT_MILLIS);
+        id.resolveAddr(null, new InetSocketAddress(address, port), VerbsEndpoint.TIMEOUT_MS);
         VerbsEndpoint.event(initiatorChannel, EventType.RDMA_CM_EVENT_ADDR_RESOLVED);
-        id.resolveRoute(VerbsEndpoint.TIMEOUT_MILLIS);
+        id.resolveRoute(VerbsEndpoint.TIMEOUT_MS);
         VerbsEndpoint.event(initiatorChannel, EventType.RDMA_CM_EVENT_ROUTE_RESOLVED);
         initiator = new VerbsEndpoint(id);
         id.connect(parameters(privateData));
@@ -194,7 +194,7 @@ class VerbsTest {
     }
 
     @Test
-    void initiatorReceivesAnEventIfTheConnectionIsRefused() throws IOException {
+    void initiatorReceivesARejectionEventIfTheTargetRefusesTheConnection() throws IOException {
         request(PORT, "");
         RdmaCmEvent asked = VerbsEndpoint.event(targetChannel, EventType.RDMA_CM_EVENT_CONNECT_REQUEST);
         asked.getConnIdPriv().destroyId();

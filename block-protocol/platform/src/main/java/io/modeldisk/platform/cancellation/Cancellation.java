@@ -28,13 +28,13 @@ public final class Cancellation {
     @FunctionalInterface
     public interface Waiter {
         /**
-         * Wakes the waiting thread. The thread that cancels the call invokes this method. The method may acquire the lock of the
-         * wait, but must not block otherwise.
+         * Wakes the waiting thread. {@link Cancellation#cancel} calls this method. The method may acquire the lock of the
+         * condition on which the thread waits, but must not block otherwise.
          */
         void wake();
     }
 
-    /** A cancellation for calls that are never cancelled. */
+    /** A cancellation for calls that cannot be cancelled. */
     public static final Cancellation NONE = new Cancellation();
 
     private static final int EXPECTED_WAITERS = 4;
@@ -58,7 +58,7 @@ public final class Cancellation {
     }
 
     /**
-     * Cancels the call and wakes all registered waiters.
+     * Cancels the call that uses this object, and wakes all registered waiters.
      *
      * @throws IllegalStateException if this object is {@link #NONE}
      */

@@ -6,15 +6,16 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A control group of version 1 or 2 that limits memory (cgroups(7)). A group without a limit or without its files counts as
- * unlimited.
+ * A control group of version 1 or 2 that limits memory (cgroups(7)). A group without a limit counts as unlimited. A group whose
+ * files cannot be read also counts as unlimited.
  *
  * @param name the path of the group below the mount point
  */
 record ControlGroup(Path directory, String name, Version version) {
     /** The versions of control groups, with the names of their files. */
     enum Version {
-        // Above memory.high, the kernel does not kill a process, but slows the process until it makes no progress.
+        // The kernel does not kill a process above memory.high, but slows the process almost to a halt. So memory.high also
+        // counts.
         V1("memory.usage_in_bytes", "total_inactive_file ", "memory.limit_in_bytes"), V2("memory.current",
             "inactive_file ", "memory.max", "memory.high");
 
@@ -29,7 +30,7 @@ record ControlGroup(Path directory, String name, Version version) {
         }
     }
 
-    /** Returns the groups that limit the memory of this process: its own group and every group above its own. */
+    /** Returns the control group of this process and its parent groups. The memory limit of each group applies to the process. */
     static List<ControlGroup> around(Path root) {
         List<ControlGroup> groups = new ArrayList<>();
         // Each line has the form number:controllers:path. The controllers are empty for version 2 (cgroups(7)).
@@ -74,7 +75,7 @@ record ControlGroup(Path directory, String name, Version version) {
     private static Path below(String mountRoot, String name) {
         Path group = Path.of(name).normalize();
         Path mounted = Path.of(mountRoot);
-        // A group outside the mounted group is not visible. The mounted group limits the container then.
+        // If the group is outside the mounted group, it is not visible. Then the mounted group is used.
         return group.startsWith(mounted) ? Path.of("/").resolve(mounted.relativize(group)) : Path.of("/");
     }
 
@@ -82,14 +83,14 @@ record ControlGroup(Path directory, String name, Version version) {
         return Arrays.asList(list.split(",")).contains(word);
     }
 
-    /** Returns the number of bytes below the lowest limit of the group, or {@link Long#MAX_VALUE} without a limit. */
+    /** Returns the number of bytes that the group can still allocate, or {@link Long#MAX_VALUE} if the group has no limit. */
     long availableBytes() {
         long usedBytes = TextFile.number(directory.resolve(version.used));
         long limitBytes = limitBytes();
         if (limitBytes == Long.MAX_VALUE || usedBytes == TextFile.NO_NUMBER) {
             return Long.MAX_VALUE;
         }
-        // The kernel drops cached file pages of a group before it kills a process.
+        // The kernel frees cached file pages of a group before it kills a process. So these pages count as available.
         long cachedBytes = Math.max(0, TextFile.number(directory.resolve("memory.stat"), version.inactiveFile));
         return Math.max(0, limitBytes - usedBytes + cachedBytes);
     }

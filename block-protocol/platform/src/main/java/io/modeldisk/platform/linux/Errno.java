@@ -63,7 +63,7 @@ public enum Errno {
     /**
      * Checks the result of a call.
      *
-     * @param action the start of the message, such as {@code listening on /run/a.sock}
+     * @param action the start of the message, such as {@code cannot listen on /run/a.sock}
      * @return the result, which is not negative
      * @throws IOException if the result is negative; the message contains the text of the error number
      */
@@ -74,7 +74,7 @@ public enum Errno {
         return result;
     }
 
-    /** Allocates memory for the error numbers of the calls of one thread on the data path. */
+    /** Allocates memory for error numbers. Each thread on the data path needs its own memory. */
     public static MemorySegment newCallState(Arena arena) {
         return CLibrary.newCallState(arena);
     }

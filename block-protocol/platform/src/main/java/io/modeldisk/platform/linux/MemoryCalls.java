@@ -23,7 +23,10 @@ final class MemoryCalls {
     static final int MAP_SHARED = 1;
     static final int MAP_POPULATE = 0x8000;
     static final long TMPFS_MAGIC = 0x01021994;
-    /** The number of bytes for a struct statx or a struct statfs. The offsets below are the same on every 64-bit Linux. */
+    /**
+     * The size in bytes of a buffer for a struct statx or a struct statfs. The member offsets below are valid on every 64-bit
+     * Linux.
+     */
     static final int STATUS_BYTES = 256;
     static final long STATX_SIZE = 40;
     static final long STATX_BLOCKS = 48;

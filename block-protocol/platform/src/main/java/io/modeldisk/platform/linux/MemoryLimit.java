@@ -7,7 +7,7 @@ import java.util.Locale;
  * The memory that this process can still allocate before Linux kills a process to free memory. The limit is the minimum of the
  * available memory of the machine and of each control group of this process. Immutable.
  *
- * @param availableBytes {@link Long#MAX_VALUE} if the system states no limit
+ * @param availableBytes the available memory in bytes, or {@link Long#MAX_VALUE} if there is no known limit
  * @param source the source of the limit: {@code this machine}, or a control group with its path
  */
 public record MemoryLimit(long availableBytes, String source) {
@@ -16,7 +16,7 @@ public record MemoryLimit(long availableBytes, String source) {
 
     private static final double GIB = 1L << 30;
 
-    /** Returns the current limit. A figure that cannot be read counts as unlimited. */
+    /** Returns the current limit. A value that cannot be read counts as unlimited. */
     public static MemoryLimit ofThisProcess() {
         return read(Path.of("/"));
     }

@@ -11,8 +11,8 @@ import java.lang.invoke.MethodHandle;
 import java.util.List;
 
 /**
- * Reads the user of this process, and starts child processes that inherit file descriptors. {@link ProcessBuilder} cannot pass
- * descriptors to a child. Thread-safe.
+ * Returns the user and the group of this process, and starts child processes that inherit file descriptors.
+ * {@link ProcessBuilder} cannot pass descriptors to a child. Thread-safe.
  */
 public final class Processes {
     private static final MethodHandle GETEUID = CLibrary.function("geteuid", FunctionDescriptor.of(JAVA_INT));
@@ -34,11 +34,12 @@ public final class Processes {
     }
 
     /**
-     * Runs a program and waits until the program has exited. The program inherits all descriptors that are not closed on exec.
+     * Runs a program and waits until the program has exited. Does not return the exit status. The program inherits all
+     * descriptors without the flag FD_CLOEXEC.
      *
      * @param command the program, found on the PATH, and its arguments
      * @param environment all environment variables of the program, as {@code NAME=VALUE}
-     * @throws IOException if the program cannot be started. The exit status is not reported.
+     * @throws IOException if the program cannot be started
      */
     public static void runInheriting(List<String> command, List<String> environment) throws IOException {
         try (Arena arena = Arena.ofConfined()) {

@@ -8,11 +8,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory that another process of this host can map. The memory is a memfd (memfd_create(2)) with a sealed size. No process can
- * shrink the memory and so cause a fault in another process. Thread-safe.
+ * Memory that another process of this host can map. The memory is a memfd (memfd_create(2)) whose size is sealed. So no process
+ * can shrink the memory, which would crash another process. Thread-safe.
  */
 public final class SharedMemory {
-    /** The reason why shared memory is not available; null if it is available. */
+    /** The reason why shared memory is not available, or null if shared memory is available. */
     private static final String CAUSE = missing();
 
     private static final long STAT_BLOCK_BYTES = 512;
@@ -36,7 +36,7 @@ public final class SharedMemory {
         return CAUSE == null;
     }
 
-    /** Returns the reason why this machine does not support shared memory, or null if it does. */
+    /** Returns the reason why this machine does not support shared memory, or null if shared memory is supported. */
     public static String unavailabilityCause() {
         return CAUSE;
     }
@@ -51,7 +51,10 @@ public final class SharedMemory {
     /** A mapped memfd and its descriptor. */
     public record Slab(MemorySegment segment, int descriptor) {}
 
-    /** Allocates zeroed shared memory with all its pages. Closing the arena unmaps the memory and closes the descriptor. */
+    /**
+     * Creates shared memory that contains zeros, and allocates all its pages. Closing the arena unmaps the memory and closes the
+     * descriptor.
+     */
     public static Slab create(long bytes, Arena arena) throws IOException {
         ensureAvailability();
         int descriptor = MemoryCalls.memfdCreate("modeldisk", MemoryCalls.MFD_CLOEXEC | MemoryCalls.MFD_ALLOW_SEALING);
@@ -70,12 +73,12 @@ public final class SharedMemory {
     }
 
     /**
-     * Maps memory that another process created, after a check that the memory cannot harm this process. The caller keeps the
-     * descriptor and may close it after the call. Closing the arena unmaps the memory.
+     * Maps memory that another process created. First checks that the memory cannot harm this process. The caller keeps the
+     * descriptor, and may close it after the call. Closing the arena unmaps the memory.
      *
      * @param maxBytes the maximum size of the memory
-     * @throws IOException if the memory is larger, has an unsealed size, lacks pages or is not a memfd; the message names the
-     *     fault
+     * @throws IOException if the memory is larger than {@code maxBytes}, has an unsealed size, lacks pages or is not a memfd; the
+     *     message states the reason
      */
     public static MemorySegment map(int descriptor, long maxBytes, Arena arena) throws IOException {
         ensureAvailability();
@@ -88,22 +91,23 @@ public final class SharedMemory {
             MemoryCalls.fstatfs(descriptor, status);
             // The first access to a missing huge page (MFD_HUGETLB) would send a signal to this process.
             if (status.get(JAVA_LONG, MemoryCalls.STATFS_TYPE) != MemoryCalls.TMPFS_MAGIC) {
-                throw new IOException("the memory is no memfd with ordinary pages");
+                throw new IOException("the shared memory is not a memfd with ordinary pages");
             }
             int seals = MemoryCalls.fcntl(descriptor, MemoryCalls.F_GET_SEALS, 0);
             if ((seals & MemoryCalls.F_SEAL_SHRINK) == 0) {
-                throw new IOException("the size of the memory is not sealed (F_SEAL_SHRINK): seals=" + seals);
+                throw new IOException("the size of the shared memory is not sealed (F_SEAL_SHRINK): seals=" + seals);
             }
             MemoryCalls.statx(descriptor, status);
             long bytes = status.get(JAVA_LONG, MemoryCalls.STATX_SIZE);
             if (bytes <= 0 || bytes > maxBytes) {
-                throw new IOException("the memory size of " + bytes + " bytes must be from 1 to " + maxBytes);
+                throw new IOException(
+                    "the shared memory has a size of " + bytes + " bytes, but the limits are 1 and " + maxBytes);
             }
             long allocatedBytes = status.get(JAVA_LONG, MemoryCalls.STATX_BLOCKS) * STAT_BLOCK_BYTES;
             if (allocatedBytes < bytes) {
                 // The first access to a hole allocates a page, which is charged to the process that makes the access.
                 throw new IOException(
-                    "the memory has holes: only " + allocatedBytes + " of " + bytes + " bytes are allocated");
+                    "the shared memory has holes: only " + allocatedBytes + " of " + bytes + " bytes are allocated");
             }
             return bytes;
         }

@@ -18,9 +18,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Reads and sets the congestion control of a TCP connection (tcp(7)), for which Java has no socket option. Java does not expose
- * the descriptor of a channel either. So this class searches the descriptors of this process for the two addresses of the
- * connection. Thread-safe.
+ * Returns and sets the congestion control of a TCP connection (tcp(7)), for which Java has no socket option. Java does not expose
+ * the descriptor of a channel either. So this class searches the descriptors of this process for the socket that has both
+ * addresses of the connection. Thread-safe.
  */
 public final class TcpSockets {
     private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
@@ -45,8 +45,8 @@ public final class TcpSockets {
      */
     public static void congestionControl(SocketChannel channel, String name) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            Errno.check("TCP_CONGESTION=" + name, SocketCalls.setsockopt(descriptorOf(channel, arena), IPPROTO_TCP,
-                TCP_CONGESTION, arena.allocateFrom(name), name.length()));
+            Errno.check("cannot set TCP_CONGESTION=" + name, SocketCalls.setsockopt(descriptorOf(channel, arena),
+                IPPROTO_TCP, TCP_CONGESTION, arena.allocateFrom(name), name.length()));
         }
     }
 
@@ -55,7 +55,7 @@ public final class TcpSockets {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment name = arena.allocate(NAME_BYTES);
             MemorySegment length = arena.allocateFrom(JAVA_INT, NAME_BYTES);
-            Errno.check("TCP_CONGESTION", SocketCalls.getsockopt(descriptorOf(channel, arena), IPPROTO_TCP,
+            Errno.check("cannot read TCP_CONGESTION", SocketCalls.getsockopt(descriptorOf(channel, arena), IPPROTO_TCP,
                 TCP_CONGESTION, name, length));
             return name.getString(0);
         }

@@ -5,9 +5,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Reads small text files in which the kernel states figures. */
+/** Reads numbers from small text files of the kernel. */
 final class TextFile {
-    /** The result if the file, the line or the number is missing. */
+    /** The value that is returned if the file, the line or the number is missing. */
     static final long NO_NUMBER = -1;
 
     private TextFile() {}
@@ -21,14 +21,14 @@ final class TextFile {
         }
     }
 
-    /** Returns the number in a file that contains nothing else. Returns {@link #NO_NUMBER} for a word such as {@code max}. */
+    /** Returns the number in a file that contains only this number. Returns {@link #NO_NUMBER} for a word such as {@code max}. */
     static long number(Path file) {
         return number(file, "");
     }
 
     /**
-     * Returns the number in the first line that starts with {@code prefix}, without a unit kB. The number is not negative.
-     * Returns {@link #NO_NUMBER} if there is no such line or number.
+     * Returns the number that follows {@code prefix} in the first line with this prefix. Ignores a unit kB after the number.
+     * Returns {@link #NO_NUMBER} if the line or the number is missing. The number in the file is not negative.
      */
     static long number(Path file, String prefix) {
         for (String line : lines(file)) {

@@ -17,13 +17,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A non-blocking stream socket between processes of this host (unix(7)). After {@link #close()}, the descriptor stays open until
- * the last call that uses it has returned. Otherwise, a call could use another file that has received the same number.
+ * the last call that uses it has returned. Otherwise, a call could use another file that has received the same descriptor number.
  * Thread-safe.
  */
 public final class UnixSocket implements AutoCloseable {
-    /** For {@link #shutdown}: stops receiving on this socket. */
+    /** The argument of {@link #shutdown} that stops receiving. */
     public static final int SHUT_RD = 0;
-    /** For {@link #shutdown}: stops sending on this socket. */
+    /** The argument of {@link #shutdown} that stops sending. */
     public static final int SHUT_WR = 1;
 
     private static final int F_SETFD = 2;
@@ -47,7 +47,7 @@ public final class UnixSocket implements AutoCloseable {
     public record Peer(int processId, int userId) {}
 
     /**
-     * Connects to a listener. While the queue of the listener is full, waits for a free slot.
+     * Connects to a listener. If the queue of the listener is full, waits for a free slot.
      *
      * @param timeoutMs the maximum wait in milliseconds, more than 0
      * @throws NoListenerException if no process listens at the path
@@ -74,7 +74,7 @@ public final class UnixSocket implements AutoCloseable {
                 throw new IOException("cannot connect to " + path + ": the listener accepted no connection within "
                     + timeoutMs + " ms");
             }
-            Errno.check("connecting to " + path, result);
+            Errno.check("cannot connect to " + path, result);
             Errno.check("O_NONBLOCK",
                 Descriptors.fcntl(socket.descriptor, Descriptors.F_SETFL, Descriptors.O_NONBLOCK));
             return socket;
@@ -84,12 +84,12 @@ public final class UnixSocket implements AutoCloseable {
         }
     }
 
-    /** Listens at a path. No file may exist at the path yet. */
+    /** Creates a socket that listens at a path. No file may exist at the path. */
     public static UnixSocket listen(Path path) throws IOException {
         UnixSocket socket = new UnixSocket((int) Errno.check("socket", SocketCalls.socket(TYPE)));
         try (Arena arena = Arena.ofConfined()) {
-            Errno.check("listening on " + path, SocketCalls.bind(socket.descriptor, address(path, arena)));
-            Errno.check("listening on " + path, SocketCalls.listen(socket.descriptor, BACKLOG));
+            Errno.check("cannot listen on " + path, SocketCalls.bind(socket.descriptor, address(path, arena)));
+            Errno.check("cannot listen on " + path, SocketCalls.listen(socket.descriptor, BACKLOG));
             return socket;
         } catch (IOException | RuntimeException e) {
             socket.close();
@@ -157,13 +157,14 @@ public final class UnixSocket implements AutoCloseable {
     }
 
     /**
-     * Returns the descriptor. It may be used between {@link #enter} and {@link #leave}, or by a child process that inherits it.
+     * Returns the descriptor, for use between {@link #enter} and {@link #leave}, or by a child process that inherits the
+     * descriptor.
      */
     public int descriptor() {
         return descriptor;
     }
 
-    /** Begins a use of the descriptor, which stays open until {@link #leave}. Returns false if the descriptor is closed. */
+    /** Begins a use of the descriptor. The descriptor stays open until {@link #leave}. Returns false if it is already closed. */
     public boolean enter() {
         while (true) {
             int now = users.get();

@@ -1,2 +1,2 @@
-/** The declarations of all metrics. The code that measures the metrics belongs elsewhere. */
+/** The declarations of all metrics. The code that measures the metrics is in other packages. */
 package io.modeldisk.platform.metrics;

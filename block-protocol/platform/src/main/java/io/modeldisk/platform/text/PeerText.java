@@ -1,6 +1,6 @@
 package io.modeldisk.platform.text;
 
-/** Makes text from a peer safe for a line of a log or a terminal. */
+/** Makes text from a peer safe for output in a log or on a terminal. */
 public final class PeerText {
     /** The maximum number of characters that are kept. */
     public static final int MAX_CHARS = 300;

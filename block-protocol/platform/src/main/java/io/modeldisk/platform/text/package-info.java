@@ -1,2 +1,2 @@
-/** Conversion of text from other processes into text for people. */
+/** Escaping of text from other processes, so that the text can be printed safely. */
 package io.modeldisk.platform.text;

@@ -5,7 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Waits for a future. A given clock measures the timeout. */
+/** Waits for a future. A {@link NanoClock} measures the timeout. */
 public final class FutureWait {
     private FutureWait() {}
 

@@ -8,7 +8,7 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * A daemon thread that runs a task periodically until the thread is closed. The thread continues after every failure of the task,
- * also after an {@link OutOfMemoryError}. Only the first of several failures in a row is logged. Thread-safe.
+ * even after an {@link OutOfMemoryError}. Only the first of several failures in a row is logged. Thread-safe.
  */
 public final class PeriodicThread implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(PeriodicThread.class);

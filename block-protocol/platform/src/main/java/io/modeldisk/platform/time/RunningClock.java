@@ -12,7 +12,7 @@ import java.util.concurrent.locks.Condition;
  * the longest step. Thread-safe.
  */
 public final class RunningClock implements NanoClock {
-    /** The default longest step, for ticks every 100 ms. A process that gets no processor time for longer counts as stopped. */
+    /** The default of the longest step, for ticks every 100 ms. A process without processor time for longer counts as stopped. */
     public static final Duration DEFAULT_LONGEST_STEP = Duration.ofSeconds(1);
 
     private final NanoClock clock;
@@ -39,7 +39,7 @@ public final class RunningClock implements NanoClock {
 
     @Override
     public long nanoTime() {
-        // The tick is read before the time, because a later tick could be ahead of that time.
+        // The tick is read before the time. A tick that is read after the time could be ahead of the time.
         Tick tick = last;
         return runningNs(tick, clock.nanoTime());
     }

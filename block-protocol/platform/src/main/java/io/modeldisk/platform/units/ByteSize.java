@@ -31,7 +31,7 @@ public record ByteSize(long bytes) {
         }
         double bytes = Double.parseDouble(form.group(1)) * unit;
         if (bytes > Long.MAX_VALUE / 2 || bytes != Math.rint(bytes)) {
-            throw new IllegalArgumentException("'" + text + "' must be a whole number of bytes below 4 EiB");
+            throw new IllegalArgumentException("the size '" + text + "' must be a whole number of bytes below 4 EiB");
         }
         return new ByteSize((long) bytes);
     }

@@ -33,7 +33,7 @@ public final class DurationText {
     /**
      * Parses a duration.
      *
-     * @param defaultUnit the unit of a number without one: ns, us, ms, s, min or h
+     * @param defaultUnit the unit of a number that has no unit: ns, us, ms, s, min or h
      * @throws IllegalArgumentException if the text is not a duration, or more than 292 years
      */
     public static Duration parse(String text, String defaultUnit) {

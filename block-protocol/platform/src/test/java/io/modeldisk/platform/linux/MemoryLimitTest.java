@@ -40,7 +40,7 @@ final class MemoryLimitTest {
     }
 
     @Test
-    void processWithoutControlGroupsIsLimitedByTheMachine() {
+    void processWithoutControlGroupsIsLimitedByTheMemoryOfTheMachine() {
         assertLimit(100 * MIB, "this machine");
         assertThat(MemoryLimit.read(root).allows(100 * MIB)).isTrue();
         assertThat(MemoryLimit.read(root).allows(100 * MIB + 1)).isFalse();
@@ -48,7 +48,7 @@ final class MemoryLimitTest {
     }
 
     @Test
-    void availableMemoryOfAVersion2GroupIncludesInactiveCache() throws IOException {
+    void availableMemoryOfAVersion2ControlGroupIncludesInactiveFileCache() throws IOException {
         write("proc/self/cgroup", "0::/job/shard\n");
         write("proc/self/mountinfo", MOUNT_V2);
         groupV2("/job/shard", "3145728", "2097152", "1048576");
@@ -57,7 +57,7 @@ final class MemoryLimitTest {
     }
 
     @Test
-    void parentGroupLimitsTheProcessIfItHasLessMemory() throws IOException {
+    void parentControlGroupWithLessMemoryLimitsTheProcess() throws IOException {
         write("proc/self/cgroup", "0::/job/shard\n");
         write("proc/self/mountinfo", MOUNT_V2);
         groupV2("/job/shard", "99999999", "0", "0");
@@ -66,7 +66,7 @@ final class MemoryLimitTest {
     }
 
     @Test
-    void groupThatExceedsItsLimitHasNoAvailableMemory() throws IOException {
+    void controlGroupThatExceedsItsLimitHasNoAvailableMemory() throws IOException {
         write("proc/self/cgroup", "0::/job\n");
         write("proc/self/mountinfo", MOUNT_V2);
         groupV2("/job", "1000", "2000", "0");
@@ -83,7 +83,7 @@ final class MemoryLimitTest {
     }
 
     @Test
-    void containerIsLimitedByTheVersion2GroupMountedAsRoot() throws IOException {
+    void containerIsLimitedByTheVersion2ControlGroupMountedAsRoot() throws IOException {
         write("proc/self/cgroup", "0::/\n");
         write("proc/self/mountinfo", MOUNT_V2);
         groupV2("", "2097152", "0", "0");
@@ -91,7 +91,7 @@ final class MemoryLimitTest {
     }
 
     @Test
-    void availableMemoryOfAVersion1GroupIncludesInactiveCache() throws IOException {
+    void availableMemoryOfAVersion1ControlGroupIncludesInactiveFileCache() throws IOException {
         write("proc/self/cgroup", "5:cpu,cpuacct:/other\n4:memory:/job\n0::/\n");
         write("proc/self/mountinfo", MOUNT_V1 + MOUNT_V2.replace("cgroup rw", "cgroup/unified rw"));
         write("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "4194304\n");
@@ -103,7 +103,7 @@ final class MemoryLimitTest {
     }
 
     @Test
-    void containerIsLimitedByTheVersion1GroupMountedAsRoot() throws IOException {
+    void containerIsLimitedByTheVersion1ControlGroupMountedAsRoot() throws IOException {
         write("proc/self/cgroup", "4:memory:/docker/abc/shard\n");
         write("proc/self/mountinfo", MOUNT_V1.replace("0:32 / ", "0:32 /docker/abc "));
         write("sys/fs/cgroup/memory/memory.limit_in_bytes", "1048576\n");
@@ -114,7 +114,7 @@ final class MemoryLimitTest {
     }
 
     @Test
-    void machineWithoutMemoryFilesHasNoKnownLimit() {
+    void machineWithoutMemoryFilesInProcHasNoKnownMemoryLimit() {
         MemoryLimit limit = MemoryLimit.read(root.resolve("empty"));
         assertThat(limit.availableBytes()).isEqualTo(Long.MAX_VALUE);
         assertThat(limit.describe()).isEqualTo("no known limit");

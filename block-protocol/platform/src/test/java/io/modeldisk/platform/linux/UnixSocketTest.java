@@ -68,7 +68,7 @@ final class UnixSocketTest {
     }
 
     @Test
-    void peerIsTheProcessOfTheConnectedSocket() throws IOException {
+    void peerReturnsTheProcessAndUserOfTheConnectedSocket() throws IOException {
         UnixSocket[] pair = UnixSocket.pair();
         try (UnixSocket near = pair[0]; UnixSocket _ = pair[1]) {
             assertThat(near.peer()).isEqualTo(

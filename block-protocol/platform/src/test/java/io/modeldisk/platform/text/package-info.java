@@ -1,2 +1,2 @@
-/** Tests of the conversion of text for people. */
+/** Tests of the escaping of text from other processes. */
 package io.modeldisk.platform.text;

@@ -28,7 +28,7 @@ final class ByteSizeTest {
     @ValueSource(strings = {"0.5", "1.0001k", "9000000t", "99999999999999999999"})
     void sizeMustBeAWholeNumberOfBytesBelow4EiB(String text) {
         assertThatThrownBy(() -> ByteSize.parse(text)).isInstanceOf(IllegalArgumentException.class)
-            .hasMessage("'" + text + "' must be a whole number of bytes below 4 EiB");
+            .hasMessage("the size '" + text + "' must be a whole number of bytes below 4 EiB");
     }
 
     @Test

@@ -30,7 +30,7 @@ class PeriodicThreadTest {
     private void advanceUntilRun(int count) {
         await("the thread waits", () -> clock.waitingThreads() == 1);
         clock.advance(PERIOD);
-        await("run " + count, () -> runs.get() == count);
+        await("the task has run " + count + " times", () -> runs.get() == count);
     }
 
     @Test

@@ -33,7 +33,7 @@ class RunningClockTest {
     }
 
     @Test
-    void pauseAdvancesRunningTimeByOneLongestStep() {
+    void pauseAdvancesRunningTimeByOnlyTheLongestStep() {
         real.advance(Duration.ofMinutes(5));
         assertThat(elapsed()).isEqualTo(LONGEST_STEP);
         running.tick();
@@ -43,7 +43,7 @@ class RunningClockTest {
     }
 
     @Test
-    void sleepIsMeasuredInRunningTime() throws InterruptedException {
+    void sleepContinuesUntilItsDeadlineInRunningTime() throws InterruptedException {
         Thread sleeper = Thread.ofPlatform().daemon().start(() -> {
             try {
                 running.sleepUntil(startNs + Duration.ofMillis(1500).toNanos());

@@ -1,2 +1,2 @@
-/** Tests of the clocks. The tests are in this module because they need the clock that a test advances. */
+/** Tests of the clocks. The tests are in this module because they need {@code ManualClock}. */
 package io.modeldisk.platform.time;

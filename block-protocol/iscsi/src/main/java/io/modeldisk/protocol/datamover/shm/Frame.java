@@ -31,7 +31,7 @@ final class Frame {
     /** The version of the shared-memory protocol. */
     static final byte VERSION = 1;
 
-    /** The steering tag of a PDU without memory. */
+    /** The steering tag in a PDU frame that refers to no memory. */
     static final int NO_TAG = -1;
 
     private Frame() {}

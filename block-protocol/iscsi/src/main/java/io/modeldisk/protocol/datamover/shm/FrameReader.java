@@ -64,7 +64,7 @@ final class FrameReader {
         // TotalAHSLength, the first byte of the length field, must be 0. Otherwise the length exceeds the limit.
         if (dataBytes < 0 || dataBytes > TextParameters.MAX_TEXT_BYTES) {
             throw new ProtocolException(
-                "the length field of a PDU is %08Xh, but the limit is %08Xh, without additional headers"
+                "the length field of a PDU is %08Xh, but it must be at most %08Xh; additional headers are not allowed"
                     .formatted(dataBytes, TextParameters.MAX_TEXT_BYTES));
         }
         fill(Frame.BYTES + dataBytes);
@@ -72,7 +72,10 @@ final class FrameReader {
         receivingSinceNs = 0;
     }
 
-    /** Whether the calling thread is the reading thread, and the next frame without its data is already in the buffer. */
+    /**
+     * Returns whether the calling thread is the reading thread and the buffer already contains the next frame, except the frame's
+     * data.
+     */
     boolean hasNext() {
         return thread == Thread.currentThread() && filled - frameEnd >= Frame.BYTES;
     }
@@ -185,7 +188,7 @@ final class FrameReader {
         return bytes.getInt(frame + Frame.TAG);
     }
 
-    /** The frame's offset in the memory of its steering tag. */
+    /** The offset in the memory that the frame's steering tag identifies. */
     long offset() {
         return bytes.getLong(frame + Frame.OFFSET);
     }
@@ -200,7 +203,9 @@ final class FrameReader {
         return dataView.limit(frameEnd).position(frame + Frame.BYTES);
     }
 
-    /** Makes calls in progress and later calls fail. The caller must also shut down the socket to wake the reading thread. */
+    /**
+     * Makes all calls fail, including calls in progress. The caller must also shut down the socket to wake the reading thread.
+     */
     void stop() {
         stopped = true;
     }

@@ -26,7 +26,7 @@ final class FrameStream {
         return writer;
     }
 
-    /** Makes calls in progress and later calls fail. The peer sees the end of the stream only after {@link #close}. */
+    /** Makes all calls fail, including calls in progress. The peer sees the end of the stream only after {@link #close}. */
     void stop() {
         reader.stop();
         writer.stop();

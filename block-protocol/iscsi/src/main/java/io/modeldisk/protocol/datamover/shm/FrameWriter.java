@@ -118,8 +118,8 @@ final class FrameWriter {
     }
 
     /**
-     * Increases the number of responses per system call if the reading thread received a batch. The peer then sends requests
-     * even while responses are held back.
+     * Increases the number of responses per system call if the reading thread received a batch. A batch shows that the peer sends
+     * requests even while responses are held back.
      */
     void received(int receivedBytes) {
         if (receivedBytes >= answersPerSend * Frame.BYTES) {
@@ -222,7 +222,7 @@ final class FrameWriter {
         }
     }
 
-    /** Makes calls in progress and later calls fail. Any thread may call this method. */
+    /** Makes all calls fail, including calls in progress. Any thread may call this method. */
     void stop() {
         stopped = true;
     }

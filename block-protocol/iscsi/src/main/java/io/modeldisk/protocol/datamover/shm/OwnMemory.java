@@ -4,8 +4,8 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 
 /**
- * The memory of the initiator that the target has mapped, by steering tag. A slab is registered when a command first uses the
- * slab. The caller of each method holds the lock of the writer.
+ * The slabs of the initiator's memory that are registered with the target, each under a steering tag. A slab is registered when a
+ * command first uses the slab. The caller of each method holds the lock of the {@link FrameWriter}.
  */
 final class OwnMemory {
     private final FrameWriter writer;

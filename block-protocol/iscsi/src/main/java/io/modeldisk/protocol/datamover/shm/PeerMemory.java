@@ -74,7 +74,7 @@ final class PeerMemory {
         memory = DataMemory.viewOf(now);
     }
 
-    /** Unmaps a slab. Tasks that still use the slab fail, because the initiator must not unregister memory that is in use. */
+    /** Unmaps a slab. Tasks that still use the slab fail. The initiator must therefore not unregister memory that is in use. */
     void invalidate(int tag) throws ProtocolException {
         if (tag < 0 || tag >= slabs.length || arenas[tag] == null) {
             throw new ProtocolException("the initiator invalidated steering tag " + tag + ", which is not in use");

@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * therefore continues until the end of the stream, but not longer than two seconds.
  */
 public final class ShmInitiatorDatamover implements InitiatorDatamover {
-    private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(2);
+    private static final long CLOSE_NS = TimeUnit.SECONDS.toNanos(2);
 
     private final FrameStream stream;
     private final FrameReader in;
@@ -113,11 +113,11 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
 
     @Override
     public void awaitEndedTasks() {
-        // Only the target moves data. The target stops before it reports that a task has ended.
+        // There is nothing to wait for. The target moves all data, and stops before it reports the end of a task.
     }
 
     @Override
-    public long sendingSinceNanos() {
+    public long sendingSinceNs() {
         return out.sendingSinceNs();
     }
 
@@ -125,7 +125,7 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
     public void close() {
         if (closed.compareAndSet(false, true)) {
             if (held) {
-                stream.finish(CLOSE_NANOS);
+                stream.finish(CLOSE_NS);
             } else {
                 stream.stop();
             }

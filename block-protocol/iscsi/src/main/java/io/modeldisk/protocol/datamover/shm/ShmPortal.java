@@ -23,8 +23,8 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * Listens on a Unix socket for processes of the server's user and of root. The rights of the directory exclude other users, and
- * the kernel reports the user of each connection. A socket file without a listening process is replaced. A socket with a
- * listening process is in use.
+ * the kernel reports the user of each connection. A new portal replaces a socket file if no process listens at the socket.
+ * Otherwise, opening the portal fails.
  */
 public final class ShmPortal implements TargetPortal {
     /** The datamover's name. */
@@ -41,7 +41,8 @@ public final class ShmPortal implements TargetPortal {
         public TargetPortal open(InetSocketAddress address, String targetName) throws IOException {
             if (address.getPort() == 0) {
                 throw new IOException(
-                    "the target's port must not be 0, because the name of the shm socket contains the port");
+                    "the target's port must not be 0, because the name of the shm socket contains the port;"
+                        + " choose a port with --listen HOST:PORT");
             }
             return listen(SocketPath.of(directory, targetName, address.getPort()), address, limits);
         }
@@ -113,9 +114,9 @@ public final class ShmPortal implements TargetPortal {
         int user = Processes.effectiveUserId();
         if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS) || owner != user && owner != 0
             || (mode & GROUP_OR_OTHERS_WRITE) != 0) {
-            throw new IOException("the socket's directory " + directory + " must be a directory of user " + user
-                + " or root that nobody else may write to, but it has user " + owner
-                + " and mode %o".formatted(mode & 07777)
+            throw new IOException("the socket's directory " + directory + " must be a directory that belongs to user "
+                + user + " or root and that no other user may write to, but it belongs to user " + owner
+                + " and has mode %o".formatted(mode & 07777)
                 + "; choose another directory with --shm-directory");
         }
     }

@@ -253,7 +253,10 @@ public final class ShmTargetDatamover implements TargetDatamover {
         stream.stop();
     }
 
-    /** Releases all resources. The initiator sees the end of the stream only now, when the target no longer uses its memory. */
+    /**
+     * Releases all resources. The initiator sees the end of the stream only now, when the target no longer uses the initiator's
+     * memory.
+     */
     @Override
     public void release() {
         stream.stop();

@@ -8,9 +8,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Sets the congestion control of connections with both ends on this machine. Such a connection gets a congestion control
- * without pacing, because pacing by a timer, as in BBR, halves its throughput. Other connections keep the default of the
- * system.
+ * Turns off pacing for TCP connections with both ends on this machine, because pacing, as in BBR, halves the throughput of such
+ * connections. Other connections keep the congestion control that is the default of the system.
  */
 final class LocalConnection {
     /** Reno (RFC 5681) does not pace. Every Linux system offers Reno to all users. */

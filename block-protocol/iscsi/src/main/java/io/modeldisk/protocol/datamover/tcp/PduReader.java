@@ -17,10 +17,10 @@ import java.nio.channels.SocketChannel;
  * {@link #enable}.
  */
 final class PduReader {
-    /** The number of bytes to read ahead after small data. Many PDUs fit. */
+    /** The number of bytes to read ahead after small data, enough for many PDUs. */
     private static final int SMALL_READ_AHEAD_BYTES = 32 * 1024;
 
-    /** The number of bytes to read ahead after large data. Several headers fit, and copying them costs little time. */
+    /** The number of bytes to read ahead after large data, enough for several headers. Copying these bytes costs little time. */
     private static final int READ_AHEAD_BYTES = 4096;
 
     /** The minimum length of large data, in bytes. */
@@ -230,7 +230,7 @@ final class PduReader {
         }
     }
 
-    /** Whether the calling thread is the reading thread, and the whole next PDU is already in the buffer. */
+    /** Returns whether the calling thread is the reading thread and the buffer already contains the whole next PDU. */
     boolean hasNext() {
         if (thread != Thread.currentThread() || ahead.remaining() < Pdu.BHS_BYTES) {
             return false;

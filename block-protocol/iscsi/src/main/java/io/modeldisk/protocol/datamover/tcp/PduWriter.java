@@ -70,8 +70,8 @@ final class PduWriter {
     }
 
     /**
-     * Writes a PDU with data, from the buffer's position to its limit, and padding. The header must have the data's length. The
-     * caller holds {@code lock}.
+     * Writes a PDU with data, from the buffer's position to its limit, and padding. The header must already contain the length of
+     * the data. The caller holds {@code lock}.
      */
     void write(Pdu pdu, ByteBuffer data) throws IOException {
         vector[1] = headerOf(pdu);
@@ -85,7 +85,9 @@ final class PduWriter {
         write(pdu, view(views, offset, bytes));
     }
 
-    /** Holds a PDU without data back, so that it is written together with the next PDU. The caller holds {@code lock}. */
+    /**
+     * Holds back a PDU that has no data, so that the PDU is written together with the next PDU. The caller holds {@code lock}.
+     */
     void hold(Pdu pdu) throws IOException {
         if (held.remaining() < Pdu.BHS_BYTES + WireDigest.BYTES) {
             write(pdu);
@@ -95,7 +97,7 @@ final class PduWriter {
         held.put(headerOf(pdu));
     }
 
-    /** Holds a PDU with data from memory back, or writes it at once if it is large. The caller holds {@code lock}. */
+    /** Holds back a PDU with data from memory. Writes the PDU at once if the data is large. The caller holds {@code lock}. */
     void hold(Pdu pdu, ByteBuffer[] views, long offset, int bytes) throws IOException {
         int mostBytes = Pdu.BHS_BYTES + bytes + Pdu.paddingOf(bytes) + 2 * WireDigest.BYTES;
         if (bytes > MOST_HELD_DATA_BYTES || held.remaining() < mostBytes) {

@@ -148,8 +148,9 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
         } else {
             long offset = dataIn.bufferOffset();
             if (task.writes() || offset + length > task.lengthBytes()) {
-                throw new ProtocolException(stream.peer() + " sends data from " + offset + " to " + (offset + length)
-                    + " for a command that reads " + (task.writes() ? 0 : task.lengthBytes()) + " bytes");
+                throw new ProtocolException(stream.peer() + " sends data from offset " + offset + " to "
+                    + (offset + length) + " for a command that reads " + (task.writes() ? 0 : task.lengthBytes())
+                    + " bytes");
             }
             reader.readData(receiving.of(task.memory()), task.memoryOffset() + offset, length);
         }
@@ -175,7 +176,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
             return;
         }
         if (!task.writes() || r2t.bufferOffset() + r2t.desiredBytes() > task.lengthBytes() || r2t.desiredBytes() == 0) {
-            throw new ProtocolException(stream.peer() + " requests data from " + r2t.bufferOffset() + " to "
+            throw new ProtocolException(stream.peer() + " requests data from offset " + r2t.bufferOffset() + " to "
                 + (r2t.bufferOffset() + r2t.desiredBytes()) + " of a command that writes "
                 + (task.writes() ? task.lengthBytes() : 0) + " bytes");
         }
@@ -240,14 +241,14 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
     }
 
     @Override
-    public long sendingSinceNanos() {
+    public long sendingSinceNs() {
         return writer.sendingSinceNs();
     }
 
     @Override
     public void close() {
         closed = true;
-        // If the queue is full, the sending thread is busy and checks for the close before it waits again.
+        // If the queue is full, the sending thread is busy and checks whether the datamover is closed before it waits again.
         requests.offer(stop);
         stream.close();
     }

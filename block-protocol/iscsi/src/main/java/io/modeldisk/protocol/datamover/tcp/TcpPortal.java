@@ -86,7 +86,7 @@ public final class TcpPortal implements TargetPortal {
         try {
             InetSocketAddress peer = (InetSocketAddress) channel.getRemoteAddress();
             if (peer == null) {
-                throw new EOFException("the peer closed a connection before it was accepted");
+                throw new EOFException("the peer closed the connection before the portal accepted it");
             }
             return new Incoming(channel, (InetSocketAddress) channel.getLocalAddress(), peer.getAddress());
         } catch (IOException | RuntimeException e) {

@@ -26,7 +26,10 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.Arrays;
 
-/** The target's end of a TCP connection. A task has at most one outstanding R2T, and the initiator sends its data in order. */
+/**
+ * The target's end of a TCP connection. A task has at most one outstanding R2T, and the initiator sends the data of each task in
+ * order.
+ */
 public final class TcpTargetDatamover implements TargetDatamover {
     private final PduStream stream;
     private final PduReader reader;
@@ -173,7 +176,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
     private void receiveDataOut(Listener listener, int length) throws IOException {
         TcpTransfer state = find();
         if (state == null) {
-            // The initiator also sends data that the target requested before it aborted the task.
+            // The initiator also sends data that the target requested before the task was aborted.
             boolean intact = take(null, length);
             if (!intact || !wasAskedFor()) {
                 listener.discardNotify(dataOut, intact ? RejectPdu.INVALID_PDU_FIELD : RejectPdu.DATA_DIGEST_ERROR);
@@ -240,8 +243,8 @@ public final class TcpTargetDatamover implements TargetDatamover {
     }
 
     /**
-     * Returns the fault of unsolicited data, or null. Correct unsolicited data is either all data or the whole first burst (RFC
-     * 7143 section 4.2.5.2).
+     * Returns the fault of unsolicited data, or null. Unsolicited data is correct if it is all data of the write or the whole
+     * first burst (RFC 7143 section 4.2.5.2).
      */
     private DataError checkUnsolicited(DataTransfer transfer, long end) {
         if (end > parameters.firstBurstBytes()) {

@@ -61,7 +61,7 @@ final class TcpTransfer {
         return age < Math.min(generation, VALID_GENERATIONS);
     }
 
-    /** Returns the slot of a target transfer tag. */
+    /** Returns the slot that a target transfer tag contains. */
     static int slotOf(int tag) {
         return tag & (1 << SLOT_BITS) - 1;
     }

@@ -4,7 +4,7 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/** Caches buffers over the memories that a connection sends from or receives into. Only one thread at a time may use a cache. */
+/** Caches the byte buffers over each {@link DataMemory} that a connection uses. Only one thread at a time may use a cache. */
 final class ViewCache {
     private DataMemory[] memories = new DataMemory[4];
     private ByteBuffer[][] views = new ByteBuffer[4][];

@@ -30,12 +30,12 @@ final class WireDigest {
         crc.update(data.clear().limit(from + bytes).position(from));
     }
 
-    /** Writes the digest of the added bytes into a big-endian buffer at {@code at}. */
+    /** Writes the digest of the added bytes into a big-endian buffer at offset {@code at}. */
     void put(ByteBuffer to, int at) {
         to.putInt(at, Integer.reverseBytes((int) crc.getValue()));
     }
 
-    /** Whether a big-endian buffer has the digest of the added bytes at {@code at}. */
+    /** Returns whether a big-endian buffer has the digest of the added bytes at offset {@code at}. */
     boolean matches(ByteBuffer received, int at) {
         return received.getInt(at) == Integer.reverseBytes((int) crc.getValue());
     }

@@ -29,7 +29,7 @@ public enum ChapAlgorithm {
             .collect(Collectors.joining(","));
     }
 
-    /** Returns the strongest known algorithm of a {@code CHAP_A} list; empty if all of them are unknown. */
+    /** Returns the strongest known algorithm of a {@code CHAP_A} list; empty if the list has no known algorithm. */
     public static Optional<ChapAlgorithm> strongestOf(String offer) {
         var numbers = Arrays.asList(offer.split(",", -1));
         return Arrays.stream(values())

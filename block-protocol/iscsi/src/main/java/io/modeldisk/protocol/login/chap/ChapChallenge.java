@@ -12,7 +12,7 @@ import java.util.Map;
 /**
  * A challenge: bytes that the receiver digests together with its secret, to prove that it knows the secret.
  *
- * @param algorithm the digest that was agreed on
+ * @param algorithm the negotiated digest algorithm
  * @param identifier {@code CHAP_I}, 0 to 255
  * @param value {@code CHAP_C}, {@value #MIN_BYTES} to {@value #MAX_BYTES} bytes
  */

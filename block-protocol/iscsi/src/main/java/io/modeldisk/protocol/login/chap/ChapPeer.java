@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A user that may log in to a target, or that an initiator expects as the target.
+ * A CHAP user: an initiator that may log in to the target, or the target that an initiator expects.
  *
  * @param secret the secret of the user
  * @param rights the rights of the user

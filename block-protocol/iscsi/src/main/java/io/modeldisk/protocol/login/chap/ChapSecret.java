@@ -14,7 +14,7 @@ public final class ChapSecret {
 
     private final byte[] bytes;
 
-    /** Copies the bytes. The caller has checked that there are {@value #MIN_BYTES} to {@value #MAX_BYTES} of them. */
+    /** Copies the bytes of a secret. The caller has checked their number. */
     ChapSecret(byte[] bytes) {
         this.bytes = bytes.clone();
     }

@@ -20,10 +20,10 @@ import java.util.Set;
  * self  shards     anotherLongSecretThan
  * </pre>
  *
- * <p>A target needs a line {@code peer}. It needs the line {@code self} only for mutual CHAP. An initiator needs the line
- * {@code self}. If an initiator also has a line {@code peer}, it asks the target to authenticate too. A peer without
- * {@code may=} has the rights {@link Right#DEFAULT}. A peer without patterns may log in as any initiator. Words are separated by
- * blanks. Secrets are UTF-8. Immutable.
+ * <p>A target needs a line {@code peer}, and for mutual CHAP also the line {@code self}. An initiator needs the line
+ * {@code self}. If the initiator also has a line {@code peer}, the target must authenticate too. A peer without {@code may=} has
+ * the rights {@link Right#DEFAULT}. A peer without patterns may log in as any initiator. Words are separated by blanks. Secrets
+ * are UTF-8. Immutable.
  */
 public final class ChapSecrets {
     private static final int MAX_NAME_CHARS = 255;

@@ -201,7 +201,7 @@ final class FrameStreamTest {
     }
 
     @Test
-    void lastCommandOfABatchAlsoSendsTheCommandsHeldBack() throws IOException {
+    void lastCommandOfABatchIsSentTogetherWithTheCommandsHeldBack() throws IOException {
         command(0, true);
         command(1, false);
         assertThat(tagOfNext(far)).isZero();

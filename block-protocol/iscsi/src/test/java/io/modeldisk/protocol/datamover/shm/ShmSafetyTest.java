@@ -144,7 +144,7 @@ final class ShmSafetyTest {
     }
 
     @Test
-    void registrationOfADescriptorThatIsNoMemfdIsRefused() throws IOException {
+    void registrationOfADescriptorThatIsNotAMemfdIsRefused() throws IOException {
         peer.writer().send(Frame.REGISTER, TAG, near.descriptor());
         assertThatThrownBy(() -> target.receive(engine)).isInstanceOf(IOException.class)
             .hasMessageContaining("no memfd");

@@ -93,7 +93,7 @@ class ChapTest {
     }
 
     @Test
-    void targetAlsoAuthenticatesWhenTheInitiatorHasAPeer() throws LoginException {
+    void targetAlsoAuthenticatesIfTheInitiatorsSecretsHaveAPeer() throws LoginException {
         assertThat(run(TARGET, MUTUAL).user()).isEqualTo("learner");
     }
 
@@ -116,7 +116,7 @@ class ChapTest {
     }
 
     @Test
-    void initiatorWithAPeerRefusesATargetWithoutAuthentication() {
+    void initiatorWhoseSecretsHaveAPeerRefusesATargetWithoutAuthentication() {
         InitiatorChap initiator = new InitiatorChap(MUTUAL, RANDOM);
         assertThat(initiator.methods()).isEqualTo("CHAP");
         assertThatThrownBy(() -> initiator.next(Map.of("AuthMethod", "None")))
@@ -221,7 +221,7 @@ class ChapTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"CHAP_N CHAP_R", "CHAP_A CHAP_N", "CHAP_A CHAP_N CHAP_R", "CHAP_I CHAP_C", "CHAP_X"})
-    void chapKeyBeforeTheAlgorithmIsRefused(String keys) {
+    void chapKeySentBeforeTheListOfAlgorithmsIsRefused(String keys) {
         assertRefused(LoginStatus.INITIATOR_ERROR, all(keys));
     }
 

@@ -45,14 +45,14 @@ class SecretsTest {
     }
 
     @Test
-    void missingSecretsFileOrDirectoryIsRefused() {
+    void secretsFileThatIsMissingOrADirectoryIsRefused() {
         assertThatThrownBy(() -> SecretsFile.read(directory.resolve("none"))).isInstanceOf(IOException.class)
             .hasMessageContaining("none does not exist");
         assertThatThrownBy(() -> SecretsFile.read(directory)).hasMessageContaining("is not a regular file");
     }
 
     @Test
-    void peerMayLogInOnlyAsInitiatorsOfItsPatterns() {
+    void peerMayLogInOnlyAsInitiatorsThatMatchItsPatterns() {
         ChapSecrets secrets = ChapSecrets.parse(LINES, "test");
         assertThat(secrets.peer("learner").mayBe("iqn.a:one")).isTrue();
         assertThat(secrets.peer("learner").mayBe("iqn.b:1")).isTrue();
@@ -92,7 +92,7 @@ class SecretsTest {
         peer learner aVeryLongSecretOfIts may=all | line 1: 'all' must be one of learn, raw, status
         peer learner aVeryLongSecretOfIts may=    | line 1: '' must be one of learn, raw, status
         """)
-    void errorOfAMalformedLineContainsNoSecret(String line, String message) {
+    void errorMessageForAMalformedLineContainsNoSecret(String line, String message) {
         assertThatThrownBy(() -> ChapSecrets.parse(line, "test")).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining(message).message().doesNotContain("aVeryLongSecretOfIts", "shortSecret");
     }

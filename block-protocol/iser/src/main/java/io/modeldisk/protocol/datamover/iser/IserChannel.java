@@ -20,7 +20,7 @@ import java.util.function.Predicate;
 
 /**
  * Sends and receives messages over a queue pair, for an initiator or a target. Receives are posted in advance. Each send has its
- * own buffer. Threads send in the order in which they acquire {@link #lock}. Thread-safe as {@link QueuePair} is.
+ * own buffer. Threads send in the order in which they acquire {@link #lock}. Thread-safe in the same way as {@link QueuePair}.
  */
 final class IserChannel implements AutoCloseable {
     /** The number of receives for PDUs that belong to no command: pings, task management, text and logout. */
@@ -29,7 +29,10 @@ final class IserChannel implements AutoCloseable {
     /** The maximum number of sends in flight. */
     static final int SENDS = 32;
 
-    /** Only every 8th send is signaled, unless its sender needs the completion. Each completion costs time. */
+    /**
+     * Every 8th send is signaled. Other sends are signaled only if the sender needs the completion, because completions cost
+     * time.
+     */
     private static final int SIGNAL_INTERVAL = 8;
 
     private final QueuePair queue;
@@ -49,10 +52,10 @@ final class IserChannel implements AutoCloseable {
     private int nextSend;
 
     /**
-     * Creates a channel and posts its receives, before the connection is established. The channel owns the queue pair, and closes
-     * it if this constructor fails.
+     * Creates a channel and posts its receives. The connection is not established yet. The channel owns the queue pair, and
+     * closes the queue pair if this constructor fails.
      *
-     * @param keptCount the number of messages without data that the caller keeps: {@link #kept}
+     * @param keptCount the number of messages for {@link #kept}
      * @param dataRights the rights of the peer to the data of commands; messages always have local rights
      */
     IserChannel(QueuePair queue, int receiveCount, int keptCount, MemoryRights dataRights) throws IOException {
@@ -106,14 +109,14 @@ final class IserChannel implements AutoCloseable {
     }
 
     /**
-     * Returns a message that the caller keeps. The message is not a separate {@link Work}. It is sent after RDMA data, as a part
-     * of the same work request.
+     * Returns a message without data. The caller keeps the message and sends it after the last RDMA WRITE of a read. Both belong
+     * to the same {@link Work}, so the message has no completion of its own.
      */
     IserMessage kept(int index) {
         return kept[index];
     }
 
-    /** Returns the registration of memory. The first use of the memory on this connection is slow. */
+    /** Returns the registration of memory. The first call for each memory is slow, because the call registers the memory. */
     RegisteredMemory registered(DataMemory memory) throws IOException {
         for (RegisteredMemory one : known) {
             if (one.isOf(memory)) {
@@ -163,7 +166,7 @@ final class IserChannel implements AutoCloseable {
         queue.postReceive(receives[(int) message.id()], message);
     }
 
-    /** Acquires the lock for sending, after other threads have released it. */
+    /** Acquires the lock for sending. */
     void lock() {
         sendLock.lock();
         sendingSinceNs = clock.nanoTime();
@@ -174,7 +177,10 @@ final class IserChannel implements AutoCloseable {
         sendLock.unlock();
     }
 
-    /** Waits for a free message, which the caller must send. The message advertises no memory yet. The caller holds sendLock. */
+    /**
+     * Waits for a free message and returns it. The caller must send the message. The message advertises no memory. The caller
+     * holds sendLock.
+     */
     IserMessage nextMessage() throws IOException {
         IserMessage message = sends[nextSend];
         if (nextSend % SIGNAL_INTERVAL == 0) {
@@ -187,8 +193,8 @@ final class IserChannel implements AutoCloseable {
     }
 
     /**
-     * Sends a message from {@link #nextMessage}. Returns the turn for {@link QueuePair#awaitEnd}, which the caller may wait for
-     * if {@code signaled} is true. The caller holds sendLock.
+     * Sends a message from {@link #nextMessage}. Returns the turn of the message. If {@code signaled} is true, the caller may
+     * wait for the turn with {@link QueuePair#awaitEnd}. The caller holds sendLock.
      */
     int send(IserMessage message, int bytes, boolean signaled) throws IOException {
         return send(send, message, bytes, signaled);

@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
  * use is registered once with each device. Thread-safe.
  */
 public final class IserConnector {
-    /** The reason code with which the connection manager rejects a connection if no process listens. */
+    /** The reason code of the connection manager if no process listens at the port. */
     private static final int INVALID_SERVICE_ID = 8;
 
     private final RdmaDomains domains = new RdmaDomains();
@@ -54,7 +54,7 @@ public final class IserConnector {
         NanoClock clock)
         throws IOException {
         if (portal.isUnresolved()) {
-            throw new IOException("is on an unknown host");
+            throw new IOException("has an unknown host name; check the address");
         }
         Rdma.ensureAvailability();
         Attempt attempt = new Attempt(portal, timeoutMs, clock);
@@ -66,7 +66,7 @@ public final class IserConnector {
         }
     }
 
-    /** One attempt to connect: the objects created so far, and the deadline. */
+    /** One attempt to connect, with its deadline and the objects that were created so far. */
     private final class Attempt {
         private final String portal;
         private final InetSocketAddress address;
@@ -150,8 +150,8 @@ public final class IserConnector {
         }
 
         /**
-         * Checks for events that close the connection. A waiting thread calls this method while no completion arrives, one thread
-         * at a time.
+         * Checks for events that close the connection. A waiting thread calls this method while no completion arrives. Only one
+         * thread at a time calls this method.
          */
         private void look() throws IOException {
             RdmaCmEvent event = channel.getCmEvent(0);

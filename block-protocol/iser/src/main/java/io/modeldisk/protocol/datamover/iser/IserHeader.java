@@ -11,7 +11,7 @@ final class IserHeader {
     /** The length of the header in bytes. */
     static final int BYTES = 28;
 
-    /** The opcode 1 in the upper four bits, which is an iSCSI control-type PDU. */
+    /** The opcode of an iSCSI control-type PDU, which is 1 in the upper four bits. */
     private static final int CONTROL = 0x10;
     private static final int OPCODE_MASK = 0xF0;
     private static final int WRITE_STAG_VALID = 0x08;
@@ -24,18 +24,18 @@ final class IserHeader {
 
     private IserHeader() {}
 
-    /** Begins the header of a message that advertises no memory. */
+    /** Writes the header of a message that advertises no memory. */
     static void begin(ByteBuffer message) {
         message.putInt(0, CONTROL << 24).putLong(WRITE_STAG, 0).putLong(WRITE_STAG + 8, 0).putLong(READ_BASE_OFFSET, 0);
     }
 
-    /** Advertises the memory of a write, from which the target may READ. */
+    /** Advertises the memory from which the target reads the data of a write. */
     static void advertiseWrite(ByteBuffer message, int stag, long baseOffset) {
         message.put(0, (byte) (message.get(0) | WRITE_STAG_VALID)).putInt(WRITE_STAG, stag)
             .putLong(WRITE_BASE_OFFSET, baseOffset);
     }
 
-    /** Advertises the memory of a read, to which the target may WRITE. */
+    /** Advertises the memory to which the target writes the data of a read. */
     static void advertiseRead(ByteBuffer message, int stag, long baseOffset) {
         message.put(0, (byte) (message.get(0) | READ_STAG_VALID)).putInt(READ_STAG, stag)
             .putLong(READ_BASE_OFFSET, baseOffset);

@@ -21,7 +21,10 @@ import org.apache.logging.log4j.Logger;
  * ({@link IserTargetDatamover#DATA_RIGHTS}).
  */
 final class IserIncoming implements IncomingConnection {
-    /** The maximum number of retries that InfiniBand allows. While the peer has posted no receive, 7 means unlimited retries. */
+    /**
+     * The maximum retry count of InfiniBand. As a retry count while the peer has posted no receive (RNR), 7 means unlimited
+     * retries.
+     */
     private static final byte RETRIES = 7;
 
     private static final Logger LOG = LogManager.getLogger(IserIncoming.class);
@@ -64,7 +67,7 @@ final class IserIncoming implements IncomingConnection {
         QueuePair queue = open(portal.domains(), id, IserTargetDatamover.sendRequests(),
             IserTargetDatamover.receives(slots), IserPortal.text(peer), clock);
         taken = true;
-        // After the next line, the connection may be closed at any time.
+        // The use of the queue pair keeps its resources, because the portal may close the connection at any time after opened().
         queue.enter();
         try {
             portal.opened(id, queue);

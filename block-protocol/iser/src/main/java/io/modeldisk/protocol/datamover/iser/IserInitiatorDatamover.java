@@ -22,7 +22,7 @@ import java.nio.ByteBuffer;
  * data. A short write is sent together with its command. The target fetches all the data of a longer write.
  */
 public final class IserInitiatorDatamover implements InitiatorDatamover {
-    /** Remote rights, because the target READs and WRITEs the data of commands. */
+    /** The rights of the target to the data of commands. The target needs remote rights, because it READs and WRITEs the data. */
     static final MemoryRights DATA_RIGHTS = MemoryRights.REMOTE;
 
     private final IserChannel channel;
@@ -31,7 +31,7 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
     private final SVCPostSend sendWithData;
     private OperationalParameters parameters = OperationalParameters.DEFAULTS;
 
-    /** Posts the receives on a queue pair that is not connected yet. Owns the queue pair from now on. */
+    /** Creates a datamover that owns the queue pair, and posts the receives. The queue pair is not connected yet. */
     IserInitiatorDatamover(QueuePair queue, Numbering numbering, int queueDepth) throws IOException {
         this.queue = queue;
         this.numbering = numbering;
@@ -138,7 +138,7 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
             int longest = Math.min(parameters.peerDataSegmentBytes(), IserMessage.DATA_SEGMENT_BYTES);
             if (length > longest) {
                 throw new ProtocolException(
-                    "a data segment of " + length + " bytes exceeds the limit of " + queue.peer() + ": " + longest);
+                    "the data segment has " + length + " bytes, but " + queue.peer() + " accepts at most " + longest);
             }
             if (data != null) {
                 pdu.dataSegmentBytes(length);
@@ -176,7 +176,7 @@ public final class IserInitiatorDatamover implements InitiatorDatamover {
     }
 
     @Override
-    public long sendingSinceNanos() {
+    public long sendingSinceNs() {
         return channel.sendingSinceNs();
     }
 

@@ -38,7 +38,7 @@ final class IserMessage extends Work {
     private final ScsiCommandPdu command;
     private final ByteBuffer data;
 
-    /** Limits the parameters so that the data of a command fits into one message. The target fetches the remaining data. */
+    /** Returns parameters with which the immediate data of a command fits into one message. The target fetches all other data. */
     static OperationalParameters limited(OperationalParameters wishes) {
         return new OperationalParameters(true, wishes.immediateData(),
             Math.min(wishes.firstBurstBytes(), DATA_SEGMENT_BYTES), wishes.maxBurstBytes(),

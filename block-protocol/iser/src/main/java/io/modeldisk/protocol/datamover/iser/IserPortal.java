@@ -28,7 +28,7 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * Listens for iSER connections on the addresses of this machine's RDMA devices. One thread receives the events of the connection
- * manager. {@link #accept} returns new connections. The thread closes the queue pair of a connection that the peer has closed.
+ * manager. The thread passes new connections to {@link #accept}. If a peer closes a connection, the thread closes the queue pair.
  * Thread-safe.
  */
 public final class IserPortal implements TargetPortal {
@@ -57,7 +57,7 @@ public final class IserPortal implements TargetPortal {
     private final RdmaEventChannel channel;
     private final List<RdmaCmId> listeners = new ArrayList<>();
     private final Map<RdmaCmId, QueuePair> connections = new ConcurrentHashMap<>();
-    /** The devices of the listeners. They keep prepared memory registered until the portal is closed. */
+    /** The protection domains of the listeners. Prepared memory stays registered in these domains until the portal is closed. */
     private final List<RdmaDomain> prepared = new ArrayList<>();
     /** New connections. An empty element wakes {@link #accept} when the portal is closed. */
     private final ArrayBlockingQueue<Optional<IserIncoming>> incomings = new ArrayBlockingQueue<>(BACKLOG);
@@ -91,7 +91,7 @@ public final class IserPortal implements TargetPortal {
         IserPortal portal = new IserPortal(RdmaEventChannel.createEventChannel(), address);
         try {
             for (InetAddress one : wanted) {
-                // With port 0, all addresses get the port that the system chose for the first address.
+                // If the port is 0, all addresses get the port that the system chose for the first address.
                 portal.listen(new InetSocketAddress(one, portal.port), available);
             }
         } catch (IOException e) {
@@ -168,7 +168,7 @@ public final class IserPortal implements TargetPortal {
         return domains;
     }
 
-    /** Registers a queue pair, which is closed from now on when its peer closes the connection. */
+    /** Registers the queue pair of a connection. If the peer closes the connection, the portal closes the queue pair. */
     void opened(RdmaCmId id, QueuePair queue) {
         connections.put(id, queue);
         queue.releaseAtEnd(() -> connections.remove(id));

@@ -14,16 +14,14 @@ final class IserPrivateData {
     /**
      * Returns the private data of this peer.
      *
-     * @param invalidates for an initiator: whether its keys may be invalidated; for a target: whether the target will invalidate
-     *     keys
+     * @param invalidates whether an initiator lets the target invalidate keys, or whether a target will invalidate keys of the
+     *     initiator
      */
     static byte[] bytes(boolean invalidates) {
         return new byte[]{(byte) (NO_ZERO_BASED_ADDRESSES | (invalidates ? 0 : NO_SEND_WITH_INVALIDATE)), 0, 0, 0};
     }
 
-    /**
-     * Returns whether an initiator with this private data wants its keys invalidated. An initiator without private data does not.
-     */
+    /** Returns whether the initiator asks the target to invalidate keys. Returns false if the initiator sent no private data. */
     static boolean wantsInvalidation(byte[] said) {
         return said.length > 0 && (said[0] & NO_ZERO_BASED_ADDRESSES) != 0 && (said[0] & NO_SEND_WITH_INVALIDATE) == 0;
     }

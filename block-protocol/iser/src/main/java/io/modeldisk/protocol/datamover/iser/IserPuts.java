@@ -2,7 +2,10 @@ package io.modeldisk.protocol.datamover.iser;
 
 import io.modeldisk.platform.time.NanoClock;
 
-/** The reads (puts) whose last RDMA WRITE and response are in flight, in the order of sending. Thread-safe. */
+/**
+ * The read commands whose last RDMA WRITE and response are in flight, in the order of sending. RFC 7145 calls the sending of read
+ * data Put_Data. Thread-safe.
+ */
 final class IserPuts {
     private final IserTransfer[] inFlight;
     private final NanoClock clock;
@@ -14,13 +17,13 @@ final class IserPuts {
         inFlight = new IserTransfer[slots];
     }
 
-    /** Adds a read. {@code statSn} is the StatSN of its response. */
+    /** Adds a read command. {@code statSn} is the StatSN of the response. */
     synchronized void add(IserTransfer put, int statSn) {
         put.putBegins(statSn, clock.nanoTime());
         inFlight[count++] = put;
     }
 
-    /** Removes a completed read, if the list contains it. */
+    /** Removes a completed read command, if the list contains it. */
     synchronized void remove(IserTransfer put) {
         for (int i = 0; i < count; i++) {
             if (inFlight[i] == put) {
@@ -31,12 +34,12 @@ final class IserPuts {
         }
     }
 
-    /** Returns the oldest read if {@code expStatSn} acknowledges its response. Otherwise returns null. */
+    /** Returns the oldest read command if {@code expStatSn} acknowledges its response. Otherwise returns null. */
     synchronized IserTransfer acknowledged(int expStatSn) {
         return count > 0 && inFlight[0].putStatSn() - expStatSn < 0 ? inFlight[0] : null;
     }
 
-    /** Returns the time at which the oldest read was added, or 0 if the list is empty. */
+    /** Returns the time at which the oldest read command was added, or 0 if the list is empty. */
     synchronized long sinceNs() {
         return count > 0 ? inFlight[0].putSinceNs() : 0;
     }

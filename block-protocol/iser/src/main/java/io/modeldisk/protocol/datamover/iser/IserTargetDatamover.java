@@ -28,7 +28,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * The datamover of a target over iSER (RFC 7145). RDMA READs fetch the data of a write that did not arrive with its command. RDMA
+ * The datamover of a target over iSER (RFC 7145). RDMA READs fetch the write data that did not arrive with the command. RDMA
  * WRITEs send the data of a read. The last WRITE is posted together with the response. Many transfers are in progress at the same
  * time. The target never agrees to unsolicited Data-Out PDUs.
  */
@@ -43,7 +43,8 @@ public final class IserTargetDatamover implements TargetDatamover {
     private static final int WRITES = 16;
 
     /**
-     * Local rights, because only the target posts RDMA requests. So a peer without a login cannot access memory of the target.
+     * The rights of initiators to memory of the target. Initiators need no access, because only the target posts RDMA requests.
+     * So a peer cannot access memory of the target without a login.
      */
     static final MemoryRights DATA_RIGHTS = MemoryRights.LOCAL;
 
@@ -66,10 +67,10 @@ public final class IserTargetDatamover implements TargetDatamover {
     private OperationalParameters parameters = OperationalParameters.DEFAULTS;
 
     /**
-     * Owns a queue pair that is not connected yet, and posts its receives.
+     * Creates a datamover that owns the queue pair, and posts the receives. The queue pair is not connected yet.
      *
      * @param slots the maximum number of transfers at one time, each with its own {@link DataTransfer#slot()}
-     * @param invalidates whether responses invalidate a key that their command advertised, as agreed with the initiator
+     * @param invalidates whether a response invalidates the key that its command advertised, as agreed with the initiator
      */
     IserTargetDatamover(QueuePair queue, Numbering numbering, int slots, boolean invalidates) throws IOException {
         this.invalidates = invalidates;
@@ -189,7 +190,8 @@ public final class IserTargetDatamover implements TargetDatamover {
         public DataArrival moveTo(DataTransfer transfer, boolean wanted) throws IOException {
             ScsiCommandPdu command = message.command();
             if (command.writes() && !command.isFinal()) {
-                throw new ProtocolException("a command announces Data-Out PDUs, but InitialR2T=Yes was agreed");
+                throw new ProtocolException(
+                    "the initiator announced Data-Out PDUs for a command, but InitialR2T=Yes was agreed");
             }
             IserTransfer state = transfers[transfer.slot()];
             int length = command.dataSegmentBytes();
@@ -220,7 +222,10 @@ public final class IserTargetDatamover implements TargetDatamover {
         }
     }
 
-    /** Completes the reads whose status the initiator has acknowledged. The device has already processed their requests. */
+    /**
+     * Completes the read commands whose status the initiator has acknowledged. The device has already processed their RDMA
+     * requests.
+     */
     private void endAcknowledgedPuts(Listener listener, int expStatSn) throws IOException {
         for (IserTransfer put = puts.acknowledged(expStatSn); put != null; put = puts.acknowledged(expStatSn)) {
             queue.awaitEnd(put, put.turn());
@@ -316,7 +321,7 @@ public final class IserTargetDatamover implements TargetDatamover {
 
     @Override
     public int dataPduCount(DataTransfer transfer) {
-        // iSER has no Data-In and R2T PDUs.
+        // iSER has no Data-In or R2T PDUs.
         return 0;
     }
 
@@ -396,7 +401,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         int longest = Math.min(parameters.peerDataSegmentBytes(), IserMessage.DATA_SEGMENT_BYTES);
         if (length > longest) {
             throw new ProtocolException(
-                "a data segment of " + length + " bytes exceeds the limit of the initiator: " + longest);
+                "the data segment has " + length + " bytes, but the initiator accepts at most " + longest);
         }
         queue.enter();
         try {
@@ -426,10 +431,7 @@ public final class IserTargetDatamover implements TargetDatamover {
         }
     }
 
-    /**
-     * Returns the key that a task advertised and that its response invalidates, or 0 if there is none. Returns each key only
-     * once.
-     */
+    /** Returns the key that the response to a task invalidates, and forgets the key. Returns 0 if the task advertised no key. */
     private int takeKeyOf(int initiatorTaskTag) {
         for (IserTransfer transfer : transfers) {
             int key = transfer.takeAdvertisedKey(initiatorTaskTag);

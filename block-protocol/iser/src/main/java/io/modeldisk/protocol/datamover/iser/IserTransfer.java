@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
 
 /**
  * The iSER state of a transfer: the memory that the initiator advertised, and the work request for the data. For a write, the
- * work request READs the data. For a read, it WRITEs the data and sends the response.
+ * work request READs the data. For a read, the work request WRITEs the data and sends the response.
  */
 final class IserTransfer extends Work {
     private final IserMessage response;
@@ -31,15 +31,16 @@ final class IserTransfer extends Work {
     private int taskTag;
     private volatile int advertisedKey;
 
-    /**
-     * @param response the message of this transfer for the response after the last WRITE of a read
-     */
+    /** @param response the message for the response that follows the last WRITE of a read */
     IserTransfer(IserMessage response) {
         super("moving a command's data by RDMA", true);
         this.response = response;
     }
 
-    /** Begins a task. {@code message} has the memory that the command advertises, and {@code broughtBytes} of immediate data. */
+    /**
+     * Begins a task. {@code message} contains the command, the memory that the command advertises, and {@code broughtBytes} bytes
+     * of immediate data.
+     */
     void begin(DataTransfer begun, ByteBuffer message, int broughtBytes) {
         transfer = begun;
         put = false;
@@ -71,8 +72,8 @@ final class IserTransfer extends Work {
     }
 
     /**
-     * Returns the error in the data of the command, or null if there is none. Errors are more immediate data than agreed, and no
-     * advertised memory for the remaining data.
+     * Returns the error in the data of a command, or null if the data is valid. The command must not have more immediate data
+     * than agreed. The command must advertise memory for the remaining data.
      */
     DataError check(ScsiCommandPdu command, OperationalParameters agreed) {
         if (unsolicitedBytes > (agreed.immediateData() ? agreed.firstBurstBytes() : 0)) {

@@ -39,26 +39,26 @@ class IserFaultTest extends IserFixture {
         RememberingPortal another = new RememberingPortal(
             new IserInitiatorPortal(new IserConnector(), serving.server.localAddress()));
         try (DataMemory small = DataMemory.allocate(Serving.BLOCK); IscsiSession bystander = login(another)) {
-            // The read registers the memory in another protection domain than that of the lying initiator.
-            assertThat(run(bystander, bystander.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES)))
+            // The read registers the memory in a protection domain that the lying initiator does not use.
+            assertThat(run(bystander, bystander.acquire(PATIENCE_NS).read(0, 0, BLOCKS, memory, 0, BYTES)))
                 .isEqualTo("GOOD");
             int foreign = another.last().channel().registered(memory).remoteKey(0);
             InitiatorPortal way = LyingInitiator.portal(iser(), lie, small, foreign);
             byte[] bystanders = memory.segment(0, 2 * BYTES).toArray(ValueLayout.JAVA_BYTE);
             try (IscsiSession liar = login(way)) {
-                assertThat(run(liar, liar.acquire(PATIENCE_NANOS).read(0, 0, 1, memory, 2 * BYTES, Serving.BLOCK)))
+                assertThat(run(liar, liar.acquire(PATIENCE_NS).read(0, 0, 1, memory, 2 * BYTES, Serving.BLOCK)))
                     .isEqualTo("GOOD");
                 assertThat(run(liar, writes
-                    ? liar.acquire(PATIENCE_NANOS).write(0, 0, BLOCKS, memory, 0, BYTES)
-                    : liar.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES))).isNotEqualTo("GOOD");
+                    ? liar.acquire(PATIENCE_NS).write(0, 0, BLOCKS, memory, 0, BYTES)
+                    : liar.acquire(PATIENCE_NS).read(0, 0, BLOCKS, memory, 0, BYTES))).isNotEqualTo("GOOD");
                 await("the session of the lying initiator closes", () -> !liar.isOpen());
             }
             assertThat(memory.segment(0, 2 * BYTES).toArray(ValueLayout.JAVA_BYTE)).isEqualTo(bystanders);
             assertThat(serving.contents(0, before.length)).isEqualTo(before);
-            assertThat(run(bystander, bystander.acquire(PATIENCE_NANOS).write(0, 0, BLOCKS, memory, 0, BYTES)))
+            assertThat(run(bystander, bystander.acquire(PATIENCE_NS).write(0, 0, BLOCKS, memory, 0, BYTES)))
                 .isEqualTo("GOOD");
             try (IscsiSession next = login(iser())) {
-                assertThat(run(next, next.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, BYTES, BYTES)))
+                assertThat(run(next, next.acquire(PATIENCE_NS).read(0, 0, BLOCKS, memory, BYTES, BYTES)))
                     .isEqualTo("GOOD");
             }
         }
@@ -74,19 +74,19 @@ class IserFaultTest extends IserFixture {
         InitiatorPortal asking = new IserInitiatorPortal(new IserConnector(true), serving.server.localAddress());
         try (IscsiSession bystander = login(iser()); IscsiSession session = login(asking)) {
             // A command with immediate data advertises no memory.
-            assertThat(run(session, session.acquire(PATIENCE_NANOS).write(0, 0, 1, memory, 0, Serving.BLOCK)))
+            assertThat(run(session, session.acquire(PATIENCE_NS).write(0, 0, 1, memory, 0, Serving.BLOCK)))
                 .isEqualTo("GOOD");
             assertThat(run(session, writes
-                ? session.acquire(PATIENCE_NANOS).write(0, 0, BLOCKS, memory, 0, BYTES)
-                : session.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES))).isNotEqualTo("GOOD");
+                ? session.acquire(PATIENCE_NS).write(0, 0, BLOCKS, memory, 0, BYTES)
+                : session.acquire(PATIENCE_NS).read(0, 0, BLOCKS, memory, 0, BYTES))).isNotEqualTo("GOOD");
             await("the session that requested invalidation closes", () -> !session.isOpen());
-            assertThat(run(bystander, bystander.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES)))
+            assertThat(run(bystander, bystander.acquire(PATIENCE_NS).read(0, 0, BLOCKS, memory, 0, BYTES)))
                 .isEqualTo("GOOD");
         }
     }
 
     @Test
-    void connectToAnUnknownAddressFailsInTime() {
+    void connectToAnUnknownAddressFailsWithinTheTimeout() {
         InitiatorPortal way = new IserInitiatorPortal(connector, new InetSocketAddress(NOBODY, 3260));
         assertThatThrownBy(() -> way.connect(new Unnumbered(), 1, 10_000, NanoClock.SYSTEM))
             .isInstanceOf(IOException.class)
@@ -112,7 +112,7 @@ class IserFaultTest extends IserFixture {
     }
 
     @Test
-    void connectToASilentTargetFailsInTime() throws Exception {
+    void connectToASilentTargetFailsWithinTheTimeout() throws Exception {
         try (IserPortal silent = IserPortal.listen(new InetSocketAddress(address, 0))) {
             InitiatorPortal way = new IserInitiatorPortal(connector, silent.localAddress());
             assertThatThrownBy(() -> way.connect(new Unnumbered(), 1, 1_000, NanoClock.SYSTEM))
@@ -122,11 +122,11 @@ class IserFaultTest extends IserFixture {
     }
 
     @Test
-    void connectionWithoutALoginIsClosed() throws Exception {
+    void targetClosesAConnectionWithoutALogin() throws Exception {
         try (InitiatorDatamover mute = iser().connect(new Unnumbered(), 1, 20_000, NanoClock.SYSTEM);
             IscsiSession session = login(iser())) {
             assertThatThrownBy(() -> mute.receive(null)).isInstanceOf(IOException.class);
-            assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 0, 1, memory, 0, Serving.BLOCK)))
+            assertThat(run(session, session.acquire(PATIENCE_NS).read(0, 0, 1, memory, 0, Serving.BLOCK)))
                 .isEqualTo("GOOD");
         }
     }
@@ -138,7 +138,7 @@ class IserFaultTest extends IserFixture {
                 try (IserVictim victim = IserVictim.initiator(serving.server.localAddress())) {
                     victim.awaitBusy();
                 }
-                assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 0, 1, memory, 0, Serving.BLOCK)))
+                assertThat(run(session, session.acquire(PATIENCE_NS).read(0, 0, 1, memory, 0, Serving.BLOCK)))
                     .isEqualTo("GOOD");
             }
         }
@@ -150,11 +150,11 @@ class IserFaultTest extends IserFixture {
         try (IserVictim victim = IserVictim.target(address)) {
             InetSocketAddress portal = victim.awaitPortal(address);
             try (IscsiSession session = login(portal, new IserInitiatorPortal(connector, portal))) {
-                assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES)))
+                assertThat(run(session, session.acquire(PATIENCE_NS).read(0, 0, BLOCKS, memory, 0, BYTES)))
                     .isEqualTo("GOOD");
                 Thread killer = Thread.ofPlatform().start(victim::kill);
                 await("a command fails", () -> !session.isOpen()
-                    || !run(session, session.acquire(PATIENCE_NANOS).write(0, 0, BLOCKS, memory, 0, BYTES))
+                    || !run(session, session.acquire(PATIENCE_NS).write(0, 0, BLOCKS, memory, 0, BYTES))
                         .equals("GOOD"));
                 killer.join();
                 await("the session with the killed target closes", () -> !session.isOpen());
@@ -185,10 +185,10 @@ class IserFaultTest extends IserFixture {
         }
     }
 
-    /** The first limit is too low for the messages, and the second for the data. */
+    /** The first value is too low to register the messages. The second value is too low to register the data. */
     @ParameterizedTest
     @ValueSource(ints = {64 << 10, 2 << 20})
-    void errorNamesTheLimitIfTheInitiatorMayNotLockMemory(int mayLock) throws Exception {
+    void errorNamesTheLimitIfTheInitiatorMayNotLockItsMemory(int mayLock) throws Exception {
         try (IserVictim initiator = IserVictim.initiator(serving.server.localAddress(), locking(mayLock))) {
             initiator.awaitEnd();
             assertThat(initiator.output()).contains("cannot be registered with the RDMA device")
@@ -222,7 +222,7 @@ class IserFaultTest extends IserFixture {
             await("the target's log says why", () -> target.output().contains("cannot serve a connection"));
             assertThat(sessions).hasSizeGreaterThan(1);
             for (IscsiSession session : sessions) {
-                assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES)))
+                assertThat(run(session, session.acquire(PATIENCE_NS).read(0, 0, BLOCKS, memory, 0, BYTES)))
                     .isEqualTo("GOOD");
             }
             sessions.removeLast().close();

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 /** Starts a target on the first RDMA device of this machine, over TCP and iSER, and opens sessions with the target. */
 abstract class IserFixture {
     static final int MIB = 1 << 20;
-    static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
+    static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(30);
     static final long LOGIN_TIMEOUT_SECONDS = 15;
 
     private final BlockingQueue<String> ends = new LinkedBlockingQueue<>();

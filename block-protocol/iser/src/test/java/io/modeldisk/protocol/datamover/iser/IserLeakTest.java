@@ -78,9 +78,9 @@ class IserLeakTest extends IserFixture {
                 // The connection is closed while RDMA READs or WRITEs are in flight.
                 for (int i = 0; i < 2; i++) {
                     session.submit(number % 4 == 2
-                        ? session.acquire(PATIENCE_NANOS).write(0, 0, BLOCKS, memory, i * BYTES, BYTES)
+                        ? session.acquire(PATIENCE_NS).write(0, 0, BLOCKS, memory, i * BYTES, BYTES)
                             .onCompletion(_ -> {})
-                        : session.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, i * BYTES, BYTES)
+                        : session.acquire(PATIENCE_NS).read(0, 0, BLOCKS, memory, i * BYTES, BYTES)
                             .onCompletion(_ -> {}));
                 }
                 way.last().close();
@@ -104,8 +104,8 @@ class IserLeakTest extends IserFixture {
             }
             await("all connections but one close", () -> serving.server.connectionCount() == 1);
             await(() -> "all resources are released; counts before: " + before + ", counts now: " + counts(),
-                Duration.ofNanos(PATIENCE_NANOS), () -> isNoneMore(counts(), before));
-            assertThat(run(bystander, bystander.acquire(PATIENCE_NANOS).read(0, 0, BLOCKS, memory, 0, BYTES)))
+                Duration.ofNanos(PATIENCE_NS), () -> isNoneMore(counts(), before));
+            assertThat(run(bystander, bystander.acquire(PATIENCE_NS).read(0, 0, BLOCKS, memory, 0, BYTES)))
                 .isEqualTo("GOOD");
         }
     }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the rights of an initiator whose connection is accepted but not logged in. */
+/** Tests that an initiator has no access to memory of the target before the login. */
 @Tag("softroce")
 final class IserRightsTest {
     private static final int BYTES = 4096;
@@ -62,8 +62,8 @@ final class IserRightsTest {
     }
 
     /**
-     * Runs one RDMA request of the initiator on memory of the target. The request uses the local key, because devices give both
-     * keys the same value.
+     * Runs one RDMA request of the initiator on memory of the target. The request uses the local key of the target, because
+     * devices use the same value for the local and the remote key.
      */
     private static void request(IserPair pair, int opcode, DataMemory own, RegisteredMemory victim)
         throws IOException {

@@ -47,10 +47,10 @@ class IserSessionTest extends IserFixture {
         byte[] bytes = random(blocks * Serving.BLOCK, blocks);
         fill(bytes);
         try (IscsiSession session = login(iser())) {
-            assertThat(run(session, session.acquire(PATIENCE_NANOS).write(0, 5, blocks, memory, 0, bytes.length)))
+            assertThat(run(session, session.acquire(PATIENCE_NS).write(0, 5, blocks, memory, 0, bytes.length)))
                 .isEqualTo("GOOD");
             assertThat(serving.contents(5L * Serving.BLOCK, bytes.length)).isEqualTo(bytes);
-            assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 5, blocks, memory, 4 * MIB, bytes.length)))
+            assertThat(run(session, session.acquire(PATIENCE_NS).read(0, 5, blocks, memory, 4 * MIB, bytes.length)))
                 .isEqualTo("GOOD");
             assertThat(memoryBytes(4 * MIB, bytes.length)).isEqualTo(bytes);
         }
@@ -62,7 +62,7 @@ class IserSessionTest extends IserFixture {
         serving.target.unit.longestPinBytes = 256 << 10;
         int blocks = (3 * MIB + 256 * 1024) / Serving.BLOCK;
         try (IscsiSession session = login(iser())) {
-            assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 3, blocks, memory, MIB,
+            assertThat(run(session, session.acquire(PATIENCE_NS).read(0, 3, blocks, memory, MIB,
                 blocks * Serving.BLOCK))).isEqualTo("GOOD");
             assertThat(memoryBytes(MIB, blocks * Serving.BLOCK))
                 .isEqualTo(Arrays.copyOfRange(bytes, 3 * Serving.BLOCK, (3 + blocks) * Serving.BLOCK));
@@ -73,14 +73,15 @@ class IserSessionTest extends IserFixture {
     }
 
     /**
-     * The target receives the abort while the responder thread sends the data. The response to the abort waits for this thread.
+     * The target receives the abort while the responder thread sends the data of the read. The response to the abort waits until
+     * the data is sent.
      */
     @Test
     void abortOfAReadCompletesAfterTheDataOfTheReadIsSent() throws Exception {
         serving.target.unit.longestPinBytes = 256 << 10;
         serving.target.unit.parking = true;
         try (IscsiSession session = login(iser())) {
-            IoRequest read = session.acquire(PATIENCE_NANOS).read(0, 0, 256, memory, 0, MIB);
+            IoRequest read = session.acquire(PATIENCE_NS).read(0, 0, 256, memory, 0, MIB);
             int tag = read.initiatorTaskTag();
             session.submit(read.onCompletion(_ -> {}));
             await("the read is parked", () -> !serving.target.unit.parked.isEmpty());
@@ -94,10 +95,10 @@ class IserSessionTest extends IserFixture {
             };
             serving.target.unit.parking = false;
             serving.target.unit.parked.removeFirst().resume();
-            aborted.get(PATIENCE_NANOS, TimeUnit.NANOSECONDS);
+            aborted.get(PATIENCE_NS, TimeUnit.NANOSECONDS);
             serving.target.unit.pinning = _ -> {};
             assertThat(session.isOpen()).isTrue();
-            assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 0, 1, memory, 0, Serving.BLOCK)))
+            assertThat(run(session, session.acquire(PATIENCE_NS).read(0, 0, 1, memory, 0, Serving.BLOCK)))
                 .isEqualTo("GOOD");
         }
         serving.awaitNothingLeft();
@@ -119,23 +120,23 @@ class IserSessionTest extends IserFixture {
         fill(bytes);
         try (IscsiSession writer = login(new TcpInitiatorPortal(serving.server.localAddress()));
             IscsiSession reader = login(iser())) {
-            assertThat(run(writer, writer.acquire(PATIENCE_NANOS).write(0, 0, 64, memory, 0, bytes.length)))
+            assertThat(run(writer, writer.acquire(PATIENCE_NS).write(0, 0, 64, memory, 0, bytes.length)))
                 .isEqualTo("GOOD");
-            assertThat(run(reader, reader.acquire(PATIENCE_NANOS).read(0, 0, 64, memory, MIB, bytes.length)))
+            assertThat(run(reader, reader.acquire(PATIENCE_NS).read(0, 0, 64, memory, MIB, bytes.length)))
                 .isEqualTo("GOOD");
             assertThat(memoryBytes(MIB, bytes.length)).isEqualTo(bytes);
         }
     }
 
     @Test
-    void sessionContinuesAfterCommandsBeyondTheMediumFail() throws Exception {
+    void sessionStaysOpenAfterCommandsBeyondTheEndOfTheMediumFail() throws Exception {
         try (IscsiSession session = login(iser())) {
-            assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 1 << 20, 1, memory, 0, Serving.BLOCK)))
+            assertThat(run(session, session.acquire(PATIENCE_NS).read(0, 1 << 20, 1, memory, 0, Serving.BLOCK)))
                 .contains("CHECK CONDITION");
             assertThat(
-                run(session, session.acquire(PATIENCE_NANOS).write(0, 1 << 20, 64, memory, 0, 64 * Serving.BLOCK)))
+                run(session, session.acquire(PATIENCE_NS).write(0, 1 << 20, 64, memory, 0, 64 * Serving.BLOCK)))
                 .contains("CHECK CONDITION");
-            assertThat(run(session, session.acquire(PATIENCE_NANOS).read(0, 0, 1, memory, 0, Serving.BLOCK)))
+            assertThat(run(session, session.acquire(PATIENCE_NS).read(0, 0, 1, memory, 0, Serving.BLOCK)))
                 .isEqualTo("GOOD");
         }
     }

@@ -33,7 +33,7 @@ import java.util.regex.Pattern;
 final class IserVictim implements AutoCloseable {
     private static final int BLOCKS = 64;
     private static final int DEPTH = 8;
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(180);
+    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(180);
     private static final Pattern READY = Pattern.compile("^port (\\d+)$", Pattern.MULTILINE);
     private static final String BUSY = "commands are in flight";
 
@@ -94,7 +94,7 @@ final class IserVictim implements AutoCloseable {
     }
 
     private void await(BooleanSupplier condition) {
-        Await.await(() -> "the victim is ready; its output: " + output(), Duration.ofNanos(PATIENCE_NANOS), () -> {
+        Await.await(() -> "the victim is ready; its output: " + output(), Duration.ofNanos(PATIENCE_NS), () -> {
             assertThat(process.isAlive()).as("the victim is alive; its output: " + output()).isTrue();
             return condition.getAsBoolean();
         });
@@ -103,7 +103,7 @@ final class IserVictim implements AutoCloseable {
     /** Waits until the process has exited by itself. */
     void awaitEnd() {
         try {
-            assertThat(process.waitFor(PATIENCE_NANOS, TimeUnit.NANOSECONDS))
+            assertThat(process.waitFor(PATIENCE_NS, TimeUnit.NANOSECONDS))
                 .as("the victim exits; its output: " + output())
                 .isTrue();
         } catch (InterruptedException e) {
@@ -147,7 +147,7 @@ final class IserVictim implements AutoCloseable {
                 .queueDepth(DEPTH).targetName(MemoryTarget.NAME).initiator("iqn.test:victim", 1))) {
             UnitReadiness.await(session, 0);
             for (int i = 0; session.isOpen(); i++) {
-                IoRequest request = session.acquire(PATIENCE_NANOS);
+                IoRequest request = session.acquire(PATIENCE_NS);
                 int bytes = BLOCKS * Serving.BLOCK;
                 long offset = (long) request.slot() * bytes;
                 session.submit(i % 2 == 0

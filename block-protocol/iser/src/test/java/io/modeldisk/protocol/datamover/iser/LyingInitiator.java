@@ -119,8 +119,8 @@ final class LyingInitiator implements InitiatorDatamover {
     }
 
     @Override
-    public long sendingSinceNanos() {
-        return honest.sendingSinceNanos();
+    public long sendingSinceNs() {
+        return honest.sendingSinceNs();
     }
 
     @Override
