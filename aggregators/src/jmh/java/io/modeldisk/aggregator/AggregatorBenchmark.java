@@ -9,10 +9,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/**
- * Measures the time in which each aggregator applies a gradient to a block. The benchmark of {@code null} measures the call
- * alone.
- */
+/** Measures the speed at which each aggregator applies a gradient to a block. {@code discard} measures only the call. */
 @State(Scope.Thread)
 @OutputTimeUnit(TimeUnit.SECONDS)
 @Warmup(iterations = 2, time = 1)
@@ -53,7 +50,7 @@ public class AggregatorBenchmark {
         aggregate(discard, gradient, folded);
     }
 
-    /** Copies the same number of bytes, for comparison. */
+    /** Copies the gradient into the block, for comparison. */
     @Benchmark
     public void memcpy(Gradient gradient, Gigabytes copied) {
         gradient.copy();

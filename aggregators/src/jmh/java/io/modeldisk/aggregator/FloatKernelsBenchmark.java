@@ -7,7 +7,7 @@ import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Measures each kernel with a gradient and a block. */
+/** Measures the speed of each method of {@link FloatKernels}. */
 @OutputTimeUnit(TimeUnit.SECONDS)
 @Warmup(iterations = 2, time = 1)
 @Measurement(iterations = 3, time = 1)
@@ -36,7 +36,7 @@ public class FloatKernelsBenchmark {
         moved.add(gradient.bytes);
     }
 
-    /** Copies the same number of bytes, for comparison. */
+    /** Copies the gradient into the block, for comparison. */
     @Benchmark
     public void memcpy(Gradient gradient, Gigabytes copied) {
         gradient.copy();

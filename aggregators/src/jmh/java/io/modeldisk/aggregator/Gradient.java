@@ -11,13 +11,13 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** A gradient and a block of weights of the same size. Their memory is outside the heap on page boundaries, as in a shard. */
+/** A gradient and a block of weights of the same size. Both are outside the heap and start on page boundaries, as in a shard. */
 @State(Scope.Thread)
 public class Gradient {
     private static final long PAGE_BYTES = 4096;
     private static final long SEED = 1;
 
-    /** The size of the gradient and of the block. */
+    /** The size in bytes of the gradient, which is also the size of the block. */
     @Param({"4096", "262144", "1048576"})
     public int bytes;
 
@@ -55,12 +55,12 @@ public class Gradient {
         return block;
     }
 
-    /** Copies the gradient into the block, as memcpy does. */
+    /** Copies the gradient into the block. */
     void copy() {
         MemorySegment.copy(values, 0, block.weights(), 0, bytes);
     }
 
-    /** A block without state. */
+    /** A block of weights without state of an aggregator. */
     record Block(MemorySegment weights) implements BlockMemory {
         @Override
         public MemorySegment state() {

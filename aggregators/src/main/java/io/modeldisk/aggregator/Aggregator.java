@@ -3,10 +3,10 @@ package io.modeldisk.aggregator;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Applies gradients to the weights of blocks. A write to the train logical unit calls the aggregator.
+ * Applies gradients to the weights of blocks.
  *
- * <p>The aggregator is called once for each block that a write touches, while that block is locked. Calls for different blocks
- * run concurrently. A call must not allocate memory.
+ * <p>A shard calls the aggregator once for each block that a write to the train logical unit changes. The block is locked during
+ * the call. Calls for different blocks run concurrently. A call must not allocate memory.
  */
 public interface Aggregator extends AutoCloseable {
     /**
@@ -18,8 +18,8 @@ public interface Aggregator extends AutoCloseable {
     }
 
     /**
-     * Returns whether each new weight depends on the old weight. If so, a NaN or an infinity in one gradient stays in the weights
-     * for ever. The default is true.
+     * Returns whether each new weight depends on the old weight. If it does, a NaN or an infinity in one gradient stays in the
+     * weights. The default is true.
      */
     default boolean accumulates() {
         return true;

@@ -7,8 +7,7 @@ import java.util.TreeSet;
 
 /**
  * The options of a specification such as {@code sgd:lr=0.1}. Options have the form {@code key=value,key=value} and follow the
- * colon. An {@link AggregatorProvider} reads the options that it knows. An option that no provider has read is an error. Not
- * thread-safe.
+ * colon. An {@link AggregatorProvider} reads the options that it knows. Any other option is an error. Not thread-safe.
  */
 public final class AggregatorOptions {
     private final Map<String, String> untaken = new LinkedHashMap<>();
@@ -19,7 +18,7 @@ public final class AggregatorOptions {
     /**
      * Parses options.
      *
-     * @param text {@code key=value,key=value}, or an empty text for no options
+     * @param text {@code key=value,key=value}, or an empty string for no options
      * @throws IllegalArgumentException if a part is not {@code key=value}, or if a key is given twice
      */
     public static AggregatorOptions parse(String text) {
@@ -44,7 +43,7 @@ public final class AggregatorOptions {
     }
 
     /**
-     * Reads a required option.
+     * Returns the value of a required option.
      *
      * @throws IllegalArgumentException if the option is missing or not a finite number
      */
@@ -57,9 +56,8 @@ public final class AggregatorOptions {
     }
 
     /**
-     * Reads an optional number.
+     * Returns the value of an optional number, or the default if the option is missing.
      *
-     * @return the value of the option, or the default if the option is missing
      * @throws IllegalArgumentException if the value is not a finite number
      */
     public float floatOption(String key, float defaultValue) {
@@ -68,9 +66,8 @@ public final class AggregatorOptions {
     }
 
     /**
-     * Reads an optional whole number.
+     * Returns the value of an optional whole number, or the default if the option is missing.
      *
-     * @return the value of the option, or the default if the option is missing
      * @throws IllegalArgumentException if the value is not a whole number of 32 bits
      */
     public int intOption(String key, int defaultValue) {
@@ -88,7 +85,7 @@ public final class AggregatorOptions {
     /**
      * Checks that every option was read.
      *
-     * @throws IllegalArgumentException if options are left; the message names them
+     * @throws IllegalArgumentException if an option was not read; the message names each such option
      */
     public void requireNoneLeft() {
         if (!untaken.isEmpty()) {

@@ -1,6 +1,6 @@
 package io.modeldisk.aggregator;
 
-/** Creates aggregators of one name. {@link java.util.ServiceLoader} finds the providers. */
+/** Creates the aggregators of one name. {@link java.util.ServiceLoader} finds the providers on the class path. */
 public interface AggregatorProvider {
     /**
      * Returns the name of the aggregator, such as {@code sgd} in {@code sgd:lr=0.1}. A name has lower-case letters, digits and
@@ -14,8 +14,7 @@ public interface AggregatorProvider {
     /**
      * Creates an aggregator.
      *
-     * @param options the options of the specification; the provider reads the options that it knows, and other options are an
-     *     error
+     * @param options the options of the specification; an option that this method does not read is an error
      * @throws IllegalArgumentException if an option is missing or out of range; the message names the option and its value
      */
     Aggregator create(AggregatorOptions options);

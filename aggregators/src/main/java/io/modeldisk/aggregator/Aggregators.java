@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.TreeMap;
 
-/** Creates aggregators by name. {@link ServiceLoader} finds the providers on the class path. Thread-safe. */
+/** Finds the aggregators on the class path, and creates aggregators by name. Thread-safe. */
 public final class Aggregators {
     private Aggregators() {}
 
@@ -22,7 +22,7 @@ public final class Aggregators {
     }
 
     /**
-     * Returns the providers in the order of their names.
+     * Returns the providers, sorted by name.
      *
      * @throws IllegalStateException if two providers have the same name
      */

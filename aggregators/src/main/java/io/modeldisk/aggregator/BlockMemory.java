@@ -3,16 +3,17 @@ package io.modeldisk.aggregator;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The memory of one block for an aggregator. The caller of the aggregator holds the lock of the block, so the aggregator needs no
- * synchronisation.
+ * The memory of one block that an aggregator changes. The caller of the aggregator holds the lock of the block, so the aggregator
+ * needs no synchronisation.
  */
 public interface BlockMemory {
     /** Returns the weights of the block: float32 values in native byte order, aligned to 64 bytes. */
     MemorySegment weights();
 
     /**
-     * Returns the state that the aggregator keeps for the block. Its size is {@link Aggregator#stateBytesPerWeightByte()} times
-     * the size of the weights. The state is zero before the first update, and empty if the aggregator keeps no state.
+     * Returns the state that the aggregator keeps for the block. The size of the state is
+     * {@link Aggregator#stateBytesPerWeightByte()} times the size of the weights. All bytes of the state are zero before the
+     * first update.
      */
     MemorySegment state();
 

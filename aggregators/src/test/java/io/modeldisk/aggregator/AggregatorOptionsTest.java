@@ -44,7 +44,7 @@ class AggregatorOptionsTest {
     }
 
     @Test
-    void errorNamesAnOptionValueOfTheWrongType() {
+    void errorNamesTheOptionWhoseValueHasTheWrongType() {
         AggregatorOptions options = AggregatorOptions.parse("lr=fast,momentum=1e99,device=1.5");
         assertThatThrownBy(() -> options.floatOption("lr")).hasMessage("lr=fast must be a number");
         assertThatThrownBy(() -> options.floatOption("momentum", 0))

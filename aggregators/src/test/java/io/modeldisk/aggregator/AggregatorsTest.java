@@ -18,7 +18,7 @@ class AggregatorsTest {
     @CsvSource({
         "null, 1, 8", "assign, 1, 2", "assign, 0.5, 1", "sum, 1, 10", "sum, 0.5, 9", "sgd:lr=0.5, 1, 7",
         "sgd:lr=0.5, 0.5, 7.5"})
-    void aggregatorComputesItsDocumentedResult(String specification, float scale, float expected) {
+    void aggregatorAppliesItsFormulaOnlyToTheGivenRange(String specification, float scale, float expected) {
         try (Arena arena = Arena.ofConfined(); Aggregator aggregator = Aggregators.parse(specification)) {
             MemorySegment weights = floats(arena, 3 * 1024, 8);
             aggregator.aggregate(new Block(weights), 4096, floats(arena, 1025, 2), 4, 4096, scale);
@@ -44,7 +44,7 @@ class AggregatorsTest {
     }
 
     @Test
-    void errorOfAnOptionNamesTheSpecificationAndDescribesTheAggregator() {
+    void errorOfAMissingOptionNamesTheSpecificationAndDescribesTheAggregator() {
         assertThatThrownBy(() -> Aggregators.parse("sgd")).isInstanceOf(IllegalArgumentException.class)
             .hasMessage(
                 "the aggregator sgd is invalid: the option lr is missing; add lr=NUMBER\n  sgd: "

@@ -42,14 +42,14 @@ class FloatKernelsTest {
 
     @ParameterizedTest
     @MethodSource("ranges")
-    void addGivesTheScalarSum(Range range) {
+    void addGivesTheSameValuesAsAScalarLoop(Range range) {
         FloatKernels.add(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes);
         assertRangeAloneIs(range, (w, g) -> w + g);
     }
 
     @ParameterizedTest
     @MethodSource("ranges")
-    void fusedScaledAddGivesTheExactSumRoundedOnce(Range range) {
+    void fusedScaledAddRoundsEachResultOnlyOnce(Range range) {
         float factor = -0.3f;
         FloatKernels.fusedAdd(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes, factor);
         assertRangeAloneIs(range, (w, g) -> Math.fma(g, factor, w));
@@ -57,7 +57,7 @@ class FloatKernelsTest {
 
     @ParameterizedTest
     @MethodSource("ranges")
-    void scaledAddWithoutFusedArithmeticGivesTheScalarSum(Range range) {
+    void unfusedScaledAddGivesTheSameValuesAsAScalarLoop(Range range) {
         float factor = -0.3f;
         FloatKernels.separateAdd(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes, factor);
         assertRangeAloneIs(range, (w, g) -> w + g * factor);
@@ -73,7 +73,7 @@ class FloatKernelsTest {
 
     @ParameterizedTest
     @MethodSource("ranges")
-    void scaledCopyGivesTheScalarProduct(Range range) {
+    void scaledCopyGivesTheSameValuesAsAScalarLoop(Range range) {
         float factor = 1 / 3f;
         FloatKernels.scaledCopy(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes, factor);
         assertRangeAloneIs(range, (_, g) -> g * factor);
@@ -105,7 +105,7 @@ class FloatKernelsTest {
     }
 
     @Test
-    void lengthThatIsNoMultipleOfFourBytesIsRefused() {
+    void lengthThatIsNotAMultipleOfFourBytesIsRefused() {
         assertThatThrownBy(() -> FloatKernels.add(dst, 0, src, 0, 6))
             .hasMessage("lengthBytes=6 must be a multiple of 4");
     }

@@ -18,7 +18,7 @@ final class BufferMemory {
         if (!limit.allows(neededBytes)) {
             throw new IOException("exchange %s needs %.2f GiB of memory, but this process has %s".formatted(exchange,
                 neededBytes / GIB, limit.describe())
-                + "; sync needs twice the model's size, overlap four times, direct no memory");
+                + "; choose another exchange: sync needs twice the model's size, overlap four times, direct none");
         }
     }
 }

@@ -95,8 +95,8 @@ public final class ModelMount implements AutoCloseable {
     }
 
     /**
-     * Unmounts the model even if files are open, leaves the rounds of the shards, and frees all memory. Takes at most the close
-     * timeout of the context. Does not close the remote model. A second call does nothing.
+     * Unmounts the model even if files are open, makes its learner leave, and frees all memory. Takes at most the close timeout
+     * of the {@link MountContext}. Does not close the remote model. A second call does nothing.
      */
     @Override
     public synchronized void close() {

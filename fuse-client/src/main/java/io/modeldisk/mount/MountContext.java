@@ -65,7 +65,7 @@ public final class MountContext {
         return this;
     }
 
-    /** Sets the text in status.json about the datamovers in use and the reasons for the choice. Default: empty. */
+    /** Sets the text that status.json shows about the datamovers in use and the reasons for the choice. Default: empty. */
     public MountContext datamover(String value) {
         this.datamover = value;
         return this;
@@ -90,8 +90,8 @@ public final class MountContext {
     }
 
     /**
-     * Sets the maximum number of data requests that are served at the same time. Each has a thread and 1 MiB of memory. The
-     * number must be above workerThreads and at most {@value #DATA_REQUESTS_LIMIT}. Default:
+     * Sets the maximum number of data requests that are served at the same time. Each request has a thread and 1 MiB of memory.
+     * The number must be above workerThreads and at most {@value #DATA_REQUESTS_LIMIT}. Default:
      * {@value FuseOptions#DEFAULT_DATA_REQUESTS}.
      */
     public MountContext dataRequests(int value) {

@@ -24,8 +24,8 @@ final class MountPoint {
     }
 
     /**
-     * Resolves the symbolic links of a path. Does not access the directory itself, because the process that serves its file
-     * system may have died, and an access would fail.
+     * Resolves the symbolic links of a path. Does not access the directory, because an access fails if the process that serves
+     * its file system has died.
      *
      * @throws IOException if the parent directory does not exist
      */
@@ -52,7 +52,7 @@ final class MountPoint {
         return MountTable.read().at(path).map(MountTable.Entry::type);
     }
 
-    /** Checks that a file system can be mounted on this directory: it exists and is not yet a mount point. */
+    /** Checks that this directory exists and is not yet a mount point. */
     void ensureFree() throws IOException {
         Optional<String> type = type();
         if (type.isPresent()) {
@@ -116,7 +116,7 @@ final class MountPoint {
 
     /**
      * Waits until the kernel has removed the mount. Throws an exception if the timeout expires first. Polls the mount table,
-     * because Java cannot wait for a change of this file.
+     * because Java cannot wait until a file in /proc changes.
      */
     void awaitGone(Duration timeout, NanoClock clock) throws IOException {
         long deadlineNs = clock.nanoTime() + timeout.toNanos();

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests which users have access to a mount of root. Needs root, because commands run as other users. */
+/** Tests which users have access to a mount that root has made. Needs root, because commands run as other users. */
 @Tag("mount")
 @Timeout(120)
 final class AccessMountTest {
@@ -89,7 +89,7 @@ final class AccessMountTest {
     }
 
     @Test
-    void onlyTheConfiguredOwnerReadsAndWritesTheModel() throws Exception {
+    void onlyTheConfiguredOwnerCanReadAndWriteTheModel() throws Exception {
         launch(FileAccess.ofThisUser().withUser(OUTSIDER));
         fixture.shell.succeed(AS_OUTSIDER + READ.formatted("model") + " && " + AS_OUTSIDER + WRITE.formatted("model"));
         assertRefused(AS_GROUP_MEMBER + READ.formatted("model"));

@@ -16,7 +16,7 @@ final class BufferMemoryTest {
     }
 
     @Test
-    void messageAboutTooLargeBuffersHasTheNeededAndTheAvailableSize() {
+    void errorForTooLargeBuffersStatesTheNeededAndTheAvailableMemory() {
         assertThatThrownBy(() -> BufferMemory.require(5L << 29, "overlap", LIMIT)).isInstanceOf(IOException.class)
             .hasMessageStartingWith("exchange overlap needs 2.50 GiB of memory, but this process has 1.00 GiB available"
                 + " (control group /learners)");

@@ -24,7 +24,7 @@ public final class FakeRequest implements DataRequest, AutoCloseable {
         this.cancellation = cancellation;
     }
 
-    /** Fills the start of the memory with a value. */
+    /** Sets this number of bytes at the start of the memory to a value. */
     public FakeRequest with(int value, int lengthBytes) {
         memory.segment(0, lengthBytes).fill((byte) value);
         // The memory of a real request has bytes of the previous request after the data.

@@ -123,7 +123,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void directWriteFromUnalignedMemoryWritesAllBytes() throws Exception {
+    void directExchangeAcceptsAllBytesOfAWriteFromUnalignedMemory() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n"
             + "import os\n"
             + "f=os.open(os.environ['DIR']+'/model', os.O_RDWR)\n"
@@ -137,7 +137,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void directWriteFromScatteredMemoryIsSplitAtLogicalBlocks() throws Exception {
+    void directExchangeSplitsAWriteFromScatteredMemoryAtLogicalBlocks() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n"
             + "import os\n"
             + "f=os.open(os.environ['DIR']+'/model', os.O_RDWR); size=1024*1000; at=0\n"
@@ -186,7 +186,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void statusShowsTheTuningInUse() throws Exception {
+    void statusShowsEachTunedValueAndItsOrigin() throws Exception {
         fixture.mount.close();
         fixture.mount = ModelMount.launch(fixture.context("direct")
             .tuning(Map.of("tcp", List.of(new TunedSize("queueDepth", 4, "--queue-depth")))));
@@ -202,7 +202,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void mountContinuesAfterAnUnexpectedExceptionInARead() throws Exception {
+    void mountContinuesToServeAfterAnUnexpectedExceptionInARead() throws Exception {
         fixture.model.pullBreaks(true);
         for (int i = 0; i < 10; i++) {
             assertThat(fixture.shell.run("head -c 10 \"$DIR/model\"").output()).contains("Input/output error");

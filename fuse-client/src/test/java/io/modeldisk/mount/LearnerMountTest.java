@@ -74,7 +74,7 @@ final class LearnerMountTest {
     }
 
     @Test
-    void closeDiscardsAGradientWithoutFsync() throws Exception {
+    void closeWithoutFsyncDiscardsTheGradient() throws Exception {
         fixture.launch("sync");
         String learner = "python3 -c \"" + OPEN.replace("\n", ";") + "os.pwrite(f, b'\\1'*10, %d); %s\" && ";
         fixture.shell.succeed(learner.formatted(0, "") + learner.formatted(100, "os.fsync(f)") + "true");
@@ -107,7 +107,7 @@ final class LearnerMountTest {
     }
 
     @Test
-    void signalEndsAReadThatWaitsForTheShards() throws Exception {
+    void signalStopsAReadThatWaitsForTheShards() throws Exception {
         fixture.launch("direct");
         fixture.model.pullsWait(true);
         Process reader = fixture.shell.start("exec dd if=\"$DIR/model\" of=/dev/null bs=4096 count=1");

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests mounts on which more requests wait for the shards than are served at the same time. */
+/** Tests mounts with more waiting requests than the mount serves at the same time. */
 @Tag("mount")
 @Timeout(120)
 final class ManyRequestsMountTest {

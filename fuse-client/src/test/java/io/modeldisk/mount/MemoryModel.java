@@ -23,7 +23,10 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
-/** A model in memory, for tests. A push adds bytes to the weights. Calls can be made to fail or wait, and are recorded. */
+/**
+ * A model in memory, for tests. A push adds bytes to the weights. A test can make calls fail or wait. The model records the
+ * calls.
+ */
 public final class MemoryModel implements RemoteModel {
     /** The pushes in their order, each as {@code offset+length}. */
     public final List<String> pushes = new CopyOnWriteArrayList<>();
@@ -61,41 +64,41 @@ public final class MemoryModel implements RemoteModel {
         this.bytes = DataMemory.allocate(LogicalBlocks.up(sizeBytes));
     }
 
-    /** Makes one push fail, after this number of pushes that succeed. */
+    /** Makes one push fail after this number of successful pushes. */
     public void failPushAfter(int pushesThatSucceed) {
         pushesBeforeFailure = pushesThatSucceed;
     }
 
-    /** Makes one pull fail halfway, after this number of pulls that succeed. */
+    /** Makes one pull fail halfway after this number of successful pulls. */
     public void failPullAfter(int pullsThatSucceed) {
         pullsBeforeFailure = pullsThatSucceed;
     }
 
-    /** Sets whether pushes wait until they are cancelled or the value changes. */
+    /** Sets whether pushes wait. A push waits until it is cancelled or the value is set to false. */
     public void pushesWait(boolean value) {
         pushesWait = value;
         wake.wake();
     }
 
-    /** Sets whether pulls wait until they are cancelled or the value changes. */
+    /** Sets whether pulls wait. A pull waits until it is cancelled or the value is set to false. */
     public void pullsWait(boolean value) {
         pullsWait = value;
         wake.wake();
     }
 
-    /** Sets whether calls of synchronize wait until they are cancelled or the value changes. */
+    /** Sets whether calls of synchronize wait. A call waits until it is cancelled or the value is set to false. */
     public void synchronizeWaits(boolean value) {
         synchronizeWaits = value;
         wake.wake();
     }
 
-    /** Sets the duration of each pull on this clock. */
+    /** Sets the duration of each pull, measured by this clock. */
     public void pullsTake(Duration duration, NanoClock ofThisClock) {
         clock = ofThisClock;
         pullNs = duration.toNanos();
     }
 
-    /** Stops the wait of all calls, at the end of a test. */
+    /** Lets all waiting calls continue, at the end of a test. */
     public void release() {
         released = true;
         wake.wake();

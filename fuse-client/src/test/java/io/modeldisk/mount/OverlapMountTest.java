@@ -146,7 +146,7 @@ final class OverlapMountTest {
     }
 
     @Test
-    void nextFsyncAndCloseAndStatusReportAFailedPush() throws Exception {
+    void failedPushIsReportedByTheNextFsyncTheCloseAndTheStatus() throws Exception {
         fixture.model.failPushAfter(0);
         fixture.shell.succeed("python3 - <<'P'\n" + OPEN + WRITE + "os.fsync(f)\n" + WRITE
             + "import errno\n"
@@ -156,7 +156,7 @@ final class OverlapMountTest {
             + "except OSError as e: assert e.errno==errno.EIO, e\n"
             + "P");
         assertThat(fixture.shell.succeed("cat \"$DIR/status.json\"")).contains("shard 0 does not respond");
-        // Several pieces were in flight when one failed. The pieces that have arrived are not pushed again.
+        // Several pieces were in flight when one piece failed. The pieces that have arrived are not pushed again.
         assertThat(fixture.model.pushes).hasSizeLessThan(8).doesNotHaveDuplicates();
     }
 

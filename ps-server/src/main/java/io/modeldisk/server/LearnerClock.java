@@ -4,7 +4,9 @@ import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.RoundMarks;
 import java.util.List;
 
-/** The progress of a learner over all blocks of a shard, and its distance from the learner that has pushed the most rounds. */
+/**
+ * The progress of a learner over all blocks of a shard, and the number of rounds by which the learner is behind other learners.
+ */
 final class LearnerClock {
     private final Learner learner;
     private final MinMax rounds = new MinMax();
@@ -16,7 +18,7 @@ final class LearnerClock {
         this.learner = learner;
     }
 
-    /** Adds the progress in one block to the clocks of all learners. The caller holds the lock of the block. */
+    /** Updates the clocks of all learners with their rounds in one block. The caller holds the lock of the block. */
     static void look(List<LearnerClock> clocks, int block) {
         long furthest = 0;
         for (LearnerClock clock : clocks) {
@@ -46,22 +48,22 @@ final class LearnerClock {
         return learner;
     }
 
-    /** The last round that the learner has pushed completely: the minimum and the maximum over all blocks. */
+    /** The last round that the learner has pushed completely, as minimum and maximum over all blocks. */
     MinMax rounds() {
         return rounds;
     }
 
-    /** Returns whether the learner has pushed a round. Writes without a round number under asp do not count. */
+    /** Returns whether the learner has pushed a round. Under asp, writes without a round number do not count. */
     boolean hasRounds() {
         return hasRounds;
     }
 
-    /** The number of rounds that the learner has not pushed in the block where it is furthest behind. */
+    /** The number of rounds by which the learner is behind other learners, as maximum over all blocks. */
     long roundsBehind() {
         return roundsBehind;
     }
 
-    /** The first round that another learner has pushed in a block and this learner has not. */
+    /** The lowest round that another learner has pushed in some block, but this learner has not. */
     long missingRound() {
         return missingRound;
     }

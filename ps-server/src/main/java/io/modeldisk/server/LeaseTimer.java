@@ -6,9 +6,9 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A daemon thread that removes learners when their leases expire. The thread checks the leases four times per lease, but at least
- * once a second. Time in which this process did not run (SIGSTOP, a suspended virtual machine, a long garbage collection) does
- * not count, because learners could not reconnect during that time.
+ * A daemon thread that removes learners when their leases expire. The thread checks all leases every quarter of the lease time,
+ * but at least once a second. Leases are extended by the time in which this process did not run (SIGSTOP, a suspended virtual
+ * machine, a long garbage collection), because learners could not reconnect during that time.
  */
 final class LeaseTimer implements AutoCloseable {
     private static final long MIN_PERIOD_NS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -39,7 +39,7 @@ final class LeaseTimer implements AutoCloseable {
     /** Removes the learners whose leases have expired. */
     void tick() {
         long nowNs = clock.nanoTime();
-        // A delay of up to two periods is no pause, because a busy machine wakes threads late.
+        // A delay of up to two periods does not count as a pause, because a busy machine wakes threads late.
         long pausedNs = nowNs - lastTickNs - 2 * periodNs;
         lastTickNs = nowNs;
         if (pausedNs > 0) {

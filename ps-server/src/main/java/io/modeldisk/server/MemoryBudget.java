@@ -8,24 +8,26 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.consistency.RoundMarks;
 
 /**
- * The memory that a shard needs for its model, its blocks and its learners. The shard checks its budget before it allocates
- * memory. Otherwise Linux would kill a process that uses more memory than is available, and threads would fail one by one in a
- * full Java heap.
+ * The memory that a shard needs for its model, its blocks and its learners. The shard checks the budget before it allocates
+ * memory. Without this check, Linux could kill the process when memory runs out, and single threads could fail when the Java heap
+ * is full.
  *
- * @param nativeBytes the bytes outside the heap: weights, the aggregator's state, the sums of the open round under bsp, spare
- *     blocks, and the buffers for received data
- * @param heapBaseBytes the bytes in the heap that do not depend on the learners: code, sessions, and the locks, slots and rounds
- *     of the blocks
- * @param heapPerLearnerBytes the bytes in the heap for each learner: the rounds that the learner has pushed in each block
+ * @param nativeBytes the bytes outside the Java heap: weights, aggregator state, spare blocks, the sums of gradients under bsp,
+ *     and buffers for received data
+ * @param heapBaseBytes the bytes in the Java heap that do not depend on the number of learners: code, sessions and blocks without
+ *     their weights
+ * @param heapPerLearnerBytes the bytes in the Java heap for each learner: a record of the rounds that the learner has pushed in
+ *     each block
  */
 record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerBytes) {
-    // Measured heap bytes per block, rounded up: asp 162 to 182, ssp 240 to 242, bsp 312 to 370 (1 to 16 logical blocks).
+    // Heap bytes measured for a block of 1 to 16 logical blocks: asp 162 to 182, ssp 240 to 242, bsp 312 to 370 (including 4
+    // bytes for each logical block).
     private static final long ASP_BLOCK_HEAP_BYTES = 200;
     private static final long SSP_BLOCK_HEAP_BYTES = 260;
     private static final long BSP_BLOCK_HEAP_BYTES = 320;
     private static final long SHARD_HEAP_BYTES = 128 << 20;
 
-    /** Returns the memory that a shard needs. {@code bufferBytes} is the size of the buffers of its iSCSI server. */
+    /** Returns the memory that a shard needs. {@code bufferBytes} is the size of the buffers of the iSCSI server. */
     static MemoryBudget of(ServerSettings settings, long bufferBytes) {
         ModelFacts facts = settings.facts();
         ConsistencyMode mode = settings.consistency();
@@ -52,9 +54,9 @@ record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerByt
      *
      * @param learners the number of learners that the shard must support
      * @param maxHeapBytes the maximum size of the Java heap of this process
-     * @param limit the memory that the machine or a control group leaves to this process
-     * @throws IllegalArgumentException if the shard does not fit; the message has the needed memory, the available memory and a
-     *     remedy
+     * @param limit the memory that the machine or the control group of this process has available
+     * @throws IllegalArgumentException if the shard does not fit; the message states the needed memory, the available memory and
+     *     a remedy
      */
     void check(int learners, long maxHeapBytes, MemoryLimit limit) {
         long heapBytes = heapBaseBytes + learners * heapPerLearnerBytes;

@@ -9,10 +9,13 @@ import io.modeldisk.server.consistency.NonFinite;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** The iSCSI target of a shard, with two logical units. Tells the shard when sessions of learners are established and lost. */
+/**
+ * The iSCSI target of a shard, with two logical units. Reports to the shard when sessions of learners are established or lost.
+ */
 final class ModelTarget implements Target {
     /**
-     * The minimum silence before a session is closed: on a busy machine, a live learner may need seconds to respond to a ping.
+     * The shortest silence after which a session may be closed. On a busy machine, a live learner may need seconds to respond to
+     * a ping.
      */
     private static final long MIN_SILENCE_NS = TimeUnit.SECONDS.toNanos(5);
 
@@ -41,7 +44,7 @@ final class ModelTarget implements Target {
 
     @Override
     public long silenceBoundNs(Nexus nexus) {
-        // The silence of other nexuses has no limit, because rounds wait only for learners.
+        // A nexus that is not a learner may be silent without limit, because rounds wait only for learners.
         return shard.learners().member(nexus) == null
             ? Long.MAX_VALUE
             : Math.max(MIN_SILENCE_NS, shard.lease().toNanos());

@@ -7,8 +7,8 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 
 /**
- * A server of one shard of a model over iSCSI. {@link #launch} starts the server, and {@link #close} stops it. {@link ShardModel}
- * is a shard without a network.
+ * An iSCSI server for one shard of a model. {@link #launch} starts the server, and {@link #close} stops the server. To use a
+ * shard without a network, see {@link ShardModel}.
  */
 public final class ParameterServer implements AutoCloseable {
     private final ShardModel shard;
@@ -24,8 +24,8 @@ public final class ParameterServer implements AutoCloseable {
     /**
      * Reads the weights of a shard and starts a server for the shard.
      *
-     * @throws IllegalArgumentException if a setting is wrong; the message has its name, its value and a remedy
-     * @throws IOException if the weights cannot be read, or the address is not available
+     * @throws IllegalArgumentException if a setting is wrong; the message names the setting, its value and a remedy
+     * @throws IOException if the weights cannot be read, or the server cannot listen at its address
      */
     public static ParameterServer launch(ServerContext context) throws IOException {
         ShardModel shard = ShardModel.open(context);
@@ -49,7 +49,7 @@ public final class ParameterServer implements AutoCloseable {
         return server.localAddress();
     }
 
-    /** The socket at which the server shares memory with learners on this host; null if the server shares no memory. */
+    /** The path of the UNIX socket through which learners on this host get shared memory; null if the server shares no memory. */
     public String sharesMemoryAt() {
         return server.portals().stream().filter(portal -> portal.datamover().equals(ShmPortal.NAME))
             .map(TargetPortal::toString).findFirst().orElse(null);

@@ -12,7 +12,9 @@ import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.PieceVisitor;
 import java.lang.foreign.MemorySegment;
 
-/** LUN 1: the weights as a plain disk. A write replaces weights at once. It changes no version and belongs to no round. */
+/**
+ * LUN 1: the weights as a plain disk. A write replaces weights immediately. The write changes no version and belongs to no round.
+ */
 final class RawUnit extends ShardUnit implements DiskUnit {
     static final int LUN = 1;
 
@@ -56,7 +58,7 @@ final class RawUnit extends ShardUnit implements DiskUnit {
         return comparison.firstDifference;
     }
 
-    /** Compares the data of a task with the weights, and records the offset of the first difference; -1 if the two are equal. */
+    /** Compares the data of a task with the weights, and records the offset of the first difference, or -1 if they are equal. */
     private static final class Comparison implements PieceVisitor<Void> {
         private long position;
         private long firstDifference = -1;
@@ -121,6 +123,6 @@ final class RawUnit extends ShardUnit implements DiskUnit {
 
     @Override
     public void forget(IoTask task) {
-        // No task ever waits at this logical unit.
+        // No task waits at this logical unit.
     }
 }

@@ -20,8 +20,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The configuration of a shard. The name, the size or file of the model, and an aggregator must be set; all other settings have
- * defaults. {@link #conclude} checks the settings once; later changes have no effect. Not thread-safe.
+ * The configuration of a shard. The name of the model, the size or the file of the model, and an aggregator must be set. All
+ * other settings have defaults. {@link #conclude} checks the settings. Changes after this call have no effect. Not thread-safe.
  */
 public final class ServerContext {
     /** The default address: the iSCSI port 3260 on the loopback interface. */
@@ -39,16 +39,16 @@ public final class ServerContext {
     /** The default lease: the time within which a learner must reconnect after its connection is lost. */
     public static final Duration DEFAULT_LEASE = Duration.ofSeconds(5);
 
-    /** The default number of blocks that readers may pin at the same time. If all are pinned, further reads copy their data. */
+    /** The default number of blocks that readers may pin at the same time. */
     public static final int DEFAULT_SPARE_BLOCKS = 64;
 
-    /** The sessions of a mount with each shard: one for training and one for the status. */
+    /** The number of sessions between a mount and each shard: one for training and one for the status. */
     private static final int SESSIONS_OF_A_MOUNT = 2;
 
     private static final int MIN_BLOCK_SIZE_BYTES = 4096;
     private static final int MAX_BLOCK_SIZE_BYTES = 1 << 20;
     private static final int MAX_LEARNERS = 65_536;
-    /** The limit is the number of portal group tags, because each shard has its own tag. */
+    /** The number of iSCSI portal group tags. Each shard has its own tag. */
     private static final int MAX_SHARDS = 65_535;
     private static final int MIN_SPARE_BLOCKS = 2;
     private static final int MAX_SPARE_BLOCKS = 65_536;
@@ -120,15 +120,18 @@ public final class ServerContext {
         return this;
     }
 
-    /** Sets the addresses of all shards in order, for discovery. If the list is empty, the shard announces only itself. */
+    /**
+     * Sets the addresses of all shards, in the order of their numbers, for iSCSI discovery. If the list is empty, discovery
+     * returns only this shard.
+     */
     public ServerContext portals(List<InetSocketAddress> ofShards) {
         this.portals = List.copyOf(ofShards);
         return this;
     }
 
     /**
-     * Sets the limits of the iSCSI server: memory, connections and times. The shard itself sets the address, target, access
-     * policy and portals of the server.
+     * Sets the limits of the iSCSI server: memory, connections and times. The address, target, access policy and portals in
+     * {@code limits} are ignored, because the shard sets them.
      */
     public ServerContext network(TargetContext limits) {
         this.network = limits;
@@ -141,7 +144,7 @@ public final class ServerContext {
         return this;
     }
 
-    /** Sets the aggregator and the text that specifies it. The shard closes the aggregator. */
+    /** Sets the aggregator and its specification, such as {@code sgd:lr=0.1}. The shard closes the aggregator. */
     public ServerContext aggregator(String specification, Aggregator instance) {
         this.aggregatorSpecification = specification;
         this.aggregator = instance;
@@ -161,8 +164,8 @@ public final class ServerContext {
     }
 
     /**
-     * Sets the minimum number of learners, from 0 (the default) to {@code learners}. The job stops if fewer learners are left
-     * after it has formed.
+     * Sets the minimum number of learners, from 0 (the default) to {@code learners}. After all learners have joined, the job
+     * stops if fewer than the minimum are left.
      */
     public ServerContext minLearners(int count) {
         this.minLearners = count;
@@ -188,8 +191,8 @@ public final class ServerContext {
     }
 
     /**
-     * Sets the number of blocks that readers may pin at the same time. Each takes the memory of one block. If all are pinned,
-     * further reads copy their data.
+     * Sets the number of blocks that readers may pin at the same time. The shard allocates memory for as many spare blocks. If
+     * readers have pinned this number of blocks, further reads copy their data.
      */
     public ServerContext spareBlocks(int count) {
         this.spareBlocks = count;
@@ -197,16 +200,18 @@ public final class ServerContext {
     }
 
     /**
-     * Checks all settings, and reads the header and the identity of the model's file. A second call has no effect.
+     * Checks all settings. Reads the header of the model's file, and computes the identity of the file. A second call has no
+     * effect.
      *
-     * @throws IllegalArgumentException if a setting is wrong; the message has its name, its value and a remedy
+     * @throws IllegalArgumentException if a setting is wrong; the message names the setting, its value and a remedy
      * @throws IOException if the model's file cannot be read or is invalid
      */
     public ServerContext conclude() throws IOException {
         if (settings == null) {
             validateNumbers();
             check(model != null && ModelFacts.MODEL_NAME.matcher(model).matches(),
-                "model=%s must have 1 to 64 of a-z, 0-9, dots and hyphens, and start with a letter or digit", model);
+                "model=%s must have 1 to 64 characters of a-z, 0-9, '.' and '-', and start with a letter or digit",
+                model);
             check(listen != null && !listen.isUnresolved(), "listen=%s must be an address of this machine", listen);
             access.checkListen(listen);
             validatePortals();
@@ -248,16 +253,19 @@ public final class ServerContext {
 
     private void validateSessions() {
         check((long) learners * SESSIONS_OF_A_MOUNT <= network.maxConnections(),
-            "learners=%s need %s sessions: a mount has %s with each shard, and --max-sessions is %s; set --max-sessions=%s"
+            "learners=%s needs %s sessions, because each mount has %s, but --max-sessions is %s; set --max-sessions=%s"
                 + " or more",
             learners, learners * SESSIONS_OF_A_MOUNT, SESSIONS_OF_A_MOUNT, network.maxConnections(),
             learners * SESSIONS_OF_A_MOUNT);
     }
 
-    /** Checks that the list of portals has this shard at its own index. In a wrong order, learners would use the wrong shards. */
+    /**
+     * Checks that the list of portals has the address of this shard at the right index. Otherwise, learners would use the wrong
+     * shards.
+     */
     private void validatePortals() {
         check(portals.isEmpty() || portals.size() == shards,
-            "portals=%s must name each of the %s shards in their order (--peers)", portals, shards);
+            "portals=%s must list the addresses of all %s shards in order (--peers)", portals, shards);
         if (portals.isEmpty()) {
             return;
         }
@@ -266,7 +274,7 @@ public final class ServerContext {
         boolean samePort = listen.getPort() == 0 || own.getPort() == listen.getPort();
         boolean sameHost = listen.getAddress().isAnyLocalAddress() || own.getAddress().equals(listen.getAddress());
         check(samePort && sameHost,
-            "portals: %s is in the place of shard %s, which listens on %s; name the shards in order, from 0 (--peers)",
+            "portals: %s is listed for shard %s, but this shard listens on %s; list the shards in order (--peers)",
             TargetAddress.text(own), shard, TargetAddress.text(listen));
     }
 
@@ -282,14 +290,14 @@ public final class ServerContext {
             "shard=%s would have %s bytes, but PUSH and PULL address at most %s bytes (2^32 logical blocks); use more shards",
             shard, facts.bytesOfShard(), RoundCdb.MAX_BLOCKS * LogicalBlock.BYTES);
         check(facts.blocksOfShard() <= Integer.MAX_VALUE - MAX_SPARE_BLOCKS,
-            "shard=%s would get %s blocks, more than 2^31; use more shards, or larger blocks (--block-size)", shard,
-            facts.blocksOfShard());
+            "shard=%s would get %s blocks, but the maximum is about 2^31; use more shards or a larger --block-size",
+            shard, facts.blocksOfShard());
         return facts;
     }
 
     /**
-     * Returns {@link NonFinite#PASS} if the aggregator overwrites weights, because the next push then removes a NaN or an
-     * infinity.
+     * Returns the policy that the shard applies. The policy is {@link NonFinite#PASS} if the aggregator overwrites weights,
+     * because the next push then overwrites a NaN or an infinity.
      */
     private NonFinite effectiveNonFinite() {
         return aggregator.accumulates() ? nonFinite : NonFinite.PASS;

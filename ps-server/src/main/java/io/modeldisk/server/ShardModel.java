@@ -35,10 +35,7 @@ public final class ShardModel implements AutoCloseable {
     private final ShardStatus status;
     private final Target target;
     private final Duration lease;
-    /**
-     * Whether a learner has expired but some blocks still wait for the learner. Used only by the thread that calls
-     * {@link #expire}.
-     */
+    /** Whether some blocks may still wait for a learner that was removed. Used only by the thread that calls {@link #expire}. */
     private boolean unsettled;
     // Guarded by this.
     private boolean stopped;
@@ -59,7 +56,7 @@ public final class ShardModel implements AutoCloseable {
      * Allocates the memory of a shard and reads its weights.
      *
      * @param context the configuration; this method calls {@link ServerContext#conclude}, and the shard closes the aggregator
-     * @throws IllegalArgumentException if a setting is wrong; the message has its name, its value and a remedy
+     * @throws IllegalArgumentException if a setting is wrong; the message names the setting, its value and a remedy
      * @throws IOException if the weights cannot be read
      */
     public static ShardModel open(ServerContext context) throws IOException {
@@ -91,7 +88,7 @@ public final class ShardModel implements AutoCloseable {
         }
     }
 
-    /** The constant facts of the model and of this shard, such as sizes and names. */
+    /** The facts of the model and of this shard that never change, such as sizes and names. */
     public ModelFacts facts() {
         return facts;
     }
@@ -106,7 +103,7 @@ public final class ShardModel implements AutoCloseable {
         return status.toJson();
     }
 
-    /** Returns the progress of the shard. Acquires no lock of a block. */
+    /** Returns the progress of the shard. Does not lock any block. */
     public ShardCounters counters() {
         Roster<Learner> roster = learners.roster();
         BlockVersions versions = store.versions();
@@ -118,11 +115,11 @@ public final class ShardModel implements AutoCloseable {
     public void expire() {
         List<Learner> expired = learners.expire();
         for (Learner learner : expired) {
-            LOG.warn("the lease of learner '{}' expired after {} ms: the rounds continue without it", learner.label(),
-                lease.toMillis());
+            LOG.warn("the lease of learner '{}' expired after {} ms; the rounds continue without this learner",
+                learner.label(), lease.toMillis());
         }
         if (!expired.isEmpty() || unsettled) {
-            // The flag unsettled stays set if an aggregator fails, so that the next call tries all blocks again.
+            // If an aggregator fails, the flag stays set, so that the next call tries all blocks again.
             unsettled = true;
             learnersChanged();
             unsettled = false;

@@ -16,9 +16,9 @@ import io.modeldisk.server.consistency.RoundTimes;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Creates the status page: the progress of the blocks and learners of a shard. Locks one block at a time. */
+/** Creates the status of a shard as JSON: the progress of the blocks and learners. Locks one block at a time. */
 final class ShardStatus {
-    /** The maximum size of the page. Learners that do not fit are left out, and the page has their number. */
+    /** The maximum size of the JSON. Learners that do not fit are left out, and the JSON has only their number. */
     static final int MAX_BYTES = 65_000;
 
     private static final ObjectMapper JSON = new ObjectMapper();

@@ -25,10 +25,10 @@ abstract class ShardUnit implements LogicalUnit {
         return shard;
     }
 
-    /** Returns the exception for a command for which the user of the nexus lacks a right. */
+    /** Returns the exception for a command that needs a right which the user of the nexus does not have. */
     static ScsiException lacks(Nexus nexus, Right right, String what) {
-        return new ScsiException(Sense.NO_ACCESS_RIGHTS, "'" + nexus.learner() + "' may not " + what
-            + ": the line of its user in the secrets file of the shard needs may=" + right);
+        return new ScsiException(Sense.NO_ACCESS_RIGHTS, "'" + nexus.learner() + "' has no right to " + what
+            + "; in the secrets file of the shard, the line of this user needs may=" + right);
     }
 
     @Override

@@ -18,7 +18,7 @@ import java.util.List;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** LUN 0: a read pulls weights, and a write pushes a gradient, by the rules of the consistency mode. */
+/** LUN 0: a read pulls weights, and a write pushes a gradient, under the rules of the consistency mode. */
 final class TrainUnit extends ShardUnit {
     static final int LUN = 0;
 
@@ -81,17 +81,17 @@ final class TrainUnit extends ShardUnit {
     private ScsiException refusal(IoTask task) {
         noteNonFinite(task, "refused");
         return new ScsiException(RoundSense.NON_FINITE.sense(), "learner '" + task.nexus().learner()
-            + "' pushed a gradient with a NaN or an infinity (--non-finite refuse)");
+            + "' pushed a gradient with a NaN or an infinity, which this shard refuses (--non-finite refuse)");
     }
 
     private void noteNonFinite(IoTask task, String outcome) {
         shard().traffic().nonFinite();
         Learner learner = shard().learners().member(task.nexus());
         long count = learner == null ? 1 : learner.nonFinite();
-        // Only the 1st, 2nd, 4th and 8th such push and so on are logged, because a learner that has diverged pushes many.
+        // Only pushes 1, 2, 4, 8 and so on are logged, because a learner that has diverged sends many such pushes.
         if (Long.bitCount(count) == 1) {
             LOG.warn(
-                "learner '{}' pushed a NaN or an infinity in a push at byte {} of the shard, {} times so far;"
+                "learner '{}' sent a push at byte {} of the shard with a NaN or an infinity ({} such pushes so far);"
                     + " the push was {} (--non-finite)",
                 task.nexus().learner(), task.offset(), count, outcome);
         }

@@ -13,7 +13,7 @@ import java.util.HexFormat;
  */
 final class UnitIdentities {
     private static final int SERIAL_BYTES = 10;
-    // Bits in the first byte of an EUI-64: a group address, and a locally administered address.
+    // Bits in the first byte of an EUI-64: group address, and locally administered address.
     private static final long GROUP_BIT = 0x01L << 56;
     private static final long LOCAL_BIT = 0x02L << 56;
 

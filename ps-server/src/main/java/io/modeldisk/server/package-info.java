@@ -1,2 +1,2 @@
-/** A shard of a model as an iSCSI target: configuration, logical units, status, and the server of the shard. */
+/** A shard of a model as an iSCSI target: configuration, logical units, status and server. */
 package io.modeldisk.server;

@@ -23,9 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Trains two learners under bsp over the network with two shards, and compares the weights with those of a sequential loop.
- * Gradients depend on the weights and are rounded at each step. So a different order of operations, or a lost or repeated
- * gradient, changes the result.
+ * Trains two learners with two shards under bsp over the network. The weights must equal those of a sequential loop. Each
+ * gradient depends on the weights. So a different order of operations, or a lost or repeated gradient, changes the result.
  */
 @Timeout(100)
 class BspReferenceTest {
@@ -112,7 +111,7 @@ class BspReferenceTest {
     }
 
     @Test
-    void weightsOfTwoLearnersEqualASequentialReferenceBitForBit() throws Exception {
+    void weightsOfTwoLearnersEqualASequentialLoopBitForBit() throws Exception {
         List<InetSocketAddress> shards = serve();
         List<List<float[]>> seen = new ArrayList<>();
         try (ExecutorService threads = Executors.newFixedThreadPool(LEARNERS)) {

@@ -26,7 +26,7 @@ class ContextTest {
     }
 
     @Test
-    void toStringPrintsTheEffectiveConfiguration() throws IOException {
+    void toStringReturnsTheEffectiveConfiguration() throws IOException {
         assertThat(sound().conclude().toString().lines()).contains(
             "model=m", "size=1048576", "blockSize=256 KiB", "consistency=asp", "learners=1", "lease=PT5S",
             "spareBlocks=64",
@@ -34,7 +34,7 @@ class ContextTest {
     }
 
     @Test
-    void wrongSettingIsRefusedWithItsNameAndValue() {
+    void wrongSettingIsRefusedWithAMessageThatHasItsNameAndValue() {
         assertRefused(c -> c.blockSizeBytes(300 << 10), "blockSize=300 KiB must be a power of two from 4096 to 1 MiB");
         assertRefused(c -> c.blockSizeBytes(2 << 20), "blockSize=2 MiB must be");
         assertRefused(c -> c.blockSizeBytes(2048), "blockSize=2 KiB must be");
@@ -42,8 +42,8 @@ class ContextTest {
         assertRefused(c -> c.shard(2).shards(2), "shard=2 must be from 0 to shards-1, which is 1");
         assertRefused(c -> c.shard(-1), "shard=-1 must be");
         assertRefused(c -> c.shards(0), "shards=0 must be from 1 to 65535");
-        assertRefused(c -> c.model("Big"), "model=Big must have 1 to 64 of a-z");
-        assertRefused(c -> c.model(null), "model=null must be");
+        assertRefused(c -> c.model("Big"), "model=Big must have 1 to 64 characters of a-z");
+        assertRefused(c -> c.model(null), "model=null must have");
         assertRefused(c -> c.model("x".repeat(65)), "must have 1 to 64");
         assertRefused(c -> c.learners(0), "learners=0 must be from 1");
         assertRefused(c -> c.learners(2).minLearners(3), "minLearners=3 must be from 0 to learners=2");
@@ -63,20 +63,20 @@ class ContextTest {
 
     @Test
     void moreLearnersThanTheSessionLimitAllowsAreRefused() throws IOException {
-        assertRefused(c -> c.learners(200), "learners=200 need 400 sessions: a mount has 2 with each shard, and"
+        assertRefused(c -> c.learners(200), "learners=200 needs 400 sessions, because each mount has 2, but"
             + " --max-sessions is 288; set --max-sessions=400 or more");
         assertThat(sound().learners(144).conclude()).isNotNull();
     }
 
     @Test
-    void stalenessIsPrintedWithoutLeadingZeros() throws IOException {
+    void stalenessIsShownWithoutLeadingZeros() throws IOException {
         assertThat(sound().consistency("ssp:007").conclude().settings().facts().consistency()).isEqualTo("ssp:7");
         assertThat(sound().consistency("ssp:1000000").conclude().toString().lines())
             .contains("consistency=ssp:1000000");
     }
 
     @Test
-    void externalListenAddressRequiresSecretsOrTheInsecureOption() throws IOException {
+    void listeningOnAnExternalAddressRequiresSecretsOrTheInsecureOption() throws IOException {
         InetSocketAddress everywhere = new InetSocketAddress("0.0.0.0", 0);
         assertRefused(c -> c.listen(everywhere), "can be reached from other machines without authentication");
         ChapSecrets secrets = ChapSecrets.parse("peer learner aVeryLongSecretOfIts", "test");
@@ -87,12 +87,12 @@ class ContextTest {
     }
 
     @Test
-    void shardAtTheWrongIndexOfThePeerListIsRefused() throws IOException {
+    void peerListWithAShardAtTheWrongIndexIsRefused() throws IOException {
         InetSocketAddress first = new InetSocketAddress("127.0.0.1", 22001);
         InetSocketAddress second = new InetSocketAddress("127.0.0.1", 22002);
-        assertRefused(c -> c.shards(2).portals(List.of(first)), "must name each of the 2 shards");
+        assertRefused(c -> c.shards(2).portals(List.of(first)), "must list the addresses of all 2 shards");
         assertRefused(c -> c.shards(2).shard(1).listen(first).portals(List.of(first, second)),
-            "127.0.0.1:22002 is in the place of shard 1, which listens on 127.0.0.1:22001");
+            "127.0.0.1:22002 is listed for shard 1, but this shard listens on 127.0.0.1:22001");
         assertThat(sound().shards(2).shard(1).listen(second).portals(List.of(first, second)).conclude().toString())
             .contains("portals=[127.0.0.1:22001, 127.0.0.1:22002] portalGroupTag=2");
     }

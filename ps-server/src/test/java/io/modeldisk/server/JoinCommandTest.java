@@ -39,7 +39,7 @@ class JoinCommandTest {
     }
 
     @Test
-    void roundsWaitForALearnerThatHasJoinedButNotPushed() throws Exception {
+    void roundsWaitForALearnerThatHasJoinedButHasNotPushed() throws Exception {
         try (ShardModel shard = shard()) {
             connect(shard, "a", "b");
             LogicalUnit train = shard.target().units().get(0);
@@ -53,7 +53,7 @@ class JoinCommandTest {
     }
 
     @Test
-    void roundsDoNotWaitForALearnerThatPostponedItsFirstRound() throws Exception {
+    void roundsDoNotWaitForALearnerThatHasPostponedItsFirstRound() throws Exception {
         try (ShardModel shard = shard()) {
             connect(shard, "a", "b");
             LogicalUnit train = shard.target().units().get(0);
@@ -102,7 +102,7 @@ class JoinCommandTest {
     }
 
     @Test
-    void onlyJoinAnewReplacesAnExistingMembership() throws Exception {
+    void joinReplacesAnExistingMembershipOnlyIfTheAnewBitIsSet() throws Exception {
         try (ShardModel shard = shard()) {
             connect(shard, "a");
             LogicalUnit train = shard.target().units().get(0);
@@ -117,7 +117,7 @@ class JoinCommandTest {
     }
 
     @Test
-    void reservedBitInAJoinIsRefusedWithItsByteOffset() throws Exception {
+    void joinWithAReservedBitIsRefusedWithTheByteOffsetOfTheBit() throws Exception {
         try (ShardModel shard = shard()) {
             connect(shard, "a");
             LogicalUnit train = shard.target().units().get(0);

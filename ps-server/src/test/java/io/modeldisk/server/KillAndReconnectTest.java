@@ -33,8 +33,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Breaks the connections of learners to two shards a thousand times at random points. The aggregator is sgd. Its learning rate is
- * a power of two and gradients are small integers, so that float32 sums are exact in any order.
+ * Breaks the connections of learners to two shards a thousand times at random points. The learning rate is a power of two and
+ * gradients are small integers, so that float32 sums are exact in any order.
  */
 @Timeout(100)
 class KillAndReconnectTest {
@@ -138,7 +138,10 @@ class KillAndReconnectTest {
         }
     }
 
-    /** Pushes in random pieces until all breaks have happened. Returns the sum of the pushed gradients for each logical block. */
+    /**
+     * Pushes random pieces until the test has broken enough connections. Returns the sum of the pushed gradients for each logical
+     * block.
+     */
     private long[] learnInPieces(String name, long seed) throws IOException {
         SplittableRandom random = new SplittableRandom(seed);
         long[] sums = new long[PAGES];
@@ -167,7 +170,7 @@ class KillAndReconnectTest {
             try {
                 return connectThroughChaos(name);
             } catch (IOException e) {
-                // The test has broken the connection.
+                // The test has broken the connection, so the loop tries again.
             }
         }
     }
@@ -196,7 +199,7 @@ class KillAndReconnectTest {
         return new SplittableRandom(SEED + 31L * (31L * learner + round) + page).nextInt(-4, 5);
     }
 
-    /** Pushes the rounds of one learner, and checks that each pull returns exactly the rounds so far. */
+    /** Pushes the rounds of one learner, and checks that each pull returns the weights after exactly these rounds. */
     private Void learnInRounds(int number, int learners, int rounds, CyclicBarrier joined) throws Exception {
         SplittableRandom random = new SplittableRandom(SEED + number);
         long[] sums = new long[PAGES];
@@ -227,7 +230,8 @@ class KillAndReconnectTest {
         int learners = 2;
         int rounds = 100;
         serve("bsp", learners, Duration.ofSeconds(60));
-        // Breaks start after all learners have joined, because a learner whose join breaks misses the first round.
+        // The test breaks connections only after all learners have joined, because a learner that joins late misses the first
+        // round.
         CyclicBarrier joined = new CyclicBarrier(learners, () -> breaksLeft.set(BREAKS));
         List<Callable<Void>> roles = new ArrayList<>();
         for (int i = 0; i < learners; i++) {
@@ -248,7 +252,7 @@ class KillAndReconnectTest {
     }
 
     @Test
-    void learnerContinuesAsANewMemberAfterItsLeaseExpired() throws Exception {
+    void learnerWhoseLeaseExpiredContinuesAsANewMember() throws Exception {
         serve("asp", 1, Duration.ofMillis(50));
         try (StripedModel model = connectSurely("learner"); DataMemory gradient = DataMemory.allocate(SIZE)) {
             for (int page = 0; page < PAGES; page++) {
@@ -268,7 +272,7 @@ class KillAndReconnectTest {
     }
 
     @Test
-    void restartedLearnerOfTheSameNameStartsAtRoundOne() throws Exception {
+    void restartedLearnerWithTheSameNameStartsAtRoundOne() throws Exception {
         serve("asp", 1, Duration.ofSeconds(60));
         for (int life = 0; life < 3; life++) {
             StripedModel model = connectSurely("learner");
@@ -278,7 +282,7 @@ class KillAndReconnectTest {
                 }
                 model.push(0, gradient, 0, SIZE, Cancellation.NONE);
             }
-            // The learner dies without a logout, so its lease continues.
+            // The learner dies without a logout, so its lease has not expired yet.
             paths.forEach(path -> path.state(State.DOWN));
             model.close();
             paths.forEach(path -> path.state(State.UP));

@@ -41,7 +41,7 @@ class LeaseTimerTest {
     }
 
     @Test
-    void leaseOfALostLearnerExpires() throws IOException {
+    void learnerWithoutAConnectionIsRemovedWhenItsLeaseExpires() throws IOException {
         try (ShardModel shard = open(new SumAggregator())) {
             LeaseTimer timer = new LeaseTimer(shard, clock);
             join(shard, LEARNER);
@@ -54,7 +54,7 @@ class LeaseTimerTest {
     }
 
     @Test
-    void pauseOfTheProcessExtendsLeases() throws IOException {
+    void pauseOfTheProcessExtendsTheLeases() throws IOException {
         try (ShardModel shard = open(new SumAggregator())) {
             LeaseTimer timer = new LeaseTimer(shard, clock);
             join(shard, LEARNER);
@@ -69,7 +69,7 @@ class LeaseTimerTest {
     }
 
     @Test
-    void timerClosesRoundsAfterAnEarlierOutOfMemoryError() throws Exception {
+    void timerTriesAgainToCloseRoundsAfterAnOutOfMemoryError() throws Exception {
         OutOfMemoryOnce aggregator = new OutOfMemoryOnce();
         try (ShardModel shard = open(aggregator)) {
             LeaseTimer timer = new LeaseTimer(shard, clock);

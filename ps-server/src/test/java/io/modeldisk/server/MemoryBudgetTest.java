@@ -32,7 +32,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void millionBlocksWithSixtyFourLearnersDoNotFitInAHeapOf512MiB() throws IOException {
+    void shardWithAMillionBlocksAnd64LearnersDoesNotFitInAHeapOf512MiB() throws IOException {
         MemoryBudget budget = budget(
             context().sizeBytes(MILLION * 4096).blockSizeBytes(4096).consistency("bsp").learners(64), 0);
         assertThatThrownBy(() -> budget.check(64, 512 << 20, ENOUGH)).isInstanceOf(IllegalArgumentException.class)
@@ -51,7 +51,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void buffersCountTowardsTheLimitOfAControlGroup(@TempDir Path root) throws Exception {
+    void buffersCountTowardsTheMemoryLimitOfAControlGroup(@TempDir Path root) throws Exception {
         Path group = Files.createDirectories(root.resolve("sys/fs/cgroup"));
         Files.createDirectories(root.resolve("proc/self"));
         Files.writeString(root.resolve("proc/meminfo"), "MemAvailable:   8388608 kB\n");

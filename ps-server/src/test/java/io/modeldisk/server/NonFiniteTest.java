@@ -68,7 +68,7 @@ class NonFiniteTest {
     }
 
     @Test
-    void skippedGradientCountsForItsRoundButNotForTheMean() throws Exception {
+    void skippedNonFiniteGradientCountsForItsRoundButNotForTheMean() throws Exception {
         try (ShardModel shard = open("sum", "bsp", 2, NonFinite.SKIP)) {
             assertThat(train(shard).write(push(A, 1, Float.NaN))).isTrue();
             assertThat(train(shard).write(new FakeTask(B, 0, SIZE).fill(4).ofRound(1))).isTrue();
@@ -79,7 +79,7 @@ class NonFiniteTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"asp", "ssp:0"})
-    void skippedGradientCountsForItsRoundButIsNotApplied(String consistency) throws Exception {
+    void skippedNonFiniteGradientCountsForItsRoundButIsNotApplied(String consistency) throws Exception {
         try (ShardModel shard = open("sum", consistency, 1, NonFinite.SKIP)) {
             assertThat(train(shard).write(push(A, 1, Float.NaN))).isTrue();
             assertThat(Weights.at(shard.store(), 0)).isZero();
@@ -104,7 +104,7 @@ class NonFiniteTest {
     }
 
     @Test
-    void factsStateWhetherTheShardChecksGradients() throws Exception {
+    void factsOfTheShardStateWhetherGradientsAreChecked() throws Exception {
         try (ShardModel summing = open("sum", "asp", 1, NonFinite.REFUSE);
             ShardModel assigning = open("assign", "asp", 1, NonFinite.REFUSE)) {
             assertThat(summing.facts().checksGradients()).isTrue();

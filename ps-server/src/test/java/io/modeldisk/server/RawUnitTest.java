@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests of the commands that the raw unit has and the train unit does not have. */
+/** Tests of the commands that only the raw unit has. */
 class RawUnitTest {
     private static final int LOGICAL_BLOCK = 4096;
     private static final int BLOCK = 4 * LOGICAL_BLOCK;
@@ -49,13 +49,13 @@ class RawUnitTest {
     }
 
     @Test
-    void trainUnitIsNotADiskUnit() {
+    void trainUnitHasNoDiskCommands() {
         LogicalUnit train = shard.target().units().get(TrainUnit.LUN);
         assertThat(train).isNotInstanceOf(DiskUnit.class);
     }
 
     @Test
-    void fillChangesOnlyItsRange() throws Exception {
+    void fillChangesOnlyTheGivenRange() throws Exception {
         raw.fill(LOGICAL_BLOCK, 2 * LOGICAL_BLOCK, ones());
         assertThat(raw.firstDifference(task(0, LOGICAL_BLOCK))).isEqualTo(-1);
         assertThat(raw.firstDifference(task(LOGICAL_BLOCK, 2 * LOGICAL_BLOCK).fill(1))).isEqualTo(-1);
@@ -65,16 +65,16 @@ class RawUnitTest {
     }
 
     @Test
-    void firstDifferenceIsFoundAcrossPiecesAndBlocks() throws Exception {
+    void firstDifferenceFromDataInSeveralPiecesAndBlocksIsFound() throws Exception {
         raw.write(task(0, 4 * BLOCK).fill(1));
         raw.fill(2 * BLOCK + LOGICAL_BLOCK, LOGICAL_BLOCK, null);
         FakeTask whole = task(LOGICAL_BLOCK, BLOCK, LOGICAL_BLOCK, 2 * BLOCK).fill(1);
-        // The float 1.0 is stored here as 00 00 80 3F. Its third byte is the first that is not zero.
+        // The float 1.0 is stored as the bytes 00 00 80 3F, so the first difference from 0.0 is in the third byte.
         assertThat(raw.firstDifference(whole)).isEqualTo(2 * BLOCK + 2);
     }
 
     @Test
-    void firstDifferenceFromOneLogicalBlockIsRelativeToTheRange() throws Exception {
+    void offsetOfTheFirstDifferenceIsRelativeToTheComparedRange() throws Exception {
         raw.write(task(0, BLOCK).fill(1));
         assertThat(raw.firstDifference(0, BLOCK, ones())).isEqualTo(-1);
         raw.fill(3 * LOGICAL_BLOCK, LOGICAL_BLOCK, null);

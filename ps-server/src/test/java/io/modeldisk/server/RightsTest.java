@@ -61,7 +61,7 @@ class RightsTest {
     }
 
     @Test
-    void rawRightAllowsOnlyLun1() throws Exception {
+    void userWithOnlyTheRawRightMayUseOnlyLun1() throws Exception {
         try (StripedModel model = connect("operator", "theSecretOfOperator1")) {
             model.write(0, memory, 0, SIZE, Cancellation.NONE);
             model.read(0, memory, 0, SIZE, Cancellation.NONE);
@@ -71,7 +71,7 @@ class RightsTest {
     }
 
     @Test
-    void statusRightAllowsOnlyTheStatus() throws Exception {
+    void userWithOnlyTheStatusRightMayReadOnlyTheStatus() throws Exception {
         try (StripedModel model = connect("monitor", "theSecretOfTheMonitor")) {
             assertThat(model.status()).hasSize(1);
             assertThat(model.counters().learners()).isZero();

@@ -68,7 +68,7 @@ class ShardModelTest {
     }
 
     @Test
-    void shardsTogetherHoldAllWeightsOfTheFile(@TempDir Path folder) throws Exception {
+    void shardsOfAModelTogetherHaveAllWeightsOfTheFile(@TempDir Path folder) throws Exception {
         byte[] data = new byte[6 * BLOCK + 4100];
         new SplittableRandom(1).nextBytes(data);
         byte[] header = ("{\"w\":{\"dtype\":\"F32\",\"shape\":[" + data.length / 4 + "],\"data_offsets\":[0,"
@@ -95,7 +95,7 @@ class ShardModelTest {
     }
 
     @Test
-    void logicalUnitsOfAShardDifferInIdentity() throws Exception {
+    void logicalUnitsOfAShardHaveDifferentIdentities() throws Exception {
         try (ShardModel shard = ShardModel.open(context()); ShardModel again = ShardModel.open(context())) {
             Target target = shard.target();
             assertThat(target.name()).isEqualTo("iqn.2026-11.io.modeldisk:test");
@@ -128,7 +128,7 @@ class ShardModelTest {
         }
     }
 
-    /** Learners read the counters in each iteration, so the read must not wait for the lock of a block. */
+    /** A learner reads the counters in each iteration. So the read must not wait for the lock of a block. */
     @Test
     void countersCanBeReadWhileABlockIsLocked() throws Exception {
         try (ShardModel shard = ShardModel.open(context().consistency("asp"))) {
@@ -169,7 +169,7 @@ class ShardModelTest {
     }
 
     @Test
-    void statusShowsByHowMuchALearnerIsBehind() throws Exception {
+    void statusShowsHowManyRoundsALearnerIsBehind() throws Exception {
         Nexus straggler = FakeTask.nexus("straggler");
         try (ShardModel shard = ShardModel.open(context().consistency("ssp:1").learners(2))) {
             LogicalUnit train = shard.target().units().get(0);
@@ -196,7 +196,7 @@ class ShardModelTest {
     }
 
     @Test
-    void statusCountsMissingLearnersWhileTheJobForms() throws Exception {
+    void statusCountsMissingLearnersBeforeTheJobHasFormed() throws Exception {
         try (ShardModel shard = ShardModel.open(context().consistency("bsp").learners(3))) {
             shard.learners().join(LEARNER);
             assertThat(status(shard).at("/formed").asBoolean()).isFalse();
@@ -219,7 +219,7 @@ class ShardModelTest {
     }
 
     @Test
-    void leaseLimitsTheSilenceOfLearnersOnly() throws Exception {
+    void leaseLimitsOnlyTheSilenceOfLearners() throws Exception {
         Nexus observer = FakeTask.nexus("observer");
         try (ShardModel shard = ShardModel.open(context().lease(Duration.ofSeconds(7)))) {
             shard.target().nexusEstablished(LEARNER);
@@ -291,7 +291,7 @@ class ShardModelTest {
         try (ParameterServer server = ParameterServer.launch(context)) {
             LogicalUnit train = server.shard().target().units().get(0);
             server.shard().target().nexusEstablished(LEARNER);
-            // This learner never connected, so its lease runs from the start.
+            // This learner has no connection, so its lease starts immediately.
             train.write(new FakeTask(FakeTask.nexus("ghost"), 0, 4096).fill(1));
             train.write(new FakeTask(LEARNER, 0, SIZE).fill(1));
             FakeTask pull = new FakeTask(LEARNER, 0, SIZE);

@@ -1,8 +1,8 @@
 package io.modeldisk.fault.membership;
 
 /**
- * A learner, from its join until it leaves or its lease expires. If its key joins again after that, it becomes a new member.
- * Subclasses add the data that a shard keeps for a learner.
+ * A learner of a job. The object is valid until the learner leaves or its lease expires. A later join with the same key creates a
+ * new member. Subclasses add the data that a shard keeps for a learner.
  *
  * @param <K> the type of the key that identifies a learner
  */
@@ -11,7 +11,7 @@ public class Member<K> {
     private volatile long number;
     private volatile long joinRound;
     private volatile boolean lost;
-    // Guarded by the lock of Membership. Meaningful only while the learner is lost.
+    // Guarded by the lock of Membership. Valid only if the learner is lost.
     private long lostSinceNs;
 
     /** Creates a member that has not joined yet. {@link Membership#join} sets the member's number and first round. */
@@ -24,25 +24,28 @@ public class Member<K> {
         joinRound = firstRound;
     }
 
-    /** The key that identifies the learner. */
+    /** Returns the key that identifies the learner. */
     public final K key() {
         return key;
     }
 
-    /** A random number that identifies this membership. A later member with the same key has another number. Never 0. */
+    /**
+     * Returns a random number that identifies this membership. The number is never 0. A later member with the same key has
+     * another number.
+     */
     public final long number() {
         return number;
     }
 
-    /** The first round of the learner, at least 1. */
+    /** Returns the first round of the learner, which is at least 1. */
     public final long joinRound() {
         return joinRound;
     }
 
     /**
-     * Raises the first round of the learner to {@code round}, so that it joins all shards at the same round.
+     * Raises the first round of the learner to {@code round}. So the learner can join all shards at the same round.
      *
-     * @return whether the first round has changed, so that earlier rounds no longer wait for the learner
+     * @return whether the first round was raised; if so, earlier rounds no longer wait for the learner
      */
     public final synchronized boolean postpone(long round) {
         if (round <= joinRound) {
@@ -52,7 +55,7 @@ public class Member<K> {
         return true;
     }
 
-    /** Returns whether the connection of the learner is lost. Its lease has started, and rounds still wait for the learner. */
+    /** Returns whether the connection of the learner is lost. Rounds wait for a lost learner until its lease expires. */
     public final boolean isLost() {
         return lost;
     }

@@ -13,16 +13,16 @@ import java.util.function.Function;
 /**
  * The learners of a job, and the first round of each learner.
  *
- * <p>A key becomes a learner at its first push ({@link #join}). A job is <em>forming</em> until the required number of learners
- * have joined. While the job is forming, all learners join at round 1, and a learner that leaves no longer counts. A job that has
- * formed stays formed. After that, a new learner joins at the first round that has not been {@linkplain #opened opened}, so that
- * no open round waits for the new learner.
+ * <p>A client, which is identified by a key, joins as a learner at its first push ({@link #join}). A job is <em>forming</em>
+ * until the required number of learners have joined. While the job is forming, all learners join at round 1. A learner that
+ * leaves during this time no longer counts. A job that has formed stays formed. After that, a new learner joins at the first
+ * round that has not been {@linkplain #opened opened}. So no open round waits for the new learner.
  *
  * <p>A learner is removed when it {@linkplain #left leaves}, or when its connection has been {@linkplain #lost lost} for the time
- * of the lease. If its key connects again after that, it joins as a new learner.
+ * of the lease. After that, a client with the same key joins as a new learner.
  *
- * <p>Thread-safe. {@link #roster} and {@link #member} acquire no lock. {@link #opened} of an open round and {@link #join} of a
- * learner acquire no lock either.
+ * <p>Thread-safe. {@link #roster} and {@link #member} acquire no lock. {@link #join} acquires no lock if the key already is a
+ * learner. {@link #opened} acquires no lock if the round is already open.
  *
  * @param <K> the type of the key that identifies a learner, with {@code equals} and {@code hashCode}
  * @param <M> the type of a learner
@@ -34,7 +34,7 @@ public class Membership<K, M extends Member<K>> {
     private final NanoClock clock;
     private final Function<K, M> newMember;
 
-    // A SecureRandom, because a restarted shard must not repeat a number of an earlier process.
+    // The numbers come from a SecureRandom, because a restarted shard must not repeat a number of an earlier process.
     private final SecureRandom numbers = new SecureRandom();
     private final Object lock = new Object();
     private final Map<K, Integer> connections = new HashMap<>();
@@ -47,8 +47,7 @@ public class Membership<K, M extends Member<K>> {
      * Creates a membership without learners.
      *
      * @param learners the number of learners that must have joined before the first round may close, at least 1
-     * @param minLearners the number of learners, from 0 to {@code learners}, below which a formed job has
-     *     {@linkplain Roster#tooFew too few}
+     * @param minLearners the minimum number of learners of a formed job, from 0 to {@code learners}; see {@link Roster#tooFew}
      * @param lease the time for which a lost learner stays a learner, at least 0
      * @param clock the clock that measures the leases
      * @param newMember creates a learner for a key that joins
@@ -76,17 +75,20 @@ public class Membership<K, M extends Member<K>> {
         return roster;
     }
 
-    /** Returns the learner of this key, live or lost; null if the key is not a learner. */
+    /** Returns the learner with this key, or null if no learner has the key. The learner may be lost. */
     public M member(K key) {
         return members.get(key);
     }
 
-    /** The highest round that has been {@linkplain #opened opened}; 0 before the first round. */
+    /** Returns the highest round that has been {@linkplain #opened opened}, or 0 before the first round. */
     public long lastOpenedRound() {
         return lastOpenedRound;
     }
 
-    /** Returns the learner of this key. A key that is not a learner joins first; without a connection, it is lost at once. */
+    /**
+     * Returns the learner with this key. If no learner has the key, a new learner joins. A new learner without a connection is
+     * lost at once.
+     */
     public M join(K key) {
         M member = members.get(key);
         return member != null ? member : joinAsNewcomer(newMember.apply(key));
@@ -100,10 +102,10 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /**
-     * Makes the key a new learner. If the key already is a learner, that learner leaves first, so that its data is not mistaken
-     * for data of the new learner.
+     * Adds a new learner with this key. A previous learner with the key leaves first, so that data of the previous learner
+     * does not count as data of the new learner.
      *
-     * @return the new learner; rounds that waited for the previous learner may close
+     * @return the new learner; rounds that waited for the previous learner may close now
      */
     public M joinAnew(K key) {
         M newcomer = newMember.apply(key);
@@ -119,7 +121,8 @@ public class Membership<K, M extends Member<K>> {
     private M add(M member) {
         K key = member.key();
         member.admit(newNumber(), roster.formed() ? lastOpenedRound + 1 : 1);
-        // The connection may be lost during a push. Without a lease, the learner of this push would never be removed.
+        // The connection may be lost during the first push. Then the lease starts now. Otherwise, the learner would never be
+        // removed.
         if (!connections.containsKey(key)) {
             member.lose(clock.nanoTime());
         }
@@ -138,10 +141,10 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /**
-     * Records that a learner contributes to a round. The caller must call this before the contribution can close the round.
+     * Records that a learner contributes to a round. The caller must call this method before the contribution can close the
+     * round.
      *
-     * <p>A learner that joins a formed job has a first round above every round that was opened before; one lock guards both.
-     * Therefore no learner joins at {@code round} or earlier after this method has returned.
+     * <p>After this method has returned, no learner joins a formed job at {@code round} or at an earlier round.
      */
     public void opened(long round) {
         if (round > lastOpenedRound) {
@@ -151,12 +154,12 @@ public class Membership<K, M extends Member<K>> {
         }
     }
 
-    /** The minimum number of learners of a formed job; 0 if the job never stops. */
+    /** Returns the minimum number of learners of a formed job. With 0, the job continues with any number of learners. */
     public int minLearners() {
         return minLearners;
     }
 
-    /** Records a new connection of this key. A lost learner becomes live again. */
+    /** Records a new connection of this key. A lost learner with the key becomes live again. */
     public void connected(K key) {
         synchronized (lock) {
             connections.merge(key, 1, Integer::sum);
@@ -167,7 +170,10 @@ public class Membership<K, M extends Member<K>> {
         }
     }
 
-    /** Records that a connection of this key was lost without a logout. If it was the last one, the learner's lease starts. */
+    /**
+     * Records that a connection of this key was lost without a logout. If the key has no other connection, the lease of the
+     * learner starts.
+     */
     public void lost(K key) {
         synchronized (lock) {
             M member = members.get(key);
@@ -177,7 +183,10 @@ public class Membership<K, M extends Member<K>> {
         }
     }
 
-    /** Starts the lease of a silent learner, {@code silentNs} before now. The caller then closes the connection of the key. */
+    /**
+     * Starts the lease of a learner that has been silent for {@code silentNs}. The time of silence counts as part of the lease.
+     * The caller then closes the connection of the key.
+     */
     public void silent(K key, long silentNs) {
         synchronized (lock) {
             M member = members.get(key);
@@ -188,9 +197,9 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /**
-     * Records that a connection of this key was closed by a logout. If it was the last one, the learner leaves.
+     * Records that a connection of this key was closed by a logout. If the key has no other connection, the learner leaves.
      *
-     * @return whether a learner has left, so that rounds that waited for it may close
+     * @return whether a learner has left; if so, rounds that waited for the learner may close now
      */
     public boolean left(K key) {
         synchronized (lock) {
@@ -205,7 +214,8 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /**
-     * Extends the leases of all lost learners by a time in which this process was stopped, so that learners could not reconnect.
+     * Extends the leases of all lost learners by a duration. The caller uses this method after a pause of this process, because
+     * learners could not reconnect during the pause.
      *
      * @param durationNs the time in nanoseconds
      */
@@ -218,7 +228,7 @@ public class Membership<K, M extends Member<K>> {
     /**
      * Removes the learners whose lease has expired.
      *
-     * @return the removed learners; if there are any, rounds that waited for them may close
+     * @return the removed learners; rounds that waited for these learners may close now
      */
     public List<M> expire() {
         long nowNs = clock.nanoTime();
@@ -232,7 +242,7 @@ public class Membership<K, M extends Member<K>> {
         }
     }
 
-    /** Removes a connection of a key. Returns whether it was the last; a new connection may have been recorded before. */
+    /** Removes one connection of a key. Returns whether the key has no connection left. */
     private boolean disconnected(K key) {
         return connections.computeIfPresent(key, (k, count) -> count == 1 ? null : count - 1) == null;
     }

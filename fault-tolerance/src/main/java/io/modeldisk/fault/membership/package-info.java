@@ -1,2 +1,2 @@
-/** The learners of a job, and the first round of each learner. This package knows no blocks, no weights and no SCSI. */
+/** The learners of a job, and the first round of each learner. This package must not depend on blocks, weights or SCSI. */
 package io.modeldisk.fault.membership;

@@ -35,13 +35,13 @@ class MembershipTest {
     }
 
     @Test
-    void secondJoinReturnsTheSameLearner() {
+    void secondJoinWithTheSameKeyReturnsTheSameLearner() {
         assertThat(joinConnected("a")).isSameAs(membership.join("a"));
         assertThat(membership.roster().formed()).isFalse();
     }
 
     @Test
-    void newLearnerJoinsAtTheFirstRoundThatIsNotOpen() {
+    void newLearnerOfAFormedJobJoinsAtTheFirstRoundThatIsNotOpen() {
         joinConnected("a");
         joinConnected("b");
         membership.opened(7);
@@ -137,7 +137,7 @@ class MembershipTest {
     }
 
     @Test
-    void jobWithoutLearnersIsRefused() {
+    void jobThatRequiresNoLearnersIsRefused() {
         assertThatThrownBy(() -> new Membership<>(0, 0, LEASE, clock, Learner::new))
             .hasMessage("learners=0 must be at least 1");
     }
@@ -157,7 +157,7 @@ class MembershipTest {
     }
 
     @Test
-    void formedJobWithFewerLearnersThanTheMinimumHasTooFew() {
+    void formedJobBelowItsMinimumReportsTooFewLearners() {
         joinConnected("a");
         assertThat(membership.roster().tooFew()).as("forming").isFalse();
         joinConnected("b");
@@ -169,7 +169,7 @@ class MembershipTest {
     }
 
     @Test
-    void leaseOfASilentLearnerStartsWhenItWasLastHeard() {
+    void leaseOfASilentLearnerStartsAtItsLastMessage() {
         joinConnected("a");
         membership.silent("a", LEASE.toNanos() - 1);
         assertThat(membership.expire()).isEmpty();

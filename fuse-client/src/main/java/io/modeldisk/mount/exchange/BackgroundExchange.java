@@ -40,7 +40,7 @@ final class BackgroundExchange implements AutoCloseable {
     private final Cancellation pushCancellation = new Cancellation();
     private final Cancellation pullCancellation = new Cancellation();
     private final ReentrantLock lock = new ReentrantLock();
-    // Workers wait on the condition work until a step can start. Callers wait on the condition ended.
+    // The condition work wakes workers when a step can start. The condition ended wakes callers when a push or a pull has ended.
     private final Condition work = lock.newCondition();
     private final Condition ended = lock.newCondition();
     private final Cancellation.Waiter wakeCallers = Cancellation.signalling(lock, ended);
@@ -148,7 +148,7 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Returns the failure of the last exchange once. Returns null if it succeeded or an earlier call returned the failure. */
+    /** Returns the failure of the last exchange. Returns null if there is none, or an earlier call has returned the failure. */
     IOException takeFailure() {
         lock.lock();
         try {
@@ -194,7 +194,7 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Gives the buffer sets back if no step is in progress, and wakes all threads. The caller holds lock. */
+    /** Gives the buffer sets back if the exchange has ended, and wakes all waiting threads. The caller holds lock. */
     private void exchangeStopped() {
         if (job != null && progress.hasEnded()) {
             job.giveBack();
@@ -245,7 +245,7 @@ final class BackgroundExchange implements AutoCloseable {
         end(0);
     }
 
-    /** Waits for the next step of a worker and stores it in {@code step}. Returns its job, or null after {@link #close}. */
+    /** Waits until a step can start and stores the step in {@code step}. Returns its job, or null after {@link #close}. */
     ExchangeJob awaitStep(Step step) throws InterruptedException {
         lock.lock();
         try {
@@ -329,7 +329,7 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Keeps the first failure and cancels the pull, because its weights would not be used. The caller holds lock. */
+    /** Stores the first failure and cancels the pull, because the weights would not be used. The caller holds lock. */
     private void stepFailed(Step step, IOException failed) {
         boolean isPush = step.kind == StepKind.PUSH || step.kind == StepKind.SYNCHRONIZE;
         if (step.kind != StepKind.OBSERVE && failure == null && (isPush || !pullCancelled)) {

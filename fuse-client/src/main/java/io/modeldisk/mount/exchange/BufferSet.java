@@ -69,7 +69,7 @@ final class BufferSet implements AutoCloseable {
         lent = true;
     }
 
-    /** Returns the set from an exchange to the learner. Does nothing if the set is not lent. */
+    /** Gives the set back to the learner. Does nothing if the set is not lent. */
     void giveBack() {
         lent = false;
     }
@@ -119,7 +119,8 @@ final class BufferSet implements AutoCloseable {
 
     /**
      * Pushes the dirty blocks of a range. Clears each piece after its push, so that no piece is pushed twice. Several threads may
-     * push different ranges that start at multiples of 256 KiB, because {@link DirtyBlocks} has one word for each 256 KiB.
+     * push different ranges at the same time. These ranges must start at multiples of 256 KiB, because {@link DirtyBlocks} has
+     * one word for each 256 KiB.
      *
      * @return the number of bytes that were pushed
      */
@@ -163,7 +164,7 @@ final class BufferSet implements AutoCloseable {
         dirty.clear(from, length);
     }
 
-    /** Records that a pull into the weights begins. */
+    /** Records that a pull of the weights begins. */
     void pullBegins(long nowNs, long versionNow) {
         become(Weights.NONE);
         pulledAtNs = nowNs;
@@ -187,7 +188,7 @@ final class BufferSet implements AutoCloseable {
         become(Weights.NONE);
     }
 
-    /** Returns the time when the pull of the weights began, or 0 before the first pull. No weight is older. */
+    /** Returns the time when the pull of the weights began, or 0 before the first pull. */
     long pulledAtNs() {
         return pulledAtNs;
     }

@@ -13,10 +13,10 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * An exchange with local buffer sets for weights and gradients. A {@link BackgroundExchange} exchanges the sets with the shards.
- * Reads and writes use the active set. They wait while the active set is lent to an exchange.
+ * Reads and writes use the active set, and wait while this set is lent to an exchange.
  *
- * <p><b>Interrupts.</b> An interrupted request stops waiting, but its exchange continues. If the process repeats the request,
- * the new request waits for the same exchange. An open only starts the pull of the weights. The first read waits for this pull.
+ * <p><b>Interrupts.</b> An interrupted request stops waiting, but its exchange continues. If the process repeats the request, the
+ * new request waits for the same exchange. An open only starts the pull of the weights. The first read waits for this pull.
  */
 abstract class BufferedExchange implements LocalExchange {
     /** The maximum time that the last push of a learner continues after the learner has closed the model. */
@@ -208,7 +208,7 @@ abstract class BufferedExchange implements LocalExchange {
         }
     }
 
-    /** Returns whether this request repeats an interrupted request and can use its exchange. The caller holds the lock turn. */
+    /** Returns whether this request can wait for the exchange of an interrupted request. The caller holds the lock turn. */
     protected final boolean repeatsInterrupted() {
         return left && !touched;
     }
@@ -226,13 +226,13 @@ abstract class BufferedExchange implements LocalExchange {
         }
     }
 
-    /** Records that the learner called fsync at this time. The caller holds the lock turn. */
+    /** Records that the learner has called fsync. The caller holds the lock turn. */
     protected final void computationEnded(long nowNs) {
         trace.add(Phase.COMPUTE, iteration, computingSinceNs, nowNs);
         computingSinceNs = nowNs;
     }
 
-    /** Records that an fsync succeeds after it has waited since this time. The caller holds the lock turn. */
+    /** Records that an fsync has succeeded. The caller holds the lock turn. */
     protected final void iterationEnded(long stalledSinceNs, boolean pushed) {
         long nowNs = trace.clock().nanoTime();
         trace.add(Phase.STALL, iteration, stalledSinceNs, nowNs);
@@ -249,7 +249,7 @@ abstract class BufferedExchange implements LocalExchange {
             learning = false;
             left = false;
             if (!background.end(DRAIN_TIMEOUT_NS)) {
-                LOG.error("the last exchange of a learner does not end after close; the mount allocates new buffers");
+                LOG.error("the last exchange of a learner did not end after close; the mount allocates new buffers");
             }
             long stamp = sets.lockExclusive();
             try {
@@ -263,8 +263,8 @@ abstract class BufferedExchange implements LocalExchange {
     }
 
     /**
-     * Discards the gradient of a learner that has closed the model. Replaces a set that is still lent, because it must not be
-     * used again. The caller holds the locks turn and sets.
+     * Discards the gradient of a learner that has closed the model. Replaces a set that is still lent, because the exchange may
+     * still use its memory. The caller holds the locks turn and sets.
      */
     protected void learnerGone() {
         if (active.isLent()) {
@@ -312,7 +312,7 @@ abstract class BufferedExchange implements LocalExchange {
     /** Frees the memory of a set unless an exchange still uses the set. */
     protected static void close(BufferSet set) {
         if (set.isLent()) {
-            LOG.error("the last exchange does not end; the memory of its buffers is not freed");
+            LOG.error("the last exchange has not ended; the memory of its buffers is not freed");
         } else {
             set.close();
         }

@@ -8,7 +8,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.StampedLock;
 
 /**
- * A lock that threads hold shared or exclusively. A thread stops waiting when its request is cancelled. A thread that waits for
+ * A lock with shared and exclusive access. A thread stops waiting when its request is cancelled. A thread that waits for
  * exclusive access goes before later threads that want shared access. Not reentrant. Allocates no memory. Thread-safe.
  */
 public final class CancellableLock {
@@ -17,8 +17,9 @@ public final class CancellableLock {
     private final Condition unlocked = queue.newCondition();
     private final Cancellation.Waiter wakeWaiting = Cancellation.signalling(queue, unlocked);
 
-    // Writes of both counters are guarded by queue. A thread counts itself before its last attempt to lock. unlock reads the
-    // counter after it has unlocked. So either the attempt succeeds or unlock wakes the thread.
+    // Writes of both counters are guarded by the lock queue. A thread increments the counter before its last attempt to acquire
+    // the lock. The method unlock reads the counter after it has released the lock. So either the attempt succeeds or unlock
+    // wakes the thread.
     private volatile int waiting;
     private volatile int waitingExclusive;
 
@@ -68,7 +69,7 @@ public final class CancellableLock {
         } finally {
             count(exclusive, -1);
             if (exclusive) {
-                // Threads that want shared access wait behind this thread. If this thread was cancelled, it must wake them.
+                // Threads that want shared access wait until this thread has stopped waiting, so they are woken here.
                 unlocked.signalAll();
             }
             queue.unlock();

@@ -7,8 +7,8 @@ import java.io.IOException;
 import java.util.Optional;
 
 /**
- * Moves weights and gradients between a learner and the shards. Offsets are in bytes from the start of the model. Ranges lie
- * within its size. Thread-safe: requests run concurrently.
+ * Moves weights and gradients between a learner and the shards. Offsets are in bytes from the start of the model. Ranges must lie
+ * within the model. Thread-safe: requests run concurrently.
  */
 public interface Exchange extends AutoCloseable {
     /**
@@ -31,7 +31,7 @@ public interface Exchange extends AutoCloseable {
         return lengthBytes;
     }
 
-    /** Accepts the gradient at the start of the request's memory. The range must be one that {@link #writable} has returned. */
+    /** Accepts the gradient at the start of the request's memory. The length must be at most the result of {@link #writable}. */
     void write(long offset, int lengthBytes, DataRequest request) throws IOException;
 
     /**

@@ -67,7 +67,7 @@ public final class ExchangeCounters {
         ages.increment();
     }
 
-    /** Records the number of rounds by which weights are outdated when the learner begins to compute on them. */
+    /** Records the number of rounds by which the weights are outdated when the learner begins to compute on them. */
     void staleness(double rounds) {
         staleness.add(rounds);
         stalenesses.increment();
@@ -133,12 +133,12 @@ public final class ExchangeCounters {
         return ms(ageNs.sum()) / Math.max(1, ages.sum());
     }
 
-    /** Returns the rounds by which the last weights were outdated when the learner began to use them; NaN if unknown. */
+    /** Returns the number of rounds by which the weights were outdated when the last computation began; NaN if unknown. */
     public double lastStaleness() {
         return lastStaleness;
     }
 
-    /** Returns the mean number of rounds by which weights were outdated; NaN if no number is known. */
+    /** Returns the mean number of rounds by which weights were outdated; NaN if unknown. */
     public double meanStaleness() {
         return stalenesses.sum() == 0 ? Double.NaN : staleness.sum() / stalenesses.sum();
     }

@@ -23,7 +23,7 @@ record ExchangeJob(BufferSet set, long iteration, long versionInUse, BufferSet c
         return iteration > 0;
     }
 
-    /** Returns the sets to the learner after the exchange has ended. */
+    /** Gives the sets back to the learner after the exchange has ended. */
     void giveBack() {
         set.giveBack();
         if (copy != null) {

@@ -3,9 +3,9 @@ package io.modeldisk.mount.exchange;
 import java.util.Arrays;
 
 /**
- * The progress of one exchange, which determines the next step. The push and the pull are divided into pieces. A piece is pulled
- * only after its own gradient was pushed, but the push of later pieces may continue meanwhile. So the weights are the same as if
- * the whole push had completed before the pull.
+ * The progress of one exchange, which determines the next step. The push and the pull are divided into pieces. The weights of a
+ * piece are pulled only after the gradient of this piece was pushed. The push of later pieces may continue meanwhile. So the
+ * weights are the same as if the whole push had completed before the pull.
  *
  * <pre>
  * push:  MOVING ── all pieces pushed ──> SYNCHRONIZING ── aggregated, or failed ──> ENDED
@@ -16,8 +16,8 @@ import java.util.Arrays;
  *           └── stopped ───────────────────────────────────────────────────────────────────────────────^
  * </pre>
  *
- * <p>The pull is stopped when a step of the push or of the pull fails, and when the exchange is cancelled. A job without a
- * copy skips COPYING. Not thread-safe: {@link BackgroundExchange} calls this class under its lock.
+ * <p>The pull is stopped when a step of the push or of the pull fails, and when the exchange is cancelled. A job without a copy
+ * skips COPYING. Not thread-safe: {@link BackgroundExchange} calls this class under its lock.
  */
 final class ExchangeProgress {
     /** The states of the push. */
@@ -41,7 +41,7 @@ final class ExchangeProgress {
         /** The range of a piece, in bytes. */
         long from;
         long end;
-        /** For BEGIN_PULL: the time when it began, and whether the shards had received the whole gradient then. */
+        /** The time when a BEGIN_PULL step began, and whether the shards had received the whole gradient by this time. */
         long startedNs;
         boolean pushed;
 
@@ -54,9 +54,9 @@ final class ExchangeProgress {
 
     /** The sizes of the pieces of a push. */
     enum Cut {
-        /** Small pieces, for a pull that runs during the push and follows one piece behind. */
+        /** Small pieces, so that a pull can run during the push with a delay of one piece. */
         FINE(64, 256 << 10),
-        /** Large pieces, for a push without a pull meanwhile. Each piece keeps many requests in flight. */
+        /** Large pieces, for a push that completes before the pull begins. Each piece keeps many requests in flight. */
         COARSE(32, 1 << 20);
 
         private static final long MAX_PIECE_BYTES = 64 << 20;
@@ -97,7 +97,7 @@ final class ExchangeProgress {
     private boolean observes;
     private boolean observing;
 
-    /** Creates the progress for a model of this size. The state is that of an exchange that has ended. */
+    /** Creates the progress for a model of this size. The initial state is that of an exchange that has ended. */
     ExchangeProgress(long bytes) {
         this.bytes = bytes;
         long smallest = Cut.FINE.pieceBytes(bytes);
@@ -120,7 +120,7 @@ final class ExchangeProgress {
         pull = Pull.WAITING;
         nextPull = 0;
         copies = copying;
-        // Only one observation is in progress at a time, because a shard may not have responded to the last one yet.
+        // Only one OBSERVE step is in progress at a time. The last OBSERVE step may still wait for the response of a shard.
         observes = pushes && !observing;
     }
 

@@ -46,17 +46,17 @@ public enum ExchangeScheme {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Returns the memory that the buffers of a learner need for a model of this size. */
+    /** Returns the size of a learner's buffers for a model of this size. */
     public long bufferBytes(long modelBytes) {
         return localCopies * LogicalBlocks.up(modelBytes);
     }
 
-    /** Creates an exchange with this model. */
+    /** Creates an exchange of this scheme for this model. */
     public Exchange create(RemoteModel model, ExchangeSettings settings) {
         return factory.apply(model, settings);
     }
 
-    /** Creates an exchange with this model and the default settings. */
+    /** Creates an exchange of this scheme for this model, with the default settings. */
     public Exchange create(RemoteModel model) {
         return create(model, ExchangeSettings.defaults());
     }

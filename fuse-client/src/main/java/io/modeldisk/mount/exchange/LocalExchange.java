@@ -5,9 +5,9 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 
 /**
- * An exchange with local buffers that a learner in this process uses without a copy. The learner calls {@link #weights},
- * {@link #gradient} and {@link #written} between two calls of {@link #synchronize}. After {@link #synchronize}, the learner may
- * have other buffers.
+ * An exchange whose local buffers are used directly by a learner in this process, without a copy. The learner calls
+ * {@link #weights}, {@link #gradient} and {@link #written} between two calls of {@link #synchronize}. Each {@link #synchronize}
+ * may replace the buffers.
  */
 public interface LocalExchange extends Exchange {
     /** Waits until the weights may be read. The learner calls this method once after {@link #prepare}. */

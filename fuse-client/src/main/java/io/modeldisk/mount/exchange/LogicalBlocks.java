@@ -13,7 +13,7 @@ public final class LogicalBlocks {
         return offset & ~MASK;
     }
 
-    /** Returns the first start of a logical block at or after this offset. */
+    /** Returns the start of the first logical block that starts at or after this offset. */
     public static long up(long offset) {
         return (offset + MASK) & ~MASK;
     }

@@ -4,7 +4,10 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Copies ranges and sets ranges to zero. A range may cross slabs. Allocates no memory for a range within one slab. */
+/**
+ * Copies ranges of {@link DataMemory} and sets ranges to zero. A range may lie in several slabs. Allocates no memory for a range
+ * within one slab.
+ */
 public final class Memories {
     private Memories() {}
 
@@ -22,7 +25,7 @@ public final class Memories {
         }
     }
 
-    /** Copies from an array. The target range must lie within one slab. */
+    /** Copies a range of an array. The target range must lie within one slab. */
     public static void copy(byte[] from, int fromOffset, DataMemory to, long toOffset, int lengthBytes) {
         MemorySegment.copy(from, fromOffset, to.slab(toOffset), ValueLayout.JAVA_BYTE,
             DataMemory.offsetInSlab(toOffset), lengthBytes);

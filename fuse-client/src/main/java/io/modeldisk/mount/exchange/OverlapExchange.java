@@ -18,9 +18,9 @@ import org.apache.logging.log4j.Logger;
  * <i>k</i> − 2 rounds, one round less than with {@link SyncExchange}.
  *
  * <p><b>Failures.</b> If a push or a pull fails, the next fsync reports the failure and does not swap the sets. The gradient that
- * the shards have not received is kept. The fsync after that repeats the exchange and waits for it. close(2) waits for the push
- * and reports its failure too. A gradient is lost after an fsync only if its learner has closed the model. Then the log has an
- * error with the number of lost bytes.
+ * the shards have not received is kept. A further fsync repeats the exchange and waits for it. close(2) waits for the push and
+ * reports its failure too. A gradient is lost after an fsync only if its learner has closed the model. Then the log has an error
+ * with the number of lost bytes.
  */
 final class OverlapExchange extends BufferedExchange {
     private static final Logger LOG = LogManager.getLogger(OverlapExchange.class);
@@ -68,7 +68,7 @@ final class OverlapExchange extends BufferedExchange {
             other.lend();
             ExchangeJob job = ExchangeJob.exchange(other, iteration, active.version());
             iterationEnded(startedNs, pushes);
-            // The computation begins before the exchange starts, because the scheduler predicts its end from its start.
+            // Called before the exchange starts, so that the scheduler can predict the end of this computation.
             computationBegins();
             background.start(job);
         } catch (IOException e) {
@@ -79,7 +79,7 @@ final class OverlapExchange extends BufferedExchange {
         }
     }
 
-    /** Waits for the exchange of the other set. Throws its failure once. The next call repeats the exchange. */
+    /** Waits for the exchange of the other set and throws its failure. The next call repeats a failed exchange. */
     private void awaitOther(Cancellation cancellation) throws IOException {
         background.awaitEnd(cancellation);
         throwFailure();
@@ -106,8 +106,8 @@ final class OverlapExchange extends BufferedExchange {
         try {
             IOException failure = background.failure();
             if (learning && failure != null && other.isDirty()) {
-                throw new IOException("the shards lack the gradient of the last fsync: " + failure.getMessage(),
-                    failure);
+                throw new IOException(
+                    "the shards have not received the gradient of the last fsync: " + failure.getMessage(), failure);
             }
         } finally {
             turn.unlock(mine);
@@ -123,7 +123,7 @@ final class OverlapExchange extends BufferedExchange {
         long lostBytes = other.drop();
         if (lostBytes > 0) {
             IOException failure = background.failure();
-            String reason = "%d bytes of the gradient of iteration %d are lost because its learner left: %s"
+            String reason = "%d bytes of the gradient of iteration %d are lost because the learner left: %s"
                 .formatted(
                     lostBytes, iteration - 1, failure == null ? "the push was cancelled" : failure.getMessage());
             LOG.error(reason);

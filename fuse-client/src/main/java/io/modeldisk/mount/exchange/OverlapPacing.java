@@ -6,7 +6,7 @@ import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.protocol.striping.RemoteModel;
 
-/** Starts pulls as the {@link PullPolicy} says. Measures the delay of pulls and the staleness of weights. Thread-safe. */
+/** Starts pulls as the {@link PullPolicy} specifies. Measures the delay of pulls and the staleness of weights. Thread-safe. */
 final class OverlapPacing implements Pacing {
     private final PullPolicy policy;
     private final PullScheduler scheduler;
@@ -57,7 +57,7 @@ final class OverlapPacing implements Pacing {
 
     @Override
     public long versionBeforePull(boolean pushed) {
-        // A request for the latest version would delay a pull that runs during the push.
+        // During a push, the last known version is returned, because a new request would delay the pull.
         return (pushed ? probe.recent() : probe.latest()).version();
     }
 

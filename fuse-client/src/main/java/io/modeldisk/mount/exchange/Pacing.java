@@ -5,7 +5,7 @@ interface Pacing {
     /** A delay without a limit: the pull begins only after the push has ended or when the learner waits. */
     long NEVER = Long.MAX_VALUE;
 
-    /** Starts the pull when the shards have aggregated the whole push. Records no measurements. */
+    /** Starts the pull when the shards have aggregated the whole gradient. Records no measurements. */
     Pacing AFTER_AGGREGATION = (push, _) -> push == ExchangeProgress.Push.ENDED ? 0 : NEVER;
 
     /**
@@ -36,7 +36,7 @@ interface Pacing {
     /**
      * Records that the pull of an iteration begins.
      *
-     * @param pushEndedNs the time when the shards had received the whole gradient; {@code nowNs} if they have not yet
+     * @param pushEndedNs the time when the shards had received the whole gradient; {@code nowNs} if the push is in progress
      */
     default void pullBegins(long iteration, long pushEndedNs, long nowNs) {}
 

@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** Requests the version of the model from the shards, in one round trip for a page of fixed size. Thread-safe. */
+/** Requests the version of the model from the shards. A request takes one round trip. Thread-safe. */
 public final class VersionProbe {
     /** The value of a version that is unknown because a shard has not responded. */
     public static final long UNKNOWN = -1;
@@ -44,8 +44,8 @@ public final class VersionProbe {
     }
 
     /**
-     * Returns a version that was requested less than 20 ms ago. Requests a new version if there is none, so that a learner with
-     * short iterations does not wait in each iteration.
+     * Returns a version that was requested less than 20 ms ago. If there is none, requests a new version. So a learner with short
+     * iterations does not wait in each iteration.
      */
     Sample recent() {
         Sample last = latest;

@@ -10,12 +10,12 @@
  * also while an fsync waits for the shards.
  * <li>The lock {@code sets} of the same class. Reads and writes hold it shared. A thread that lends or replaces the active set
  * holds it exclusively. No thread waits for the shards while it holds this lock.
- * <li>The lock of {@link io.modeldisk.mount.exchange.BackgroundExchange}. It is held between two steps of an exchange. Workers
- * acquire only this lock.
+ * <li>The lock of {@link io.modeldisk.mount.exchange.BackgroundExchange}. No thread holds this lock while it executes a step of
+ * an exchange. Workers acquire only this lock.
  * <li>The monitors of the scheduler, of the trace, and of the cancellation of a push or pull. A thread that holds the monitor of
  * the scheduler or of the trace acquires no other lock.
  * </ol>
- * The cancellation of a request acquires the queue of a {@code CancellableLock} or the lock of the exchange, to wake a waiting
- * thread. Therefore no thread registers with the cancellation while it holds one of these two.
+ * The cancellation of a request acquires the inner lock of a {@code CancellableLock} or the lock of the exchange, to wake a
+ * waiting thread. Therefore no thread registers with the cancellation while it holds one of these two locks.
  */
 package io.modeldisk.mount.exchange;

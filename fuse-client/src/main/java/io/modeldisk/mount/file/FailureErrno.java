@@ -4,7 +4,7 @@ import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.protocol.initiator.ShardException;
 import java.io.IOException;
 
-/** Maps a failed call to the shards to the error number that the system call of a process returns. */
+/** Maps the failure of a request to the shards to the error number that the system call returns. */
 public final class FailureErrno {
     private FailureErrno() {}
 

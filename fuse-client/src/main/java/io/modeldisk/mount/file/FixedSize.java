@@ -44,12 +44,13 @@ final class FixedSize {
      * Returns the number of bytes of a write that lie within the file. A write across the end of the file is short, as POSIX
      * specifies for a full disk.
      *
-     * @throws ErrnoException ENOSPC if the write starts after the end of the file, as for a block device
+     * @throws ErrnoException ENOSPC if the write starts at or after the end of the file, as for a block device
      */
     int writable(long offset, int lengthBytes) throws ErrnoException {
         int within = readable(offset, lengthBytes);
         if (within == 0 && lengthBytes > 0) {
-            throw new ErrnoException(Errno.ENOSPC, "a write must start within the " + bytes + " bytes of file " + name);
+            throw new ErrnoException(Errno.ENOSPC,
+                "a write must start within file " + name + ", which has " + bytes + " bytes");
         }
         return within;
     }

@@ -30,7 +30,10 @@ final class ModelAttributes {
         return known ? NAMES : NAMES_WITHOUT_VERSION;
     }
 
-    /** Returns the value of an attribute, or empty if it has none. Version and staleness need a request to the shards. */
+    /**
+     * Returns the value of an attribute, or empty if the attribute has no value. Version and staleness need a request to the
+     * shards.
+     */
     Optional<String> value(String name) {
         return Attribute.named(name).flatMap(this::value);
     }

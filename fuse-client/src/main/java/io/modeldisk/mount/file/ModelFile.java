@@ -17,8 +17,8 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * The file {@code model}. A read returns weights, a write accepts a gradient, and an fsync ends the iteration. The mount is a
- * learner while a process has the file open for writing. The mount joins the rounds at the first open for writing. It leaves when
- * the kernel releases the last writable handle, which also happens when the process dies.
+ * learner while a process has the file open for writing. The mount joins the rounds at the first open for writing. The mount
+ * leaves when the kernel releases the last writable handle, which also happens when the process dies.
  */
 public final class ModelFile implements MountedFile {
     private static final Logger LOG = LogManager.getLogger(ModelFile.class);
@@ -28,7 +28,7 @@ public final class ModelFile implements MountedFile {
     private final FixedSize size;
     private final ModelAttributes attributes;
     private final PendingReleases releases;
-    // Held while the mount joins or leaves. So an open waits until a leave has completed, and then joins.
+    // Held while the mount joins or leaves, so that an open waits until the previous learner has left.
     private final CancellableLock lock = new CancellableLock();
     // The number of open handles. Guarded by lock.
     private int handles;
@@ -190,7 +190,7 @@ public final class ModelFile implements MountedFile {
             setFlushed(false);
         }
 
-        /** Records that no release is pending: a handle that is used after a flush has another open descriptor. */
+        /** Records that no release is pending, because a handle that is used after a flush has another open descriptor. */
         private void inUse() {
             if (flushed) {
                 setFlushed(false);

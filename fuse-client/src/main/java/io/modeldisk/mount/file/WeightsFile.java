@@ -12,7 +12,9 @@ import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 
-/** The file {@code weights}: the raw weights (LUN 1). Processes read and write it at any offset without being a learner. */
+/**
+ * The file {@code weights}: the raw weights (LUN 1). Processes can read and write it at any offset and do not become learners.
+ */
 public final class WeightsFile implements MountedFile, AutoCloseable {
     private final RemoteModel model;
     private final FixedSize size;

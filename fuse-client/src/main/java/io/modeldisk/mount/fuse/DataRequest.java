@@ -12,16 +12,19 @@ public interface DataRequest {
     /** The maximum length of a read or a write. */
     int MAX_REQUEST_BYTES = 1 << 20;
 
-    /** The memory of one request: its maximum length, plus two logical blocks to widen an unaligned range to whole blocks. */
+    /** The memory of one request: the maximum length, plus two logical blocks to widen an unaligned range to whole blocks. */
     int MEMORY_BYTES = MAX_REQUEST_BYTES + 2 * 4096;
 
     /** Returns the memory that holds the data of a write or receives the data of a read. */
     DataMemory memory();
 
-    /** Returns the offset of this request's {@link #MEMORY_BYTES} in {@link #memory}: aligned to a page, and within one slab. */
+    /**
+     * Returns the offset in {@link #memory} at which the memory of this request starts. The {@link #MEMORY_BYTES} from this
+     * offset are aligned to a page and lie within one slab.
+     */
     long memoryOffset();
 
-    /** Returns the cancellation of this request. It is cancelled when a signal interrupts the process. */
+    /** Returns the cancellation of this request. A signal to the process cancels the request. */
     Cancellation cancellation();
 
     /**

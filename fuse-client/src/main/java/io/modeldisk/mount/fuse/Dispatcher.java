@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Translates each request into a call of a file or a handle, and its result or exception into a reply. Thread-safe. */
+/** Translates each request into a call of a file or a handle, and the result or exception into a reply. Thread-safe. */
 final class Dispatcher {
     private static final int ACCESS_MODE = 3;
     private static final String DIRECTORY_IS_FIXED = "files of a modeldisk mount cannot be created, removed or renamed";
@@ -40,8 +40,8 @@ final class Dispatcher {
     }
 
     /**
-     * Serves the request in this slot, or parks it if the limit for its kind is reached. Then serves parked requests of the same
-     * kind. Throws no exception.
+     * Serves the request in this slot. If the limit for its kind is reached, parks the request until another request completes.
+     * Then serves parked requests of the same kind. Throws no exception.
      */
     void serve(RequestSlot slot) {
         Lane lane = lanes.of(kind(slot.request()));
@@ -217,11 +217,11 @@ final class Dispatcher {
         attributes(slot, request.node());
     }
 
-    /** Checks a truncation, which never changes the size. Only the current size is allowed, or an open(2) with O_TRUNC. */
+    /** Checks a truncation, which never changes the size. Allows only the current size, or size 0 for an open(2) with O_TRUNC. */
     private void truncate(RequestView request) throws IOException {
         MountedFile file = file(request.node());
-        // After an open with O_TRUNC, such as by dd and cp, the kernel sends a truncation to 0 without a handle. The request of a
-        // truncate(2) of a path to 0 is the same, so it succeeds too.
+        // After an open with O_TRUNC, such as by dd and cp, the kernel sends a truncation to 0 without a handle. For a
+        // truncate(2) of a path to 0, the kernel sends the same request, so this call succeeds too.
         boolean byOpen = request.newSizeBytes() == 0
             && (request.validAttributes() & KernelProtocol.HANDLE_ATTRIBUTE) == 0;
         if (!byOpen && request.newSizeBytes() != file.sizeBytes()) {

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** Logs one line for each failed request. Counts the repetitions of a line within one second instead. Thread-safe. */
+/** Logs one line for each failed request. Repetitions of a line within one second are counted and not logged. Thread-safe. */
 final class FailureLog {
     private static final Logger LOG = LogManager.getLogger(FailureLog.class);
     private static final long QUIET_NS = TimeUnit.SECONDS.toNanos(1);

@@ -3,7 +3,7 @@ package io.modeldisk.mount.fuse;
 import io.modeldisk.platform.linux.Processes;
 
 /**
- * The owner and the permissions of the files of a mount. The kernel checks them at every open (mount option
+ * The owner and the permissions of the files of a mount. The kernel checks the permissions at every open (mount option
  * {@code default_permissions}).
  *
  * @param userId the user ID of the owner

@@ -4,20 +4,21 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import java.io.IOException;
 
 /**
- * An open file. Thread-safe: requests on one handle run concurrently. The process receives EINTR for an exception of a cancelled
- * request, and {@link FuseFileSystem#errno} for any other IOException.
+ * An open file. Thread-safe: requests on one handle run concurrently. If a method throws an IOException, the process receives
+ * EINTR if the request was cancelled, otherwise {@link FuseFileSystem#errno}.
  */
 public interface FileHandle {
     /**
-     * Reads bytes and replies with {@link DataRequest#reply} at most once. No reply means the end of the file.
+     * Reads bytes and replies with {@link DataRequest#reply} at most once. If this method does not reply, the process receives
+     * the end of the file.
      *
-     * @param offset 0 or more; may lie past the end
+     * @param offset the offset in the file, which may lie past the end of the file
      * @param lengthBytes at most {@link DataRequest#MAX_REQUEST_BYTES}
      */
     void read(long offset, int lengthBytes, DataRequest request) throws IOException;
 
     /**
-     * Writes the bytes at the start of the request's memory.
+     * Writes to the file the bytes at the start of the request's memory.
      *
      * @return the number of bytes written
      */
@@ -27,8 +28,8 @@ public interface FileHandle {
     void synchronize(Cancellation cancellation) throws IOException;
 
     /**
-     * Handles a close(2) of one descriptor of this handle. {@link #release} is called after the last one. close(2) fails if this
-     * method throws an exception.
+     * Handles a close(2) of one descriptor of this handle. {@link #release} is called after the last descriptor was closed.
+     * close(2) fails if this method throws an exception.
      */
     void flush(Cancellation cancellation) throws IOException;
 

@@ -16,7 +16,7 @@ import java.time.Duration;
  * @param wholeBlockWrites whether the kernel must split a long aligned write only between logical blocks, even if the memory of
  *     the caller is not aligned to pages. The requests are then smaller
  * @param clock the clock that measures the timeouts
- * @param memory allocates the memory that receives requests, such that datamovers can send from it without a copy
+ * @param memory the allocator of the memory that receives requests. Datamovers can send from this memory without a copy
  */
 public record FuseOptions(int workerThreads, int dataRequests, Duration closeTimeout, FileAccess access,
     boolean wholeBlockWrites, NanoClock clock, Allocator memory) {

@@ -3,7 +3,7 @@ package io.modeldisk.mount.fuse;
 import io.modeldisk.platform.linux.Errno;
 import java.util.Arrays;
 
-/** The open handles by number. Thread-safe. A lookup acquires no lock and allocates no memory. */
+/** Maps handle numbers to open handles. Thread-safe. A lookup acquires no lock and allocates no memory. */
 final class HandleTable {
     private static final int FIRST_CAPACITY = 64;
 

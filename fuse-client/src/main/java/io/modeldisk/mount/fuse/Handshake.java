@@ -25,7 +25,8 @@ final class Handshake {
         boolean large = (agreed & KernelProtocol.MAX_PAGES) != 0;
         int pages = large ? KernelProtocol.LARGE_PAGES : KernelProtocol.SMALL_PAGES;
         // The kernel also splits a write at the limit of pages. Memory that does not start on a page occupies one more page, so
-        // this split may lie within a logical block. The byte limit is lower, so that the kernel splits between blocks.
+        // this split may lie within a logical block. The byte limit is lower than the page limit, so that the kernel splits
+        // between blocks.
         int maxWriteBytes = (wholeBlockWrites ? pages * 3 / 4 : pages) * KernelProtocol.PAGE_BYTES;
         slot.body().init(Math.min(request.minor(), KernelProtocol.MINOR), request.maxReadaheadBytes(), agreed,
             KernelProtocol.BACKGROUND, maxWriteBytes, large ? pages : 0);

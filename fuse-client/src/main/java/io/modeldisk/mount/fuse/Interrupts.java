@@ -6,9 +6,9 @@ import java.util.Arrays;
 
 /**
  * Delivers FUSE interrupts. Cancels the interrupted request if it is in progress, and replies EINTR if it is parked. An interrupt
- * may arrive before its request begins. Such early interrupts are stored, at most the last {@value #REMEMBERED}. (The alternative
- * is a reply of EAGAIN, after which the kernel repeats the interrupt. This works only on the descriptor of the request, which is
- * not known here.) Thread-safe.
+ * may arrive before its request begins. Such early interrupts are stored, at most the last {@value #REMEMBERED}. A reply of
+ * EAGAIN would make the kernel repeat the interrupt, but only on the descriptor of the request, which is not known here.
+ * Thread-safe.
  */
 final class Interrupts {
     private static final int REMEMBERED = 64;
@@ -32,7 +32,7 @@ final class Interrupts {
      * @param own the slot of the calling thread
      */
     synchronized void interrupt(long unique, RequestSlot own) throws IOException {
-        // The number is stored first, so that a request that begins or is parked meanwhile finds it.
+        // The number is stored first, so that a request that begins or is parked meanwhile finds the number.
         int at = next++ % REMEMBERED;
         early[at] = unique;
         anyEarly = true;
@@ -42,7 +42,7 @@ final class Interrupts {
         }
     }
 
-    /** Makes the request in this slot interruptible. Interrupts it if its interrupt has already arrived. */
+    /** Makes the request in this slot interruptible. Cancels the request if its interrupt has already arrived. */
     void begin(RequestSlot slot) {
         slot.begin();
         if (anyEarly || closing) {

@@ -26,7 +26,7 @@ final class KernelProtocol {
 
     static final int PAGE_BYTES = 4096;
 
-    /** FOPEN_DIRECT_IO, because pages in the cache would be stale, and FOPEN_PARALLEL_DIRECT_WRITES. */
+    /** FOPEN_DIRECT_IO and FOPEN_PARALLEL_DIRECT_WRITES. Pages in the kernel's cache would be stale. */
     static final int OPEN_FLAGS = 1 | 1 << 6;
 
     static final int ROOT_NODE = 1;

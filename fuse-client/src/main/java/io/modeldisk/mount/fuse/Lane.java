@@ -10,8 +10,8 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * Limits the number of requests of one kind that are served at the same time. Further requests are parked in order of arrival:
- * they are copied out of their slots and occupy no thread. So requests of other kinds continue. Acquires no lock and allocates no
- * memory below the limit. Thread-safe.
+ * they are copied out of their slots and occupy no thread. So requests of other kinds continue. Below the limit, a lane acquires
+ * no lock and allocates no memory. Thread-safe.
  */
 final class Lane {
     /** The default of 64 MiB is enough for 64 parked writes of 1 MiB. */
@@ -153,8 +153,8 @@ final class Lane {
     private void logFull() {
         if (!loggedFull) {
             loggedFull = true;
-            LOG.warn("{} requests in lane {} wait; further requests wait until one completes", limit + parked.size(),
-                name);
+            LOG.warn("{} requests in lane {} are not complete and no memory is left for more; further requests wait",
+                limit + parked.size(), name);
         }
     }
 }

@@ -1,14 +1,14 @@
 package io.modeldisk.mount.fuse;
 
 /**
- * The lanes of a session, one for each kind of request that may wait. The lanes never occupy the last threads. So immediate
- * requests (attributes, names, interrupts) are served even if many other requests wait. Thread-safe.
+ * The lanes of a session, one for each kind of request that may wait. The lanes leave {@value #IMMEDIATE_THREADS} threads free.
+ * So immediate requests (attributes, names, interrupts) are served even if many other requests wait. Thread-safe.
  */
 final class Lanes {
-    /** The maximum number of inquiries that are served at the same time. */
+    /** The maximum number of {@link RequestKind#INQUIRY} requests that are served at the same time. */
     static final int INQUIRIES = 4;
 
-    /** The threads that remain for immediate requests when all lanes are full: one serves while the other reads. */
+    /** The number of threads that remain for immediate requests when all lanes are full: one serves while the other reads. */
     static final int IMMEDIATE_THREADS = 2;
 
     private final Lane data;
@@ -18,7 +18,9 @@ final class Lanes {
         this.data = new Lane("data", dataRequests, Lane.DEFAULT_PARKED_BYTES);
     }
 
-    /** Returns the number of threads of a session. This number is so large that requests of one kind never block another kind. */
+    /**
+     * Returns the number of threads of a session. With this number, requests of one kind never block requests of another kind.
+     */
     static int threads(int dataRequests) {
         return dataRequests + INQUIRIES + IMMEDIATE_THREADS;
     }

@@ -13,7 +13,7 @@ public interface MountedFile {
     /** Returns whether the file can be opened for writing. */
     boolean isWritable();
 
-    /** Returns whether a read, write or fsync may wait for other processes. If not, only an open or an attribute may wait. */
+    /** Returns whether a read, write or fsync may wait for other processes. If false, only an open or getxattr(2) may wait. */
     boolean movesData();
 
     /** Returns the current size; 0 for a file that is generated at each open, as in /proc. */

@@ -17,7 +17,7 @@ final class ReplyView {
     private static final int MODE_FILE = 0100000;
     private static final int TYPE_DIRECTORY = 4;
     private static final int TYPE_FILE = 8;
-    // The kernel may cache names for 1 h, because they are fixed, and attributes for 1 s, because writes change them.
+    // The kernel may cache names for 1 h and attributes for 1 s. Names are fixed, but writes change attributes.
     private static final long NAME_VALID_S = 3600;
     private static final long ATTRIBUTES_VALID_S = 1;
 
@@ -101,7 +101,7 @@ final class ReplyView {
         out.set(JAVA_INT, BODY + 48, 4096);
     }
 
-    /** Writes bytes as the body. They must fit into the capacity of a reply. */
+    /** Writes bytes as the body. The bytes must fit into the capacity of a reply. */
     void bytes(byte[] data) {
         MemorySegment.copy(MemorySegment.ofArray(data), 0, out, BODY, data.length);
         bodyBytes = data.length;
@@ -110,7 +110,7 @@ final class ReplyView {
     /**
      * Adds a {@code struct fuse_dirent}.
      *
-     * @param next the offset of the entry after this one
+     * @param next the offset of the next entry
      * @param limitBytes the largest length of the body
      * @return false if the entry does not fit into the body
      */

@@ -1,6 +1,6 @@
 package io.modeldisk.mount.fuse;
 
-/** The kinds of requests, by the reason why they may wait. A {@link Lane} limits the threads of each kind that may wait. */
+/** The kinds of requests, by the reason why they may wait. A {@link Lane} limits the number of threads for each kind. */
 enum RequestKind {
     /** A request that never waits. */
     IMMEDIATE,

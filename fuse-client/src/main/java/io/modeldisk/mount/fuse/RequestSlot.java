@@ -28,7 +28,7 @@ final class RequestSlot implements DataRequest {
     private final Cancellation cancellation = new Cancellation();
 
     private int ownFd;
-    // The descriptor that the current request came from. It differs from ownFd if another slot has parked the request.
+    // The descriptor from which the current request was read. It differs from ownFd if another slot has parked the request.
     private int fd;
     private long receivedUnique;
     private boolean replied;
@@ -111,7 +111,7 @@ final class RequestSlot implements DataRequest {
         unique = 0;
     }
 
-    /** Cancels the request with this number if it is in this slot. Returns whether it is. Any thread may call this method. */
+    /** Cancels the request with this number. Returns false if this slot has another request. Any thread may call this method. */
     synchronized boolean interrupt(long interruptedUnique) {
         if (unique != interruptedUnique) {
             return false;
@@ -154,7 +154,7 @@ final class RequestSlot implements DataRequest {
         send(errno.number(), ReplyView.HEADER_BYTES, 1);
     }
 
-    /** Replies to a parked request with an error. The request in this slot must not need a reply any more. */
+    /** Replies to a parked request with an error. May be called only if the request in this slot needs no reply. */
     void replyError(ParkedRequest parked, Errno errno) throws IOException {
         length(outVector, 0, ReplyView.HEADER_BYTES);
         reply.header(parked.unique(), errno.number(), ReplyView.HEADER_BYTES);

@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
  * first {@value #HEAD_BYTES} bytes are stored apart from the rest, so that the data of a write starts on a page.
  */
 final class RequestView {
-    /** The length of the header and of the fields of a write. */
+    /** The length of the header and of the fields of a WRITE request, without its data. */
     static final int HEAD_BYTES = 80;
 
     private static final int OPCODE = 4;

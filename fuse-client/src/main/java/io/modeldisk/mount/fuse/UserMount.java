@@ -18,7 +18,8 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * Mounts and unmounts for a normal user with the program fusermount3. The program runs as root and sends the descriptor of the
- * session over a socket (SCM_RIGHTS, unix(7)). posix_spawn(3) starts it, because ProcessBuilder cannot pass a socket to a child.
+ * session over a socket (SCM_RIGHTS, unix(7)). posix_spawn(3) starts the program, because ProcessBuilder cannot pass a socket to
+ * a child.
  */
 final class UserMount implements Unmounter {
     private static final Logger LOG = LogManager.getLogger(UserMount.class);
@@ -45,7 +46,7 @@ final class UserMount implements Unmounter {
         }
     }
 
-    /** Runs fusermount3. If it fails, it writes the reason to standard error and sends no descriptor. */
+    /** Runs fusermount3. If fusermount3 fails, it writes the reason to standard error and sends no descriptor. */
     private static void runHelper(Path directory, boolean allowOther, int socket) throws IOException {
         String options = "fsname=modeldisk,subtype=modeldisk,default_permissions"
             + (allowOther ? ",allow_other" : "") + ",max_read=" + DataRequest.MAX_REQUEST_BYTES;

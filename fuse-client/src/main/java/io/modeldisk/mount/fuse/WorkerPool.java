@@ -16,9 +16,9 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The threads that read and serve requests. When all threads wait, the reserve thread adds another, so that attribute requests
- * and interrupts are still served. {@link Lanes} keep the last threads free for these requests. An added thread stops when enough
- * other threads read again.
+ * The threads that read and serve requests. When all threads wait, the reserve thread adds another thread, so that attribute
+ * requests and interrupts are still served. {@link Lanes} keep the last threads free for these requests. An added thread stops
+ * when enough other threads read again.
  */
 final class WorkerPool {
     private static final Logger LOG = LogManager.getLogger(WorkerPool.class);
@@ -79,8 +79,8 @@ final class WorkerPool {
     }
 
     /**
-     * Opens a queue of requests for one thread. Returns its descriptor. If this user has no permission to open the device,
-     * returns the descriptor of the session, so that all threads share its queue.
+     * Opens a queue of requests for one thread. Returns the descriptor of the queue. If this user has no permission to open the
+     * device, returns the descriptor of the session, so that all threads share its queue.
      */
     private int cloneDevice() throws IOException {
         int fd = Descriptors.open(KernelBinding.DEVICE, Descriptors.O_RDWR | Descriptors.O_CLOEXEC);
@@ -128,11 +128,12 @@ final class WorkerPool {
         try {
             dispatcher.serve(slot);
         } catch (Throwable e) {
-            LOG.error("serving a request failed in thread {}", Thread.currentThread().getName(), e);
+            LOG.error("a request failed in thread {} because of an error in modeldisk",
+                Thread.currentThread().getName(), e);
         }
     }
 
-    /** Returns whether this read error closes the session. ENOENT, EINTR and EAGAIN do not: the kernel withdrew a request. */
+    /** Returns whether a read error closes the session. ENOENT, EINTR and EAGAIN only mean that no request was received. */
     private static boolean isEnd(long error) {
         if (error == -Errno.ENOENT.number() || error == -Errno.EINTR.number() || error == -Errno.EAGAIN.number()) {
             return false;
@@ -165,7 +166,7 @@ final class WorkerPool {
             }
             long before = requests();
             sleep(STUCK_NS);
-            // If no request was read meanwhile, all threads wait, and another thread is needed.
+            // If no request was read since the last check, all threads wait, so another thread is needed.
             if (reading.get() == 0 && requests() == before && !unmounted) {
                 try {
                     addThread();
@@ -183,7 +184,7 @@ final class WorkerPool {
     private void logNoThread(Throwable e) {
         if (!loggedNoThread) {
             loggedNoThread = true;
-            LOG.error("cannot start a thread for more requests; they wait until another request completes", e);
+            LOG.error("cannot start another thread; further requests wait until a request completes", e);
         }
     }
 

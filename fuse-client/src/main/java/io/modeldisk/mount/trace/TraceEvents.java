@@ -9,7 +9,7 @@ import java.math.BigDecimal;
 
 /**
  * Writes a trace in the trace-event format (JSON object format, complete events), which Perfetto and chrome://tracing display.
- * They show a learner as a process with the threads {@code learner}, {@code push} and {@code pull}. Thread-safe.
+ * Both programs show a learner as a process with the threads {@code learner}, {@code push} and {@code pull}. Thread-safe.
  *
  * @param trace the phases
  * @param learner the learner's name
@@ -64,7 +64,7 @@ public record TraceEvents(IterationTrace trace, String learner, String model, St
             json.writeStringField("name", phase.phaseName());
             json.writeNumberField("pid", 1);
             json.writeNumberField("tid", lane(phase));
-            // The unit of both times is the microsecond, with three decimals.
+            // The start and the duration are in microseconds, with three decimals.
             json.writeNumberField("ts", BigDecimal.valueOf(startNs, 3));
             json.writeNumberField("dur", BigDecimal.valueOf(endNs - startNs, 3));
             json.writeObjectFieldStart("args");

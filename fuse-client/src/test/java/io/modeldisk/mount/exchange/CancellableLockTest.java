@@ -67,7 +67,7 @@ final class CancellableLockTest {
     }
 
     @Test
-    void threadWaitingForExclusiveAccessGoesBeforeLaterSharers() throws Exception {
+    void exclusiveAccessIsGrantedBeforeLaterRequestsForSharedAccess() throws Exception {
         long shared = lock.lockShared(Cancellation.NONE);
         CompletableFuture<Long> alone = start(true, Cancellation.NONE);
         awaitAllWaiting();
@@ -81,7 +81,7 @@ final class CancellableLockTest {
     }
 
     @Test
-    void sharersAcquireTheLockWhenTheExclusiveWaiterAheadIsCancelled() throws Exception {
+    void cancelledWaitForExclusiveAccessWakesThreadsThatWaitForSharedAccess() throws Exception {
         long shared = lock.lockShared(Cancellation.NONE);
         Cancellation cancellation = new Cancellation();
         start(true, cancellation);

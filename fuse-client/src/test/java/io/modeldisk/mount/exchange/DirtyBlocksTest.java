@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 final class DirtyBlocksTest {
     @Test
-    void dirtyRangesEqualThoseOfABitSetAfterRandomChanges() {
+    void dirtyRangesEqualTheRangesOfABitSetAfterRandomChanges() {
         Random random = new Random(7);
         for (int round = 0; round < 200; round++) {
             int blocks = 1 + random.nextInt(300);

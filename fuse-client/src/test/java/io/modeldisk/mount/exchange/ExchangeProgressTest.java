@@ -95,7 +95,7 @@ final class ExchangeProgressTest {
     }
 
     @Test
-    void pullWaitsBeforeTheFirstPieceThatIsNotPushed() {
+    void pullDoesNotReachAPieceThatIsNotPushedYet() {
         begin(Cut.FINE);
         Step[] two = takeTwoPieces();
         observe();
@@ -137,7 +137,7 @@ final class ExchangeProgressTest {
     }
 
     @Test
-    void failedPushEndsAfterItsLastPieceWithoutSynchronization() {
+    void failedPushEndsWithoutSynchronizationAfterThePiecesInFlight() {
         begin(Cut.FINE);
         Step[] two = takeTwoPieces();
         observe();

@@ -104,7 +104,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void closeDiscardsAGradientWithoutFsync() throws IOException {
+    void closeWithoutFsyncDiscardsTheGradient() throws IOException {
         exchange.write(0, BLOCK, request.with(1, BLOCK));
         exchange.abandon();
         exchange.prepare(true, Cancellation.NONE);

@@ -53,14 +53,14 @@ final class PullSchedulerTest {
     void pullCompletesJustBeforeASteadyComputationEnds() {
         SimulatedLearner learner = adaptive(COMPUTATION, PULL);
         assertThat(learner.stallPart(0)).isZero();
-        // The age is the sum of the pull, 1 % of the computation, 0.2 ms, and the rest of the first deviation.
+        // The age of the weights is the sum of the pull, 1 % of the computation, 0.2 ms, and the rest of the first deviation.
         assertThat(learner.meanAgeNs(WARM)).isBetween(5.5 * MS, 5.6 * MS);
         assertThat(atOnce(COMPUTATION, PULL).meanAgeNs(WARM)).isEqualTo(22.0 * MS);
     }
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5})
-    void learnerWithJitterGetsFresherWeightsAndStallsLessThanHalfAPercent(long seed) {
+    void adaptivePullBringsFresherWeightsWithFewStallsDespiteJitter(long seed) {
         IntToLongFunction computation = jittery(seed, 30, 0.05);
         IntToLongFunction pull = jittery(seed + 100, 5, 0.1);
         SimulatedLearner learner = adaptive(computation, pull);
@@ -90,7 +90,7 @@ final class PullSchedulerTest {
     }
 
     @Test
-    void learnerThatBecomesFasterStallsForAtMostOneWindow() {
+    void learnerThatBecomesFasterStallsForAtMostOneWindowOfIterations() {
         SimulatedLearner learner = adaptive(i -> (i < 1_000 ? 40 : 25) * MS, PULL);
         assertThat(learner.stallPart(1_000 + PullScheduler.WINDOW)).isZero();
         // An iteration waits at most for the duration of one pull.
@@ -99,7 +99,7 @@ final class PullSchedulerTest {
 
     @ParameterizedTest
     @ValueSource(longs = {2, 10, 100})
-    void oneLongComputationHasNoEffectAfterFiveWindows(long times) {
+    void oneLongComputationHasLittleEffectAfterFiveWindows(long times) {
         SimulatedLearner learner = adaptive(i -> (i == 1_000 ? times * 30 : 30) * MS, PULL);
         assertThat(learner.stallPart(WARM)).isZero();
         assertThat(learner.ageNs(1_001)).isGreaterThan(learner.ageNs(999));

@@ -71,13 +71,13 @@ final class SimulatedLearner {
         return scheduler;
     }
 
-    /** Returns the total stall of the iterations from this one on, divided by their total computation. */
+    /** Returns the total stall divided by the total computation, from this iteration to the last. */
     double stallPart(int from) {
         long stalls = sum(stallsNs, from);
         return (double) stalls / (sum(durationsNs, from) - stalls);
     }
 
-    /** Returns the mean age of the weights at their first use, over the iterations from this one on. */
+    /** Returns the mean age of the weights at their first use, from this iteration to the last. */
     double meanAgeNs(int from) {
         return (double) sum(agesNs, from) / (iterations - from);
     }

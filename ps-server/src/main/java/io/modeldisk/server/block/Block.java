@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A block of weights: its lock, its current slot and its version. The caller of {@link #readable}, {@link #writable} and
- * {@link #updated} holds the lock.
+ * A block of weights, with its lock, its current memory slot and its version. The caller of {@link #readable}, {@link #writable}
+ * and {@link #updated} holds the lock.
  */
 public final class Block {
     private final ReentrantLock lock = new ReentrantLock();
@@ -59,7 +59,7 @@ public final class Block {
             BlockSlot spare = spares.take();
             spare.hold(this);
             MemorySegment.copy(current.weights(), 0, spare.weights(), 0, lengthBytes);
-            // The old slot now belongs to its readers. The last reader returns the slot to the spare slots.
+            // Only readers still use the old slot. The last reader returns this slot to the spare slots.
             current = spare;
         }
         return current;

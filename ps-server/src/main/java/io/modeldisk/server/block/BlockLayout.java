@@ -5,7 +5,8 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 /**
  * The division of a shard into blocks.
  *
- * @param sizeBytes the size of the shard, a positive multiple of {@value LogicalBlock#BYTES}; the last block may be shorter
+ * @param sizeBytes the size of the shard, a positive multiple of {@value LogicalBlock#BYTES}; the last block may be shorter than
+ *     the others
  * @param blockSizeBytes the size of a block, a power of two from 4096 to 1 MiB
  */
 public record BlockLayout(long sizeBytes, int blockSizeBytes) {
@@ -14,12 +15,12 @@ public record BlockLayout(long sizeBytes, int blockSizeBytes) {
         return Math.toIntExact((sizeBytes + blockSizeBytes - 1) / blockSizeBytes);
     }
 
-    /** The number of the block with the byte at {@code offset}. */
+    /** The number of the block that contains the byte at {@code offset}. */
     public int blockOf(long offset) {
         return (int) (offset >>> Integer.numberOfTrailingZeros(blockSizeBytes));
     }
 
-    /** The offset within its block of the byte at {@code offset}. */
+    /** Converts an offset in the shard to an offset in the block that contains it. */
     public int offsetInBlock(long offset) {
         return (int) offset & (blockSizeBytes - 1);
     }
@@ -39,7 +40,7 @@ public record BlockLayout(long sizeBytes, int blockSizeBytes) {
         return lengthBytes <= 0 ? blockOf(offset) - 1 : Math.min(blocks() - 1, blockOf(offset + lengthBytes - 1));
     }
 
-    /** The first logical block of {@code block} in a range that starts at {@code offset}, counted from the start of the block. */
+    /** The first logical block of {@code block} that lies in a range from {@code offset}. Counts from the start of the block. */
     public int firstLogicalBlock(long offset, int block) {
         return (int) (Math.max(0, offset - offsetOf(block)) / LogicalBlock.BYTES);
     }

@@ -7,14 +7,14 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.Semaphore;
 
 /**
- * The weights of a shard, in blocks. A slow reader does not delay a writer, and never sees an incomplete write. For this, a
- * reader pins the slot of a block. If the slot is pinned, a writer first copies the block to a spare slot.
+ * The weights of a shard, in blocks. A slow reader does not delay a writer, and never sees an incomplete write. A reader pins the
+ * memory slot of a block. If the slot is pinned, a writer first copies the block to a spare slot.
  *
  * <p><b>A spare slot is always free.</b> There are B blocks, S permits and B + S slots. Each block has one current slot. A slot
  * that is neither current nor spare is pinned. Each pin has a permit, which is released only after the pin. A writer needs a
- * spare slot only if its current slot is pinned. Suppose that w writers need a spare slot, each with the lock of its block. Then
- * at least w permits belong to pins of current slots, and at most S − w permits belong to pins of other slots. So at most S − w
- * slots are neither current nor spare, and at least w slots are spare.
+ * spare slot only if the current slot of its block is pinned. Suppose that w writers need a spare slot, each with the lock of its
+ * block. Then at least w permits belong to pins of current slots, and at most S − w permits belong to pins of other slots. So at
+ * most S − w slots are neither current nor spare, and at least w slots are spare.
  *
  * <p>Thread-safe: each block has its own lock. Pins and visits allocate no memory.
  */
@@ -31,7 +31,7 @@ public final class BlockStore implements AutoCloseable {
      * Allocates the blocks and fills them with zeros.
      *
      * @param layout the division of the shard into blocks
-     * @param spareBlocks the maximum number of pins without a copy, at least 1; each needs the memory of a block
+     * @param spareBlocks the number of spare slots, and the maximum number of pins at the same time, at least 1
      * @param stateBytesPerWeightByte the bytes of
      *     {@linkplain io.modeldisk.aggregator.Aggregator#stateBytesPerWeightByte() aggregator state} for each byte of weights
      */
@@ -66,7 +66,10 @@ public final class BlockStore implements AutoCloseable {
         }
     }
 
-    /** The distance between the states of two blocks, in bytes. It is a power of two, so that each state lies in one slab. */
+    /**
+     * The distance in bytes between the aggregator states of two blocks. The distance is a power of two, so that each state lies
+     * in one slab.
+     */
     private long stateStride(int stateBytesPerWeightByte) {
         long bytes = (long) layout.blockSizeBytes() * stateBytesPerWeightByte;
         return Long.highestOneBit(2 * bytes - 1);
@@ -96,13 +99,14 @@ public final class BlockStore implements AutoCloseable {
     }
 
     /**
-     * The memory with the weights, which a datamover registers. Until the first push, each block is at the offset of its layout.
+     * The memory with the weights, which a datamover registers. Until the first push, each block is at its
+     * {@linkplain BlockLayout#offsetOf offset}.
      */
     public DataMemory memory() {
         return memory;
     }
 
-    /** The number of free spare slots. All spare slots are free if no slot is pinned. */
+    /** The number of spare slots. If no slot is pinned, this is the number given to the constructor. */
     public int spareCount() {
         return spares.count();
     }

@@ -24,6 +24,6 @@ public interface PieceVisitor<C> {
     boolean piece(
         IoTask task, C context, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes);
 
-    /** Receives a block after its last part if a part has changed the block. The caller holds the lock of the block. */
+    /** Receives a block after its last part, if the visitor has changed the block. The caller holds the lock of the block. */
     default void visited(Block block) {}
 }

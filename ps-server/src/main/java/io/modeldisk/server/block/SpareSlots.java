@@ -1,6 +1,6 @@
 package io.modeldisk.server.block;
 
-/** The stack of slots that no block uses. Thread-safe. Allocates no memory after construction. */
+/** The stack of free slots. Thread-safe. Allocates no memory after construction. */
 final class SpareSlots {
     private final BlockSlot[] slots;
     private int count;

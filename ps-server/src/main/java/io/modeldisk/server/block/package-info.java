@@ -1,5 +1,2 @@
-/**
- * The weights of a shard in memory: blocks, their slots and versions, and the visit of the data of a write. Rounds do not belong
- * here.
- */
+/** The weights of a shard in memory: blocks, their memory slots and their versions. This package does not know rounds. */
 package io.modeldisk.server.block;

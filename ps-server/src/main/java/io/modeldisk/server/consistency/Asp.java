@@ -6,14 +6,14 @@ import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.BlockStore;
 
 /**
- * Asynchronous consistency: a push is applied at once ({@link ImmediatePushes}), and a pull returns the latest weights. No task
- * waits.
+ * Asynchronous consistency: a push is applied immediately ({@link ImmediatePushes}), and a pull returns the latest weights. No
+ * task waits.
  */
 public final class Asp implements Consistency {
     private final Learners membership;
     private final ImmediatePushes pushes;
 
-    /** Creates the consistency for the blocks of this store. */
+    /** Creates the mode for the blocks of this store. */
     public Asp(BlockStore store, Aggregator aggregator, Learners membership) {
         this.membership = membership;
         this.pushes = new ImmediatePushes(store, aggregator, membership);
@@ -39,7 +39,7 @@ public final class Asp implements Consistency {
 
     @Override
     public void forget(IoTask task) {
-        // No task ever waits in this mode.
+        // No task waits in this mode.
     }
 
     @Override

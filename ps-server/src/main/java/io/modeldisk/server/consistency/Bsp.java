@@ -12,21 +12,22 @@ import io.modeldisk.server.block.PieceVisitor;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Bulk synchronous consistency. Each block has rounds. When a round closes, the mean of its learners' gradients is applied once.
- * A pull returns weights with all rounds that its learner has pushed.
+ * Bulk synchronous consistency. Each block has rounds. When a round closes, the mean of the gradients of its learners is applied
+ * to the weights. The weights that a learner pulls include all rounds that this learner has pushed.
  *
  * <p>{@link ClosingRules} decides when a round closes, and when the job has stopped.
  *
- * <p><b>Pushes.</b> A push without a round number belongs to the open round. The push waits at the first block where its learner
- * has already pushed one of its logical blocks in that round, or joined at a later round. A push with the number of a later round
- * waits for that round. A push with the number of a round that its learner has pushed is a repetition: only its missing parts are
- * applied. A push that waits or is refused has changed nothing, because all its blocks are locked in ascending order before any
- * is changed.
+ * <p><b>Pushes.</b> A push without a round number belongs to the open round. The push waits if its learner joined at a later
+ * round, or has already pushed one of the same logical blocks in the open round. A push with the number of a later round waits
+ * for that round. A push with the number of a round that its learner has pushed is a repetition. Only the missing parts of a
+ * repetition are applied. All blocks of a push are locked in ascending order before any block is changed. So a push that waits or
+ * is refused has changed nothing.
  *
- * <p><b>Pulls.</b> A pull waits at the first block where its round has not closed. The round of a pull is the round that it
- * names, or else the last round that its learner has pushed.
+ * <p><b>Pulls.</b> A pull waits for its round at the first block where this round has not closed. The round is the number in the
+ * command, or else the last round that the learner has pushed.
  *
- * <p>When a round closes, the tasks that wait at its block are resumed and try again. No lock is held while tasks are resumed.
+ * <p>When a round of a block closes, the tasks that wait at the block are resumed and try again. No lock is held while tasks are
+ * resumed.
  */
 public final class Bsp implements Consistency {
     private final BlockStore store;
@@ -40,7 +41,8 @@ public final class Bsp implements Consistency {
     private final PieceVisitor<RoundMarks> contribution = this::contribute;
 
     /**
-     * Creates the consistency for the blocks of this store, all in round 1. Allocates memory of the shard's size for the sums.
+     * Creates the mode for the blocks of this store, all in round 1. Allocates memory of the size of the shard for the sums of
+     * gradients.
      */
     public Bsp(BlockStore store, Aggregator aggregator, Learners learners) {
         this.store = store;
@@ -75,7 +77,7 @@ public final class Bsp implements Consistency {
         lock(first, last);
         try {
             for (int i = first; i <= last; i++) {
-                // Closes complete earlier rounds, so that this newcomer can push its first round.
+                // Earlier rounds that are complete are closed here, so that this newcomer can push its first round.
                 if (rounds[i].round() < learner.joinRound()) {
                     woken = closeComplete(rounds[i], woken);
                 }
@@ -141,8 +143,8 @@ public final class Bsp implements Consistency {
     }
 
     /**
-     * Adds the parts of a push that its learner has not yet pushed in the open round. Does nothing for a push of an earlier
-     * round.
+     * Adds those parts of a push to the open round that the learner has not yet pushed in this round. Does nothing for a push of
+     * an earlier round.
      */
     private boolean contribute(
         IoTask task, RoundMarks marks, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
@@ -181,8 +183,8 @@ public final class Bsp implements Consistency {
     }
 
     /**
-     * Closes the open round and later rounds that wait for no learner. Adds the tasks to resume to the chain {@code woken}, and
-     * returns the chain.
+     * Closes the open round and the rounds after it, as long as no learner must still push them. Adds the tasks that must be
+     * resumed to the chain {@code woken}, and returns this chain.
      */
     private ParkedTask closeComplete(RoundBlock block, ParkedTask woken) {
         ParkedTask chain = woken;
@@ -220,8 +222,8 @@ public final class Bsp implements Consistency {
             RoundBlock block = rounds[i];
             block.block().lock();
             try {
-                // The round to wait for: the last one that the learner has pushed, or the one that the pull names. 0 or less
-                // means none.
+                // The pull waits for the round that it names, or for the last round that the learner has pushed. If this number
+                // is 0 or less, the pull does not wait.
                 long wanted = learner == null ? task.round() : learner.marks().clock(i);
                 if (wanted >= block.round()) {
                     if (rules.isStopped(block)) {
@@ -283,7 +285,7 @@ public final class Bsp implements Consistency {
         }
     }
 
-    /** The number of tasks that wait at a block. Synchronizations do not count, because they wait for other tasks. */
+    /** The number of tasks that wait at any block. Synchronizations do not count, because they wait for other tasks. */
     @Override
     public int waiting() {
         return parking.waiting();

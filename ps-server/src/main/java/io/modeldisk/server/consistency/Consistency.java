@@ -7,14 +7,14 @@ import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.BlockStore;
 
 /**
- * A consistency mode. It decides when a push changes the weights, and which weights a pull may return. Thread-safe.
+ * A consistency mode decides when a push changes the weights, and which weights a pull may return. Thread-safe.
  *
- * <p>If a method returns {@code false} for a task, the task waits: this object keeps the task, and resumes it when it may try
- * again. A task may also be resumed without a reason, even shortly after {@link #forget}. Then the caller tries again, or ignores
- * the call for a forgotten task.
+ * <p>If a method returns {@code false} for a task, the task waits. The mode keeps the task and later calls {@link IoTask#resume}.
+ * The caller then calls the method again. A task may be resumed too early, or shortly after {@link #forget}. The caller ignores
+ * the resumption of a forgotten task.
  */
 public interface Consistency extends AutoCloseable {
-    /** Creates the consistency of one shard. The caller closes the returned object. */
+    /** Creates the consistency mode of one shard. The caller closes the returned object. */
     static Consistency of(
         ConsistencyMode mode, BlockStore store, Aggregator aggregator,
         Learners membership) {
@@ -26,18 +26,16 @@ public interface Consistency extends AutoCloseable {
     }
 
     /**
-     * Accepts a whole push, or nothing of it. Returns whether the push was accepted; otherwise the push waits. Parts that were
-     * pushed before in the same round have no effect.
+     * Accepts a push completely, or makes the push wait. Returns whether the push was accepted. Parts that were pushed before in
+     * the same round have no effect.
      *
-     * @param skipped whether the push counts for its round but its gradient is left out
+     * @param skipped whether the gradient is left out; the push still counts for its round
      * @throws ScsiException if the learner does not take part in the round of the push, or too few learners are left; the push
      *     then has no effect
      */
     boolean push(IoTask task, boolean skipped) throws ScsiException;
 
-    /**
-     * Accepts a whole push with its gradient, or nothing of it. Returns whether the push was accepted; otherwise the push waits.
-     */
+    /** Accepts a push with its gradient completely, or makes the push wait. Returns whether the push was accepted. */
     default boolean push(IoTask task) throws ScsiException {
         return push(task, false);
     }
@@ -58,7 +56,7 @@ public interface Consistency extends AutoCloseable {
     /** Checks all waiting tasks again after learners have left or have postponed their first round. */
     void learnersLeft();
 
-    /** The number of tasks that wait. */
+    /** The number of waiting tasks. */
     int waiting();
 
     /** The number of rounds by which a learner may be behind before other learners wait for it. */

@@ -12,10 +12,9 @@ import java.lang.foreign.MemorySegment;
  * Applies pushes as soon as they arrive. Thread-safe.
  *
  * <p>A push with a round number is applied only to logical blocks that its learner has not yet pushed in that round. If the round
- * is earlier than the last started round of the block, the push is a repetition: an initiator starts a round of a block only
- * after the earlier rounds are complete. Each block is marked as pushed under the lock under which the push is applied. So if a
- * push fails in the middle, a repetition completes it. A push without a round number is applied each time it arrives, and sets no
- * marks.
+ * is earlier than the last started round of the block, the push is a repetition, because an initiator completes a round of a
+ * block before it starts the next. Logical blocks are changed and marked as pushed under the same lock. So a repetition completes
+ * a push that failed in the middle. A push without a round number is applied each time it arrives, and sets no marks.
  */
 final class ImmediatePushes {
     private static final Aggregator NOTHING = (block, offset, gradient, gradientOffset, lengthBytes, scale) -> {};
@@ -32,7 +31,7 @@ final class ImmediatePushes {
         this.skipping = new Visitor(NOTHING);
     }
 
-    /** Applies a push of this learner. If {@code skipped} is set, counts the push but does not apply its gradient. */
+    /** Applies a push of {@code learner}. If {@code skipped} is set, counts the push but does not apply its gradient. */
     void take(IoTask task, Learner learner, boolean skipped) {
         store.visit(task, skipped ? skipping : applying, learner);
         learner.pushed(task.lengthBytes());

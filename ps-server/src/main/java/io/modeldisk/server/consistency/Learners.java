@@ -14,11 +14,11 @@ public final class Learners extends Membership<Nexus, Learner> {
     private final int maxLearners;
 
     /**
-     * Creates a set without learners.
+     * Creates an empty set of learners.
      *
      * @param learners the number of learners that must join before the first round may close
      * @param minLearners the minimum number of learners after the job has formed
-     * @param lease the time for which a learner without a connection stays a learner
+     * @param lease the time after which a learner without a connection is removed
      * @param maxLearners the maximum number of learners at the same time, which depends on the Java heap
      * @param layout the blocks whose rounds are recorded for each learner
      * @param clock the clock of leases and rounds
@@ -45,13 +45,13 @@ public final class Learners extends Membership<Nexus, Learner> {
     public Learner admit(Nexus nexus, boolean anew) throws ScsiException {
         if (member(nexus) == null && roster().members().size() >= maxLearners) {
             throw new ScsiException(RoundSense.TOO_MANY_LEARNERS.sense(),
-                "learner '" + nexus.learner() + "' cannot join: the maximum number of learners in this heap is "
-                    + maxLearners);
+                "learner '" + nexus.learner() + "' cannot join: the Java heap of the shard has space for only "
+                    + maxLearners + " learners; increase the heap (-Xmx)");
         }
         return anew ? joinAnew(nexus) : join(nexus);
     }
 
-    /** The times at which the last rounds were first pushed completely. */
+    /** The times at which any learner first completed each of the last rounds. */
     public RoundTimes roundTimes() {
         return roundTimes;
     }

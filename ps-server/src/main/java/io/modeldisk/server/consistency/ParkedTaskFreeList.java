@@ -5,8 +5,8 @@ import io.modeldisk.server.block.Block;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The free list of entries for waiting tasks. It grows to the maximum number of tasks that waited at the same time. The command
- * windows of the sessions limit this number. Thread-safe.
+ * The free list of entries for waiting tasks. The list grows to the maximum number of tasks that waited at the same time. The
+ * command windows of the sessions limit this number. Thread-safe.
  */
 final class ParkedTaskFreeList {
     private final AtomicInteger waiting = new AtomicInteger();
@@ -19,7 +19,7 @@ final class ParkedTaskFreeList {
         return parked;
     }
 
-    /** Puts an entry that is in no block's list back into the free list. */
+    /** Returns an entry to the free list. The entry must not be in the list of a block. */
     void release(ParkedTask parked) {
         parked.task = null;
         waiting.decrementAndGet();
@@ -40,7 +40,7 @@ final class ParkedTaskFreeList {
         }
     }
 
-    /** Resumes a chain of tasks that are in no block's list. The caller holds no lock. */
+    /** Resumes all tasks of a chain. None of them may be in the list of a block. The caller holds no lock. */
     void resumeAll(ParkedTask chain) {
         ParkedTask each = chain;
         while (each != null) {

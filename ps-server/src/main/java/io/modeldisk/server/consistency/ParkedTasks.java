@@ -53,7 +53,7 @@ final class ParkedTasks {
         removed.next = null;
     }
 
-    /** Removes all entries and puts them before a chain of other entries. Returns the combined chain. */
+    /** Removes all entries and puts them before the entries of {@code chain}. Returns the combined chain. */
     ParkedTask detachBefore(ParkedTask chain) {
         if (head == null) {
             return chain;

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The waiting writes of a learner, and the synchronizations that wait for these writes. The number of commands that the session
- * may have in flight limits both. Thread-safe.
+ * The waiting writes of a learner, and the synchronizations that wait for these writes. The command window of the session limits
+ * the number of both. Thread-safe.
  */
 final class PendingWrites {
     private final List<IoTask> writes = new ArrayList<>();
@@ -30,7 +30,10 @@ final class PendingWrites {
         return count == 0;
     }
 
-    /** Removes a write that was accepted or forgotten. The caller holds no lock. */
+    /**
+     * Removes a write that was accepted or forgotten. Resumes the synchronizations if no other write waits. The caller holds no
+     * lock.
+     */
     void remove(IoTask write) {
         if (count > 0) {
             takeReleasedBy(write).forEach(IoTask::resume);

@@ -7,7 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * The open round of a block: the sum of its gradients, and their number for each logical block. Guarded by the lock of the block.
+ * The open round of a block: the sum of the gradients, and the number of gradients for each logical block. Guarded by the lock of
+ * the block.
  */
 final class RoundBlock {
     private final Block block;
@@ -36,7 +37,7 @@ final class RoundBlock {
         return contributions.length;
     }
 
-    /** The tasks that wait for this round to close. */
+    /** The tasks that wait until the open round closes. */
     ParkedTasks parked() {
         return parked;
     }
@@ -44,7 +45,7 @@ final class RoundBlock {
     /** Adds the gradient of a range of logical blocks to the sum. */
     void contribute(int offset, MemorySegment data, long dataOffset, int lengthBytes) {
         for (int done = 0; done < lengthBytes; done += LogicalBlock.BYTES) {
-            // The first gradient overwrites the sum of an earlier round, which is faster than to fill the sum with zeros and add.
+            // The first gradient overwrites the sum of an earlier round. This is faster than filling the sum with zeros first.
             if (contributions[(offset + done) / LogicalBlock.BYTES]++ == 0) {
                 MemorySegment.copy(data, dataOffset + done, sum, offset + done, LogicalBlock.BYTES);
             } else {
@@ -58,7 +59,7 @@ final class RoundBlock {
         return leastContributions() > 0;
     }
 
-    /** The lowest number of gradients that a logical block has. */
+    /** The number of gradients of the logical block that has the fewest. */
     int leastContributions() {
         int least = Integer.MAX_VALUE;
         for (int count : contributions) {
@@ -95,7 +96,7 @@ final class RoundBlock {
         }
     }
 
-    /** Opens round {@code later} if it is later than the open round. The skipped rounds must have no gradients. */
+    /** Opens the round {@code later} if this round is later than the open round. The skipped rounds must have no gradients. */
     void skipTo(long later) {
         round = Math.max(round, later);
     }

@@ -6,7 +6,7 @@ import java.util.Arrays;
 
 /**
  * The logical blocks that a learner has pushed in its last round, for each block. The marks of a block are guarded by the lock of
- * the block. The marks take 24 bytes per block, or more if a block has more than 64 logical blocks.
+ * the block. The marks need 24 bytes per block, or more if a block has more than 64 logical blocks.
  *
  * <p>Marks belong to a round. Marks of an earlier round are ignored, so that nothing must be reset when a round closes.
  */
@@ -25,12 +25,12 @@ public final class RoundMarks {
         this.marks = new long[Math.multiplyExact(layout.blocks(), wordsPerBlock)];
     }
 
-    /** The number of bytes that the marks take per block, if a block has {@code logicalBlocks} logical blocks. */
+    /** The number of bytes that the marks need for a block of {@code logicalBlocks} logical blocks. */
     public static long bytesPerBlock(int logicalBlocks) {
         return (2 + (logicalBlocks + Long.SIZE - 1) / Long.SIZE) * (long) Long.BYTES;
     }
 
-    /** The last round of the block that was pushed completely; 0 if there is none. */
+    /** The last round of the block that the learner has pushed completely; 0 if there is none. */
     public long clock(int block) {
         return clock[block];
     }
@@ -49,8 +49,8 @@ public final class RoundMarks {
     }
 
     /**
-     * The first logical block in {@code from} to {@code end} (exclusive) that has no mark for this round; {@code end} if all have
-     * one.
+     * The first logical block from {@code from} to {@code end} (exclusive) without a mark for this round; {@code end} if there is
+     * none.
      */
     int nextUnmarked(int block, long round, int from, int end) {
         int i = from;
@@ -61,8 +61,8 @@ public final class RoundMarks {
     }
 
     /**
-     * The first logical block in {@code from} to {@code end} (exclusive) that has a mark for this round; {@code end} if none has
-     * one.
+     * The first logical block from {@code from} to {@code end} (exclusive) with a mark for this round; {@code end} if there is
+     * none.
      */
     int nextMarked(int block, long round, int from, int end) {
         int i = from;

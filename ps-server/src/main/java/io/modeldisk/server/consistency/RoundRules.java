@@ -5,7 +5,9 @@ import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 
-/** Checks whether pushes and pulls are refused, and creates the exceptions with their sense data. PROTOCOL.md has the rules. */
+/**
+ * Checks whether a push or pull must be refused, and creates the exception with its sense data. PROTOCOL.md describes the rules.
+ */
 final class RoundRules {
     static final Sense NO_LEARNER = RoundSense.NO_LEARNER.sense();
     static final Sense NOT_IN_ROUND = RoundSense.NOT_IN_ROUND.sense();
@@ -24,8 +26,8 @@ final class RoundRules {
         }
         Learner member = membership.member(task.nexus());
         if (member == null) {
-            throw new ScsiException(NO_LEARNER, "'" + task.nexus().learner() + "' pushed round " + task.round()
-                + ", but is not a learner; it must send JOIN first");
+            throw new ScsiException(NO_LEARNER, "initiator '" + task.nexus().learner() + "' pushed round "
+                + task.round() + ", but is not a learner; the initiator must send JOIN first");
         }
         return member;
     }
@@ -37,17 +39,18 @@ final class RoundRules {
             + member.joinRound());
     }
 
-    /** Throws an exception if too few learners are left for a push or a wait. */
+    /** Throws an exception if fewer learners than the minimum are left. */
     static void checkEnough(Learners membership) throws ScsiException {
         if (membership.roster().tooFew()) {
             throw tooFew(membership);
         }
     }
 
-    /** Returns the exception for a push or a wait that is refused because too few learners are left. */
+    /** Returns the exception for a push or a pull that is refused because fewer learners than the minimum are left. */
     static ScsiException tooFew(Learners membership) {
         return new ScsiException(TOO_FEW_LEARNERS,
             "the job has stopped: the number of learners is " + membership.roster().members().size()
-                + ", but --min-learners is " + membership.minLearners());
+                + ", but --min-learners is " + membership.minLearners()
+                + "; the job continues when enough learners have joined");
     }
 }

@@ -2,7 +2,7 @@ package io.modeldisk.server.consistency;
 
 import io.modeldisk.platform.time.NanoClock;
 
-/** The times at which the last 1024 rounds were first pushed completely, by any learner in any block. Thread-safe. */
+/** The time at which each of the last 1024 rounds was first pushed completely, by any learner and for any block. Thread-safe. */
 public final class RoundTimes {
     /** The value for an unknown time. */
     public static final long UNKNOWN = Long.MIN_VALUE;
@@ -13,10 +13,10 @@ public final class RoundTimes {
     private final NanoClock clock;
     private final long[] timesNs = new long[ROUNDS];
     private final long[] ofRound = new long[ROUNDS];
-    // Read without the lock, because nearly every push is of a round whose time is recorded.
+    // Read without the lock, because for nearly every push, the time of the round is already recorded.
     private volatile long last;
 
-    /** Creates a record without rounds. The times are those of {@code clock}. */
+    /** Creates an empty record that reads the times from {@code clock}. */
     public RoundTimes(NanoClock clock) {
         this.clock = clock;
     }

@@ -9,10 +9,10 @@ import io.modeldisk.server.block.BlockStore;
 import java.util.List;
 
 /**
- * Stale synchronous consistency with a staleness of <i>s</i> rounds. A push is applied at once ({@link ImmediatePushes}). A pull
- * by a learner that has pushed <i>k</i> rounds of a block waits until every learner has pushed at least <i>k - s</i> rounds of
- * that block. So the weights of the pull include every learner's rounds up to <i>k - s</i>. A learner that pulls after each push
- * is at most <i>s + 1</i> rounds ahead.
+ * Stale synchronous consistency with a staleness of <i>s</i> rounds. A push is applied immediately ({@link ImmediatePushes}). A
+ * pull by a learner that has pushed <i>k</i> rounds of a block waits until every learner has pushed at least <i>k - s</i> rounds
+ * of that block. So the weights of the pull include every learner's rounds up to <i>k - s</i>. A learner that pulls after each
+ * push is at most <i>s + 1</i> rounds ahead.
  *
  * <p><b>Learners.</b> A pull waits for all learners that are connected or within their lease. A newcomer joins after all started
  * rounds, so that no pull waits for rounds that the newcomer could not push. While the job forms, missing learners count as
@@ -23,8 +23,8 @@ import java.util.List;
  * round of the block that it has finished. When the lowest clock of a block rises, all pulls that wait at the block are resumed
  * and try again. Clocks are read and changed under the lock of the block. No lock is held while pulls are resumed.
  *
- * <p><b>Pushes without a round number.</b> Such a push belongs to the round of the block that its learner is in. If the learner
- * has already pushed one of its logical blocks in that round, the push belongs to the next round.
+ * <p><b>Pushes without a round number.</b> Such a push belongs to the last round of the block that its learner has started. If
+ * the learner has already pushed one of the same logical blocks in that round, the push belongs to the next round.
  */
 public final class Ssp implements Consistency {
     private final long staleness;
@@ -36,8 +36,8 @@ public final class Ssp implements Consistency {
     private final ParkedTaskFreeList parking = new ParkedTaskFreeList();
 
     /**
-     * Creates the consistency for the blocks of this store. {@code staleness} is the number of rounds that a learner may be
-     * behind, from 0.
+     * Creates the mode for the blocks of this store. {@code staleness} is the number of rounds that a learner may be behind, from
+     * 0.
      */
     public Ssp(int staleness, BlockStore store, Aggregator aggregator, Learners membership) {
         if (staleness < 0) {
@@ -64,8 +64,8 @@ public final class Ssp implements Consistency {
                 countRound(task, member);
             }
         } finally {
-            // Runs even if the aggregator failed, because the blocks that it has changed count.
-            // A pull that starts to wait after this check has seen the new marks under the lock of the block.
+            // This code runs even if the aggregator failed, because some blocks may have changed. A pull that starts to wait
+            // after this check has seen the new marks under the lock of the block.
             if (parking.waiting() > 0) {
                 wake(layout.blockOf(task.offset()), layout.lastBlock(task.offset(), task.lengthBytes()));
             }
@@ -73,7 +73,7 @@ public final class Ssp implements Consistency {
         return true;
     }
 
-    /** Advances the clocks of a learner that pushes without round numbers. */
+    /** Records the round of a push without a round number in the marks of its learner. */
     private void countRound(IoTask task, Learner member) {
         RoundMarks marks = member.marks();
         int last = layout.lastBlock(task.offset(), task.lengthBytes());
@@ -114,8 +114,8 @@ public final class Ssp implements Consistency {
             StaleBlock block = blocks[i];
             block.block().lock();
             try {
-                // The round to wait for: the last one that the learner has finished, or the one that the pull names. 0 or less
-                // means none.
+                // The pull waits for the round that it names, or for the last round that the learner has finished. If this number
+                // is 0 or less, the pull does not wait.
                 long clock = member == null ? task.round() : member.marks().finishedRound(i);
                 long least = leastClock(i);
                 if (clock - staleness > least) {
@@ -174,8 +174,8 @@ public final class Ssp implements Consistency {
 
     @Override
     public void learnersLeft() {
-        // Learners leave without the lock of a block. So a pull may still count a learner that has left, and be about to wait.
-        // Therefore every block is checked.
+        // A learner leaves without the lock of a block. So a pull that is about to wait may still count this learner. Therefore
+        // every block is checked.
         wake(0, blocks.length - 1);
     }
 

@@ -7,7 +7,7 @@ import io.modeldisk.server.block.Block;
 final class StaleBlock {
     private final Block block;
     private final ParkedTasks parked = new ParkedTasks();
-    /** A waiting task can be admitted only if the lowest clock is above this value. */
+    /** No waiting task can be admitted before the lowest clock rises above this value. */
     private long leastWhenParked;
 
     StaleBlock(Block block) {
@@ -26,10 +26,10 @@ final class StaleBlock {
         return !parked.isEmpty();
     }
 
-    /** Adds a task to the waiting tasks, because the lowest clock is too low for the task now. */
+    /** Adds a task that waits until the lowest clock rises above {@code least}. */
     void park(IoTask task, long least, ParkedTaskFreeList parking) {
         leastWhenParked = parked.isEmpty() ? least : Math.min(leastWhenParked, least);
-        // A task that was resumed without a reason may still be in the list.
+        // A task that was resumed too early may still be in the list.
         if (!parked.contains(task)) {
             parked.add(parking.park(task));
         }

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.io.Serial;
 
 /**
- * Thrown if a file is not a valid safetensors file, or if modeldisk does not support it. The message has the place and the
- * reason.
+ * Thrown if a file is not a valid safetensors file, or has a feature that modeldisk does not support. The message states the
+ * place in the file and the reason.
  */
 public final class InvalidSafetensorsException extends IOException {
     @Serial

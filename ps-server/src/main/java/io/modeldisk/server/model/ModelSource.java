@@ -10,8 +10,9 @@ public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
     long sizeBytes();
 
     /**
-     * The identity of the initial weights, which is the same on every shard. A model of zeros has {@code zeros}. A file has
-     * {@code sha256:} and its digest. A large file has {@code sampled-sha256:} and the digest of its size, header and samples.
+     * The identity of the initial weights, which is the same on every shard. For a model of zeros, this is {@code zeros}. For a
+     * file, this is {@code sha256:} and the digest of the file. For a large file, this is {@code sampled-sha256:} and the digest
+     * of its size, header and samples.
      */
     String source();
 
@@ -31,8 +32,8 @@ public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
      * Returns a model with the tensors of a safetensors file, in the order of their data. Reads the header, and at most 64 MiB
      * more for the identity.
      *
-     * @throws IOException if the file cannot be read, or is not a valid file of F32 tensors; the message has file, tensor and
-     *     values
+     * @throws IOException if the file cannot be read, or is not a valid file of F32 tensors; the message names the file, the
+     *     tensor and the wrong values
      */
     static ModelSource fromSafetensors(Path file) throws IOException {
         return SafetensorsFile.open(file);

@@ -15,8 +15,8 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * A model with the initial weights of a safetensors file. The file has 8 bytes with the header length, the header, and the data
- * of the tensors. All numbers are little-endian.
+ * A model with the initial weights of a safetensors file. The file consists of the header length in 8 bytes, the header, and the
+ * data of the tensors. All numbers are little-endian.
  */
 final class SafetensorsFile implements ModelSource {
     /** The maximum length of a header. */
@@ -56,7 +56,8 @@ final class SafetensorsFile implements ModelSource {
             long dataBytes = channel.size() - dataStart;
             List<Tensor> tensors = SafetensorsHeader.parse(header, dataBytes);
             if (dataBytes == 0) {
-                throw new InvalidSafetensorsException("the file has no data in its " + tensors.size() + " tensors");
+                throw new InvalidSafetensorsException(
+                    "the file has " + tensors.size() + " tensors and no data; choose a file with weights");
             }
             return new SafetensorsFile(file, dataStart, dataBytes, identity(file, channel, dataStart));
         } catch (InvalidSafetensorsException e) {
@@ -68,7 +69,8 @@ final class SafetensorsFile implements ModelSource {
         long fileBytes = channel.size();
         if (fileBytes < LENGTH_BYTES) {
             throw new InvalidSafetensorsException(
-                "the file has " + fileBytes + " bytes, but the length of the header alone takes 8");
+                "the file has " + fileBytes + " bytes, but the header length alone needs 8;"
+                    + " check that this is a .safetensors file");
         }
         ByteBuffer length = ByteBuffer.allocate(LENGTH_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         readFully(file, channel, length, 0);
@@ -91,7 +93,8 @@ final class SafetensorsFile implements ModelSource {
     }
 
     /**
-     * Returns the identity of the file. Reads only samples of a large file, because each shard calls this method at each start.
+     * Returns the identity of the file. Reads only samples of a large file, because each shard computes the identity at each
+     * start.
      */
     private static String identity(Path file, FileChannel channel, long dataStart) throws IOException {
         MessageDigest digest = sha256();

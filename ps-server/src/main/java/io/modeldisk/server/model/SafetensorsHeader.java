@@ -12,8 +12,8 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * The JSON header of a safetensors file. It has the tensors by name, each with {@code dtype}, {@code shape} and
- * {@code data_offsets}, and {@code __metadata__}, a map of strings.
+ * The JSON header of a safetensors file. For each tensor, the header has an entry with {@code dtype}, {@code shape} and
+ * {@code data_offsets}. The optional entry {@code __metadata__} is a map of strings.
  *
  * <p>Source: <a href="https://github.com/huggingface/safetensors#format">the format's description</a>.
  */
@@ -30,8 +30,7 @@ final class SafetensorsHeader {
     }
 
     /**
-     * Parses a header and compares it with the length of the data. The tensors must lie within the data and leave no gap, and
-     * must not overlap.
+     * Parses a header and compares it with the length of the data. The tensors must fill the data without gaps and overlaps.
      *
      * @return the tensors, in the order of their data
      */

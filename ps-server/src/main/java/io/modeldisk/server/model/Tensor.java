@@ -13,7 +13,7 @@ record Tensor(String name, String type, long[] shape, long begin, long end) {
     void validate(long dataBytes) throws InvalidSafetensorsException {
         TensorType known = TensorType.named(type);
         if (known == null) {
-            throw invalid("has unknown dtype " + type + "; known are " + Arrays.toString(TensorType.values()));
+            throw invalid("has unknown dtype " + type + "; known types are " + Arrays.toString(TensorType.values()));
         }
         if (begin < 0 || begin > end || end > dataBytes) {
             throw invalid(

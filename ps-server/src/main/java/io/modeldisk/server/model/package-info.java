@@ -1,2 +1,2 @@
-/** The sources of the initial weights of a model. SCSI and rounds do not belong here. */
+/** The sources of the initial weights of a model. This package does not know SCSI and rounds. */
 package io.modeldisk.server.model;

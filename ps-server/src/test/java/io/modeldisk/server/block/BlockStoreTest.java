@@ -50,7 +50,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void pinEndsAtTheEndOfItsBlock() {
+    void pinDoesNotExtendBeyondTheEndOfItsBlock() {
         FakeTask task = new FakeTask(READER, BLOCK - PAGE, 2 * BLOCK);
         assertThat(pin(task, 0).lengthBytes()).isEqualTo(PAGE);
         assertThat(pin(task, PAGE).lengthBytes()).isEqualTo(BLOCK);
@@ -72,7 +72,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void writeOfAnUnpinnedBlockDoesNotMoveTheBlock() {
+    void writeDoesNotMoveABlockThatIsNotPinned() {
         long address = store.block(0).readable().weights().address();
         add(0, BLOCK, 1);
         assertThat(store.block(0).readable().weights().address()).isEqualTo(address);
@@ -92,7 +92,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void readCopiesItsDataWhenNoPermitIsFree() {
+    void readCopiesTheDataWhenAllPermitsAreInUse() {
         FakeTask other = new FakeTask(READER, 0, BLOCK);
         pin(other, 0);
         pin(other, 0);
@@ -149,7 +149,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void concurrentWritesNeverTearPinnedReads() throws Exception {
+    void pinnedDataIsNeverTornByConcurrentWrites() throws Exception {
         List<Callable<Void>> roles = new ArrayList<>();
         for (int t = 0; t < 3; t++) {
             int seed = t;

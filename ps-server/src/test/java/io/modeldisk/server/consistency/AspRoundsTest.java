@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests of pushes with a round number under asp, where no push waits. */
+/** Tests of pushes with a round number under asp. */
 class AspRoundsTest {
     private static final int PAGE = 4096;
     private static final int BLOCK = 2 * PAGE;
@@ -69,7 +69,7 @@ class AspRoundsTest {
     }
 
     @Test
-    void repeatedPushAppliesOnlyItsMissingParts() throws Exception {
+    void onlyMissingPartsOfARepeatedPushAreApplied() throws Exception {
         push(1, PAGE, PAGE, 3);
         push(1, 0, 2 * BLOCK, 5);
         assertThat(Weights.at(store, 0)).isEqualTo(5);
@@ -78,7 +78,7 @@ class AspRoundsTest {
     }
 
     @Test
-    void missingPartsOfARepeatedPushUseTheirOwnGradients() throws Exception {
+    void missingPartOfARepeatedPushIsAppliedWithTheGradientOfThatPart() throws Exception {
         push(1, PAGE, PAGE, 3);
         asp.push(new FakeTask(a, 0, 2 * BLOCK).fillEach(4, 5, 6, 7).ofRound(1));
         push(2, 0, PAGE, 0);
@@ -102,7 +102,7 @@ class AspRoundsTest {
     }
 
     @Test
-    void newMembershipDoesNotInheritPushedRounds() throws Exception {
+    void newMembershipDoesNotInheritTheRoundsOfTheOldMembership() throws Exception {
         push(1, 0, PAGE, 3);
         membership.joinAnew(a);
         push(1, 0, PAGE, 3);

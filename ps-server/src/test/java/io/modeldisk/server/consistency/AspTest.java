@@ -49,7 +49,7 @@ class AspTest {
     }
 
     @Test
-    void concurrentPushesAreAllAppliedExactlyOnce() throws Exception {
+    void concurrentPushesAreAppliedExactlyOnce() throws Exception {
         List<Callable<Void>> learners = new ArrayList<>();
         for (int t = 1; t <= 4; t++) {
             FakeTask push = new FakeTask(FakeTask.nexus("learner" + t), 0, 4096, 3 * BLOCK - 4096, BLOCK).fill(t);

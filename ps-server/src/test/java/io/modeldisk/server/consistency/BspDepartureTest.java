@@ -15,8 +15,8 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /**
- * Lets learners die at random steps in many cases. Each case can be repeated by its seed. The gradient of all learners is the
- * number of the round, so that the mean of any learners is that number.
+ * Lets learners die at random steps in many cases. Each case can be repeated with its seed. Every gradient is the number of its
+ * round, so that the mean does not depend on which learners pushed.
  */
 class BspDepartureTest {
     private static final int CASES = 3000;
@@ -45,7 +45,7 @@ class BspDepartureTest {
         int step = 0;
         while (live.stream().anyMatch(learner -> !learner.isDone())) {
             assertThat(step).as("steps of " + seed).isLessThan(MAX_STEPS);
-            // The victim dies only after the job has formed.
+            // One learner dies here, but only after the job has formed.
             if (step == Math.max(stepsToDeath, 2) && shard.membership.roster().formed()) {
                 victim.die();
                 live.remove(victim);
@@ -69,7 +69,7 @@ class BspDepartureTest {
     }
 
     @Test
-    void newcomerFindsAllBlocksInTheSameRoundAfterAllOthersDied() throws Exception {
+    void newcomerFindsAllBlocksInTheSameRoundAfterAllOtherLearnersDied() throws Exception {
         for (int seed = 0; seed < CASES; seed++) {
             try (RoundsFixture shard = new RoundsFixture(2)) {
                 SplittableRandom random = new SplittableRandom(seed);
@@ -95,7 +95,7 @@ class BspDepartureTest {
         return round * (round + 1) / 2f;
     }
 
-    /** Returns a task for a push or a pull. All cases use the same tasks, because each task allocates memory. */
+    /** Returns a task for a push or a pull. All cases use the same tasks, because a new task would allocate memory. */
     private FakeTask task(Nexus nexus, int page, int pages, long round) {
         FakeTask task = tasks.computeIfAbsent(
             nexus.learner() + " " + page + "+" + pages + " " + round,

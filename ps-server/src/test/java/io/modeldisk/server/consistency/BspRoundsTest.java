@@ -76,7 +76,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void repeatedPushAddsOnlyItsMissingParts() throws Exception {
+    void onlyMissingPartsOfARepeatedPushAreAdded() throws Exception {
         shard.consistency.push(push(a, 1, PAGE, BLOCK, 2));
         assertThat(pushes(a, 1, 4)).isTrue();
         pushes(b, 1, 0);
@@ -87,7 +87,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void missingPartsOfARepeatedPushUseTheirOwnGradients() throws Exception {
+    void missingPartOfARepeatedPushIsAddedWithTheGradientOfThatPart() throws Exception {
         shard.consistency.push(push(a, 1, 0, PAGE, 3));
         shard.consistency.push(new FakeTask(a, 0, SIZE).fillEach(4, 5, 6, 7, 8).ofRound(1));
         pushes(b, 1, 0);
@@ -129,7 +129,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void pushThatIsRefusedAfterAWaitIsForgotten() throws Exception {
+    void waitingPushIsForgottenWhenItIsRefused() throws Exception {
         FakeTask early = push(a, 2, 0, SIZE, 10);
         assertThat(shard.consistency.push(early)).isFalse();
         shard.membership.member(a).postpone(5);
@@ -139,7 +139,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void newcomerOfTheSameNameDoesNotInheritPushedRounds() throws Exception {
+    void newcomerWithTheSameNameDoesNotInheritPushedRounds() throws Exception {
         pushes(a, 1, 2);
         long before = shard.membership.member(a).number();
         assertThat(shard.membership.joinAnew(a).number()).isNotEqualTo(before);
@@ -153,7 +153,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void pullOfANonLearnerWaitsForItsNamedRound() throws Exception {
+    void pullByANonLearnerWaitsForTheRoundThatItNames() throws Exception {
         Nexus observer = shard.connect("observer");
         FakeTask pull = new FakeTask(observer, 0, SIZE).ofRound(1);
         assertThat(shard.consistency.admitPull(new FakeTask(observer, 0, SIZE).ofRound(0))).isTrue();
@@ -182,7 +182,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void pushesWithAndWithoutRoundNumbersShareTheSameRounds() throws Exception {
+    void pushesWithAndWithoutRoundNumbersCountForTheSameRounds() throws Exception {
         pushes(a, 1, 2);
         FakeTask write = new FakeTask(a, 0, SIZE).fill(8);
         assertThat(shard.consistency.push(write)).isFalse();
@@ -194,12 +194,12 @@ class BspRoundsTest {
     }
 
     @Test
-    void newcomerJoinsAfterTheRoundsThatClosedWithoutAPush() throws Exception {
+    void newcomerJoinsAfterRoundsThatClosedWithoutAPush() throws Exception {
         try (RoundsFixture young = new RoundsFixture(2)) {
             Nexus first = young.connect("first");
             Nexus second = young.connect("second");
             young.membership.join(first);
-            // On another shard, this learner joined at round 5.
+            // This learner has joined at round 5 on another shard.
             young.membership.join(second).postpone(5);
             young.leave(first);
             assertThat(young.consistency.rounds(0)).isEqualTo(4);

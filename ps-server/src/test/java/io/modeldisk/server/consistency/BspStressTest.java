@@ -30,7 +30,7 @@ class BspStressTest {
     private final RoundsFixture shard = new RoundsFixture(LEARNERS);
 
     @Test
-    void pullReturnsExactlyTheRoundsThatTheLearnerPushed() throws Exception {
+    void pullReturnsWeightsWithExactlyTheRoundsThatTheLearnerPushed() throws Exception {
         runAll(List.of(0, 1, 2), ROUNDS);
         for (int block = 0; block < 3; block++) {
             assertThat(shard.consistency.rounds(block)).isEqualTo(ROUNDS);
@@ -61,7 +61,7 @@ class BspStressTest {
     }
 
     @Test
-    void pullReturnsExactRoundsWhileLearnersJoinAndLeave() throws Exception {
+    void pullReturnsWeightsWithWholeRoundsWhileLearnersJoinAndLeave() throws Exception {
         AtomicBoolean passed = new AtomicBoolean();
         try (ExecutorService threads = Executors.newFixedThreadPool(LEARNERS + 1)) {
             List<Future<Void>> done = new ArrayList<>();
@@ -91,8 +91,8 @@ class BspStressTest {
     }
 
     /**
-     * Pushes and pulls as one learner until {@code goOn} is false. All learners push ones, so that the weights after round k are
-     * k, whichever learners took part.
+     * Pushes and pulls as one learner until {@code goOn} is false. All learners push ones, so that every weight after round k is
+     * k.
      */
     private Void pushOnes(String name, IntPredicate goOn, boolean leavesHalfARound) throws ScsiException {
         Nexus nexus = shard.connect(name);
@@ -100,7 +100,7 @@ class BspStressTest {
         FakeTask rear = new FakeTask(nexus, 3 * PAGE, 2 * PAGE).fill(1);
         FakeTask pull = new FakeTask(nexus, 0, SIZE);
         long first = shard.membership.join(nexus).joinRound();
-        // Learners push one more round at the end, so that they complete the half rounds of learners that left.
+        // Each learner pushes one more round at the end, to complete the half rounds of learners that have left.
         boolean last = false;
         for (int i = 0; !last; i++) {
             last = !goOn.test(i);

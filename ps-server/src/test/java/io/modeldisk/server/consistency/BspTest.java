@@ -25,7 +25,7 @@ class BspTest {
     }
 
     @Test
-    void closedRoundIsAppliedOnceWithTheMeanGradient() throws Exception {
+    void meanGradientIsAppliedOnceWhenARoundCloses() throws Exception {
         assertThat(shard.push(a, 0, SIZE, 2)).isTrue();
         assertThat(shard.weight(0)).isZero();
         assertThat(shard.push(b, 0, SIZE, 6)).isTrue();
@@ -48,7 +48,7 @@ class BspTest {
     }
 
     @Test
-    void pullWaitsForTheRoundsThatItsLearnerPushed() throws Exception {
+    void pullWaitsUntilTheRoundsThatTheLearnerPushedHaveClosed() throws Exception {
         assertThat(shard.pull(a)).isTrue();
         shard.push(a, 0, SIZE, 2);
         FakeTask pull = new FakeTask(a, 0, SIZE);
@@ -116,7 +116,7 @@ class BspTest {
     }
 
     @Test
-    void taskThatIsTriedAgainWhileWaitingIsKeptOnce() throws Exception {
+    void waitingTaskThatIsTriedAgainIsKeptOnlyOnce() throws Exception {
         shard.push(a, 0, SIZE, 2);
         FakeTask pull = new FakeTask(a, 0, SIZE);
         bsp.admitPull(pull);

@@ -18,11 +18,11 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
 
 /**
- * A shard of two small blocks and the operations of its learners, for Lincheck. Each operation is called by the thread of its
- * learner, except {@link #expire}. No operation blocks: an operation that must wait returns a text that says so.
+ * A shard of two small blocks and the operations of its learners, for Lincheck. Each learner has a thread that calls its
+ * operations, except {@link #expire}. No operation blocks. An operation that must wait returns {@code waits}.
  *
- * <p>At the start, two of the three learners have joined. Each learner pushes the whole model in one piece, and pulls its last
- * block.
+ * <p>At the start, two of the three learners have joined. Each learner pushes the whole model in one piece, and pulls the last
+ * block of the model.
  */
 public abstract class InterleavedShard {
     private static final int LEARNERS = 3;
@@ -30,7 +30,7 @@ public abstract class InterleavedShard {
     private static final int PAGE = 4096;
     private static final int SIZE = 2 * PAGE;
     private static final String REFUSED = "refused";
-    // Shared by all runs, because the gradients never change and each learner has its own memory for the weights of its pulls.
+    // All runs share this memory, because the gradients never change and each learner has its own memory for pulled weights.
     private static final Nexus[] NEXUS = new Nexus[LEARNERS];
     private static final DataMemory[] MEMORY = new DataMemory[LEARNERS];
 
@@ -39,7 +39,7 @@ public abstract class InterleavedShard {
             NEXUS[i] = FakeTask.nexus("learner" + i);
             MEMORY[i] = DataMemory.allocate(SIZE + PAGE);
             for (int offset = 0; offset < SIZE; offset += Float.BYTES) {
-                // The gradients are different powers of 16, so that a sum shows which learners have pushed.
+                // The gradient of each learner is a different power of 16, so that a sum shows which learners have pushed.
                 MEMORY[i].slab(0).set(ValueLayout.JAVA_FLOAT, offset, 1 << 4 * i);
             }
         }
@@ -117,7 +117,8 @@ public abstract class InterleavedShard {
     }
 
     /**
-     * Adds only the first and the last value. Other threads may run between the two additions, so that a torn read can be seen.
+     * Adds only the first and the last value of a gradient. Other threads may run between the two additions, so that the test can
+     * detect a torn read.
      */
     private static final class EndsAggregator implements Aggregator {
         private volatile int moments;
@@ -143,7 +144,7 @@ public abstract class InterleavedShard {
     private final Learners membership = new Learners(FIRST_LEARNERS, 0, Duration.ZERO, Integer.MAX_VALUE,
         store.layout(), new ManualClock());
     private final Consistency consistency = create(store, new EndsAggregator(), membership);
-    // Indexed by learner: the number of its membership or 0, its next round, and its waiting tasks.
+    // For each learner: the number of the membership or 0, the next round, and the waiting tasks.
     private final long[] numbers = new long[LEARNERS];
     private final long[] rounds = new long[LEARNERS];
     private final Task[] pushes = new Task[LEARNERS];
@@ -200,8 +201,7 @@ public abstract class InterleavedShard {
     }
 
     /**
-     * Pulls the weights after the last push of the learner, or tries a waiting pull again. Returns the weights, or that the pull
-     * waits.
+     * Pulls the weights after the last push of the learner, or tries a waiting pull again. Returns the weights, or {@code waits}.
      */
     @Operation
     public final String pull(int learner) throws ScsiException {
@@ -224,7 +224,7 @@ public abstract class InterleavedShard {
         return first == last ? String.valueOf(first) : "torn: " + first + " and " + last;
     }
 
-    /** Forgets the waiting tasks of a learner and removes the learner. */
+    /** Removes a learner and its waiting tasks. */
     @Operation
     public final void leave(int learner) {
         if (pushes[learner] != null) {
@@ -251,7 +251,7 @@ public abstract class InterleavedShard {
         }
     }
 
-    /** Lets the lease of a learner expire, even if the learner has tasks in progress. May be called by any thread. */
+    /** Lets the lease of a learner expire, even if tasks of the learner are in progress. May be called by any thread. */
     @Operation
     public final void expire(int learner) {
         membership.lost(NEXUS[learner]);

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Runs threads that interleave at every access to shared memory and at every lock, with Lincheck's model checker. In each
+ * Runs threads with Lincheck's model checker, which can switch threads at each lock and each access to shared memory. In each
  * interleaving, the results must be those of a sequential order that keeps the order of each thread. So no update is lost or
  * applied twice, no read is torn, and no thread is stuck. At the end, every waiting task that can be accepted must have been
  * resumed.
@@ -76,13 +76,13 @@ final class InterleavingsTest {
 
     @ParameterizedTest
     @MethodSource("ofBsp")
-    void bspIsLinearizable(String scenario) throws Exception {
+    void operationsOfAShardUnderBspAreLinearizable(String scenario) throws Exception {
         check(InterleavedShard.OfBsp.class, scenario);
     }
 
     @ParameterizedTest
     @FieldSource("OF_BOTH")
-    void sspIsLinearizable(String scenario) throws Exception {
+    void operationsOfAShardUnderSspAreLinearizable(String scenario) throws Exception {
         check(InterleavedShard.OfSsp.class, scenario);
     }
 }

@@ -121,7 +121,7 @@ class MinLearnersTest {
 
     @ParameterizedTest
     @EnumSource(value = Mode.class, names = {"SSP", "BSP"})
-    void pullThatIsRefusedAfterAWaitIsForgotten(Mode mode) throws Exception {
+    void waitingPullIsForgottenWhenItIsRefused(Mode mode) throws Exception {
         begin(mode);
         FakeTask pull = pull(shard.connect("observer"), 1);
         assertThat(shard.consistency.admitPull(pull)).isFalse();
@@ -146,7 +146,7 @@ class MinLearnersTest {
     }
 
     @Test
-    void learnerThatPushedTheLastRoundAndLeftCountsForTheMinimum() throws Exception {
+    void learnerThatPushedTheOpenRoundAndLeftCountsForTheMinimum() throws Exception {
         begin(Mode.BSP);
         shard.consistency.push(push(a, 1));
         shard.leave(a);

@@ -16,8 +16,8 @@ import java.util.stream.IntStream;
 import org.assertj.core.data.Offset;
 
 /**
- * A shard with learners that obey PROTOCOL.md, and a model of its rules. A gradient counts once for each membership, logical
- * block and round. A pull is admitted if, and only if, its consistency mode allows it. Every waiting task that can be accepted
+ * A shard with learners that obey PROTOCOL.md, and a model of the rules. A gradient counts once for each membership, logical
+ * block and round. A pull is admitted exactly when the consistency mode allows this pull. Every waiting task that can be accepted
  * has been resumed.
  */
 final class ProtocolModel implements AutoCloseable {
@@ -28,7 +28,7 @@ final class ProtocolModel implements AutoCloseable {
     private static final int FIRST_LEARNERS = 2;
     private static final float NONSENSE = 1 << 20;
     private static final int MAX_STEPS_TO_THE_END = 5_000;
-    // The tolerance is for rounding in the mean of three gradients.
+    // The tolerance covers rounding errors in the mean of three gradients.
     private static final Offset<Float> TOLERANCE = Offset.offset(1e-3f);
 
     /** The actions of a learner. */
@@ -62,7 +62,7 @@ final class ProtocolModel implements AutoCloseable {
     private final class Trainer {
         private final Nexus nexus;
         private final List<Push> done = new ArrayList<>();
-        // For each block: the last round that was pushed completely, and the last started round.
+        // For each block, the last round that the learner pushed completely, and the last round that the learner started.
         private final long[] full = new long[BLOCKS];
         private final long[] begun = new long[BLOCKS];
         private Learner member;
@@ -198,7 +198,7 @@ final class ProtocolModel implements AutoCloseable {
         void postpone() {
             if (member.postpone(Math.max(round, shard.membership.lastOpenedRound()) + 1)) {
                 shard.consistency.learnersLeft();
-                // The learner no longer takes part in earlier rounds, so it repeats none of their pushes.
+                // The learner no longer takes part in earlier rounds, so it does not repeat pushes of these rounds.
                 done.removeIf(each -> each.round < member.joinRound());
                 if (waitingPush == null) {
                     skipToJoinRound();
@@ -213,7 +213,7 @@ final class ProtocolModel implements AutoCloseable {
             }
         }
 
-        /** Forgets the waiting tasks of the learner and ends its membership by {@code death}. */
+        /** Forgets the waiting tasks of the learner and runs {@code death}, which removes the learner. */
         void end(Runnable death) {
             abort();
             member = null;
@@ -319,7 +319,7 @@ final class ProtocolModel implements AutoCloseable {
         return task.round() - mode.staleness <= least;
     }
 
-    /** Compares the shard with the model, after each step. */
+    /** Compares the shard with the model. Called after each step. */
     void compare() {
         for (int i = 0; i < PAGES; i++) {
             assertThat(shard.weight((long) i * PAGE)).as("logical block %d", i).isCloseTo(expected(i), TOLERANCE);
@@ -365,7 +365,7 @@ final class ProtocolModel implements AutoCloseable {
         assertThat(isFormed() && anybody && all).as("round %d of block %d is complete and open", open, block).isFalse();
     }
 
-    /** Lets all learners push and pull until each has completed one more round. */
+    /** Lets all learners push and pull until each learner has completed one more round. */
     void finish() throws ScsiException {
         for (Trainer learner : learners) {
             learner.join(false);

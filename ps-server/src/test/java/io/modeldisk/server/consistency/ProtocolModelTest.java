@@ -15,9 +15,9 @@ import net.jqwik.api.Tuple;
 import net.jqwik.api.statistics.Statistics;
 
 /**
- * Compares a shard with a simple model ({@link ProtocolModel}) in random sequences of pushes, pulls, deaths and rejoins. A
- * sequence that fails is shrunk to the shortest one that fails. Weights and waiting tasks are compared after every step. At the
- * end, every remaining learner must finish its rounds.
+ * Compares a shard with a simple model ({@link ProtocolModel}) in random sequences of pushes, pulls, departures and joins. A
+ * failing sequence is reduced to the shortest sequence that still fails. Weights and waiting tasks are compared after every step.
+ * At the end, every remaining learner must finish its rounds.
  */
 class ProtocolModelTest {
     private static final int TRIES = 500;

@@ -12,8 +12,8 @@ import io.modeldisk.test.ManualClock;
 import java.time.Duration;
 
 /**
- * A shard with two blocks of two logical blocks and one block of one logical block. The aggregator adds gradients. The clock
- * stands still until {@link #expire} advances it.
+ * A shard with two blocks of two logical blocks and one block of one logical block. The aggregator adds gradients. Only
+ * {@link #expire} advances the clock.
  */
 final class RoundsFixture implements AutoCloseable {
     static final int PAGE = 4096;
@@ -27,7 +27,7 @@ final class RoundsFixture implements AutoCloseable {
     final Learners membership;
     final Consistency consistency;
 
-    /** Creates the consistency of a shard. */
+    /** Creates the consistency mode of a shard. */
     @FunctionalInterface
     interface Mode {
         Consistency create(BlockStore store, Aggregator aggregator, Learners membership);

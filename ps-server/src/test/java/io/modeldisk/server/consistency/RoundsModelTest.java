@@ -19,7 +19,7 @@ import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 
 /**
- * Compares the weights with a simple model in random sequences of pushes, repetitions, deaths and rejoins. In the model, a
+ * Compares the weights with a simple model in random sequences of pushes, repeated pushes, departures and joins. In the model, a
  * gradient counts once for each membership, logical block and round.
  */
 class RoundsModelTest {
@@ -27,7 +27,7 @@ class RoundsModelTest {
     private static final int STEPS = 120;
     private static final int PAGES = SIZE / PAGE;
     private static final float NONSENSE = 1 << 20;
-    // The tolerance is for rounding in the mean of three gradients.
+    // The tolerance covers rounding errors in the mean of three gradients.
     private static final Offset<Float> TOLERANCE = Offset.offset(1e-3f);
 
     /** A push that was accepted. */

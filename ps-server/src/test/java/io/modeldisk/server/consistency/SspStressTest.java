@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Runs each learner in its own thread. All learners push ones, so that a weight is the number of pushes that it has received. */
+/** Runs each learner in its own thread. All learners push ones, so that each weight is the number of applied pushes. */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SspStressTest {
     private static final int LEARNERS = 3;
@@ -38,7 +38,7 @@ class SspStressTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 3})
-    void pullIncludesAllRequiredRoundsAndIsNotTorn(int staleness) throws Exception {
+    void pullIsNotTornAndIncludesAllRequiredRounds(int staleness) throws Exception {
         shard = RoundsFixture.stale(staleness, LEARNERS);
         List<Callable<Void>> roles = new ArrayList<>();
         for (int i = 0; i < LEARNERS; i++) {
@@ -83,7 +83,7 @@ class SspStressTest {
     }
 
     @Test
-    void learnerContinuesWhileOthersJoinAndLeave() throws Exception {
+    void learnerContinuesWhileOtherLearnersJoinAndLeave() throws Exception {
         shard = RoundsFixture.stale(1, 1);
         Nexus stays = shard.connect("stays");
         shard.membership.join(stays);

@@ -99,7 +99,7 @@ class SspTest {
     }
 
     @Test
-    void pullWaitsOnlyAtItsOwnBlocks() throws Exception {
+    void pullDoesNotWaitForBlocksThatItDoesNotRead() throws Exception {
         shard.consistency.push(new FakeTask(b, 0, BLOCK).fill(1).ofRound(1));
         pushAll(a, 2);
         assertThat(admits(new FakeTask(a, 0, BLOCK).ofRound(2))).isTrue();
@@ -127,7 +127,7 @@ class SspTest {
     }
 
     @Test
-    void pullWaitsForANewcomerOnlyFromItsFirstRound() throws Exception {
+    void pullDoesNotWaitForANewcomerBeforeTheJoinRound() throws Exception {
         pushAll(a, 3);
         pushAll(b, 3);
         Nexus newcomer = joined("newcomer");
@@ -144,7 +144,7 @@ class SspTest {
     }
 
     @Test
-    void pullOfANewcomerBeforeItsFirstPushDoesNotWait() throws Exception {
+    void newcomerThatHasNotPushedCanPullWithoutWaiting() throws Exception {
         pushAll(a, 9);
         Nexus newcomer = joined("newcomer");
         assertThat(admits(new FakeTask(newcomer, 0, SIZE))).isTrue();
@@ -152,7 +152,7 @@ class SspTest {
     }
 
     @Test
-    void pullWaitsForMissingLearnersWhileTheJobForms() throws Exception {
+    void pullWaitsForMissingLearnersBeforeTheJobHasFormed() throws Exception {
         restart(1, 2);
         a = joined("a");
         push(a, 1);
@@ -168,8 +168,8 @@ class SspTest {
     }
 
     @Test
-    void startOfARoundFinishesAllEarlierRounds() throws Exception {
-        // Learner b leaves out the second half of each block, such as a layer that is not trained.
+    void startOfARoundFinishesAllEarlierRoundsOfTheLearner() throws Exception {
+        // Learner b never pushes the second half of each block, such as a layer that is not trained.
         for (long round = 1; round <= 2; round++) {
             shard.consistency.push(new FakeTask(b, 0, PAGE).fill(1).ofRound(round));
         }
@@ -226,7 +226,7 @@ class SspTest {
     }
 
     @Test
-    void failedPushResumesPullsOfTheBlocksThatItChanged() throws Exception {
+    void failedPushResumesPullsOfTheBlocksThatThePushChanged() throws Exception {
         SumAggregator sum = new SumAggregator();
         AtomicInteger callsBeforeFailure = new AtomicInteger(Integer.MAX_VALUE);
         try (RoundsFixture failing = new RoundsFixture(2, (block, offset, gradient, from, lengthBytes, scale) -> {
@@ -249,7 +249,7 @@ class SspTest {
     }
 
     @Test
-    void pullThatStartsToWaitDuringAPushDoesNotDelayOtherPulls() throws Exception {
+    void pullThatBeginsToWaitDuringAPushDoesNotDelayOtherPulls() throws Exception {
         SumAggregator sum = new SumAggregator();
         List<FakeTask> begins = new ArrayList<>();
         try (RoundsFixture busy = new RoundsFixture(2, (block, offset, gradient, from, lengthBytes, scale) -> {
@@ -262,7 +262,7 @@ class SspTest {
             busy.consistency.push(new FakeTask(a, 0, SIZE).ofRound(1));
             FakeTask early = new FakeTask(a, 0, BLOCK).ofRound(1);
             beginToWait(early);
-            // The late pull starts to wait when b has pushed round 1 of the first block and the early pull is not resumed yet.
+            // The late pull starts to wait after b has pushed round 1 of the first block, but before the early pull is resumed.
             FakeTask late = new FakeTask(a, 0, BLOCK).ofRound(2);
             busy.consistency.push(new FakeTask(b, 0, BLOCK - PAGE).ofRound(1));
             begins.add(late);
@@ -296,7 +296,7 @@ class SspTest {
     }
 
     @Test
-    void pullOfANonLearnerWaitsOnlyForItsNamedRound() throws Exception {
+    void pullByANonLearnerWaitsOnlyForTheRoundThatItNames() throws Exception {
         pushAll(a, 2);
         pushAll(b, 1);
         Nexus observer = shard.connect("observer");
@@ -310,7 +310,7 @@ class SspTest {
         pushAll(a, 2);
         FakeTask pull = pull(a, 2);
         assertThat(shard.consistency.admitPull(pull)).isFalse();
-        assertThat(shard.consistency.admitPull(pull)).as("the pull is tried again without a reason").isFalse();
+        assertThat(shard.consistency.admitPull(pull)).as("the pull is tried again too early").isFalse();
         assertThat(shard.consistency.waiting()).isEqualTo(1);
         shard.consistency.forget(pull);
         push(b, 1);

@@ -10,9 +10,9 @@ import java.util.Arrays;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/** A task for tests with its own memory: the pieces of the data, then the scratch memory. */
+/** A task for tests. Its memory has the pieces of the data, followed by the scratch memory. */
 public final class FakeTask implements IoTask {
-    // Smaller than the scratch memory of a real task, because tests use small blocks and many tasks.
+    // The scratch memory is smaller than that of a real task, because tests use small blocks and many tasks.
     public static final int SCRATCH_BYTES = 16 << 10;
     private static final long PATIENCE_SECONDS = 30;
     private final Nexus nexus;
@@ -33,7 +33,7 @@ public final class FakeTask implements IoTask {
         this.memory = DataMemory.allocate(lengthBytes + SCRATCH_BYTES);
     }
 
-    /** Returns a nexus of an initiator with this name. */
+    /** Returns the nexus of an initiator with this name. */
     public static Nexus nexus(String name) {
         return new Nexus("iqn.2026-11.test:" + name, 1, "iqn.2026-11.io.modeldisk:test", name);
     }
@@ -57,13 +57,13 @@ public final class FakeTask implements IoTask {
         return this;
     }
 
-    /** Makes the task a PUSH or a PULL of this round. */
+    /** Makes the task a PUSH or a PULL with this round number. */
     public FakeTask ofRound(long number) {
         round = number;
         return this;
     }
 
-    /** Sets the FINITE bit of the PUSH. */
+    /** Sets the FINITE bit, which declares that the gradient has no NaN and no infinity. */
     public FakeTask declareFinite() {
         declaredFinite = true;
         return this;
@@ -85,7 +85,7 @@ public final class FakeTask implements IoTask {
         }
     }
 
-    /** The number of resumes that {@link #awaitResume} has not consumed yet. */
+    /** The number of calls of {@link #resume} that {@link #awaitResume} has not consumed yet. */
     public int resumes() {
         return resumed.availablePermits();
     }

@@ -22,19 +22,19 @@ public final class Weights {
         }
     }
 
-    /** The memory of a pin. */
+    /** The pinned data. */
     public static MemorySegment of(Pin pin) {
         return pin.memory().segment(pin.offset(), pin.lengthBytes());
     }
 
-    /** Returns the value of all weights of a pin. Fails if the weights differ. */
+    /** Returns the value that all weights of a pin have. Fails if the weights differ. */
     public static float uniform(Pin pin) {
         MemorySegment data = of(pin);
         float first = data.get(ValueLayout.JAVA_FLOAT, 0);
         for (long i = 0; i < data.byteSize(); i += Float.BYTES) {
             float value = data.get(ValueLayout.JAVA_FLOAT, i);
             if (value != first) {
-                throw new AssertionError("torn read: weight " + first + " at byte 0, " + value + " at byte " + i);
+                throw new AssertionError("torn read: weight is " + first + " at byte 0, " + value + " at byte " + i);
             }
         }
         return first;
@@ -50,7 +50,7 @@ public final class Weights {
                 float value = data.get(ValueLayout.JAVA_FLOAT, i);
                 if (value != first) {
                     throw new AssertionError(
-                        "torn read: weight " + first + " at byte " + page + ", " + value + " at byte " + i);
+                        "torn read: weight is " + first + " at byte " + page + ", " + value + " at byte " + i);
                 }
             }
             least = Math.min(least, first);

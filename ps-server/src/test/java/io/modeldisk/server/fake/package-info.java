@@ -1,2 +1,2 @@
-/** Fakes of the engine that calls a shard, and of the aggregator that a shard calls. */
+/** Fake tasks and aggregators for the tests of a shard. */
 package io.modeldisk.server.fake;

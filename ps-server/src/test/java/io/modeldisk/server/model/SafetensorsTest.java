@@ -50,7 +50,7 @@ class SafetensorsTest {
     }
 
     @Test
-    void validFileIsReadInTheOrderOfItsData() throws Exception {
+    void weightsAreReadInTheOrderOfTheDataInTheFile() throws Exception {
         Path file = file(
             "{'__metadata__':{'format':'pt'},'b':{'dtype':'F32','shape':[2,2],'data_offsets':[8,24]},"
                 + "'none':{'dtype':'F32','shape':[0,9223372036854775807,5],'data_offsets':[8,8]},"
@@ -135,7 +135,7 @@ class SafetensorsTest {
     }
 
     @Test
-    void readErrorNamesTheFileThatHasShrunk() throws IOException {
+    void readErrorNamesAFileThatBecameShorter() throws IOException {
         Path file = file("{'a':{'dtype':'F32','shape':[6],'data_offsets':[0,24]}}");
         ModelSource source = ModelSource.fromSafetensors(file);
         Files.write(file, new byte[8]);
@@ -147,7 +147,7 @@ class SafetensorsTest {
 
     @Test
     void fileWithoutTensorDataIsRefused() throws IOException {
-        assertInvalid(file(2, "{}", 0), "no data in its 0 tensors");
+        assertInvalid(file(2, "{}", 0), "has 0 tensors and no data");
     }
 
     @Test
@@ -158,7 +158,7 @@ class SafetensorsTest {
     }
 
     @Test
-    void identityOfALargeFileComesFromItsSizeHeaderAndSamples(@TempDir Path directory) throws IOException {
+    void identityOfALargeFileDependsOnItsSizeHeaderAndSamples(@TempDir Path directory) throws IOException {
         long dataBytes = SafetensorsFile.MAX_DIGESTED_BYTES;
         byte[] header = ("{\"w\":{\"dtype\":\"F32\",\"shape\":[" + dataBytes / 4 + "],\"data_offsets\":[0," + dataBytes
             + "]}}")
