@@ -1,4 +1,4 @@
-/* The smallest learner in C: reads the weights, pushes a gradient of ones, ends the iteration.
+/* The smallest learner in C. Each iteration reads the weights, writes a gradient of ones, and calls fsync.
  * cc -O2 learner.c -o learner && ./learner DIR/model ITERATIONS */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The smallest learner in Perl: reads the weights, pushes a gradient of ones, ends the iteration.
-# learner.pl DIR/model ITERATIONS
+# The smallest learner in Perl. Each iteration reads the weights, writes a gradient of ones, and calls fsync.
+# Usage: learner.pl DIR/model ITERATIONS
 use strict;
 use warnings;
 use Errno qw(EINTR);
@@ -12,7 +12,7 @@ open(my $model, '+<:raw', $path) or die "$path: $!\n";
 my $size = -s $model or die "$path is empty\n";
 my $gradient = pack('f', 1.0) x ($size / 4);
 
-# Repeats sysread or syswrite until all bytes are moved; one call may move a part.
+# Repeats sysread or syswrite until all bytes are moved, since one call may move only a part of the bytes.
 sub whole {
     my ($name, $some) = @_;
     sysseek($model, 0, 0) or die "seek: $!\n";

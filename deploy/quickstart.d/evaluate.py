@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Prints the accuracy of weights on held-out digits, and how much two files of weights differ."""
+"""Prints the accuracy of weights on held-out digits, and the difference between the weights of two files."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ import digits
 
 
 def compare(a, b):
-    """Returns ||a - b|| / ||b|| and the largest difference of two weights."""
+    """Returns the relative difference ||a - b|| / ||b||, and the largest difference between two weights."""
     difference = a.astype(np.float64) - b.astype(np.float64)
     return {
         "relative": float(np.linalg.norm(difference) / np.linalg.norm(b.astype(np.float64))),
@@ -21,10 +21,10 @@ def compare(a, b):
 
 def main():
     arguments = argparse.ArgumentParser(
-        description="Evaluate weights: a .safetensors file, a raw file, or a mounted DIR/model. Prints JSON."
+        description="Print the accuracy of weights as JSON. FILE is a .safetensors file, a raw file, or a mounted DIR/model."
     )
     arguments.add_argument("file", metavar="FILE", help="the weights")
-    arguments.add_argument("--compare", metavar="OTHER", help="also print how much FILE differs from these weights")
+    arguments.add_argument("--compare", metavar="OTHER", help="also print the difference between FILE and these weights")
     options = arguments.parse_args()
 
     try:

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A learner: each iteration reads the weights, writes its gradient, and ends with fsync. It uses only a file."""
+"""A learner that uses only a file. Each iteration reads the weights, writes the gradient, and calls fsync."""
 
 import argparse
 import json
@@ -14,7 +14,7 @@ import digits
 
 
 class ModelFile:
-    """The mounted model: reads return weights, writes push a gradient. (Python retries after EINTR.)"""
+    """The file of a mounted model. A read returns weights. A write pushes a gradient."""
 
     def __init__(self, path):
         self.path = path
@@ -22,8 +22,8 @@ class ModelFile:
         size = os.fstat(self.fd).st_size
         if size < 4 * digits.WEIGHTS or size % 4:
             os.close(self.fd)
-            raise ValueError(f"{path} has {size} bytes; the digits model has {4 * digits.WEIGHTS}")
-        # The file may be longer than the model, whose last block is padded.
+            raise ValueError(f"{path} has {size} bytes, but the digits model needs {4 * digits.WEIGHTS}")
+        # The file may be longer than the model, since the last block is padded.
         self.floats = size // 4
 
     def __enter__(self):
@@ -52,7 +52,7 @@ class ModelFile:
 
 
 def learn(model, part, parts, iterations, batch, progress=lambda **_: None):
-    """Trains for some iterations on part `part` of `parts`, counted from 0."""
+    """Trains on the images of learner `part` (from 0) of `parts`."""
     training, held_out = digits.load()
     weights = np.zeros(model.floats, np.float32)
     gradient = np.zeros(model.floats, np.float32)
@@ -72,7 +72,7 @@ def learn(model, part, parts, iterations, batch, progress=lambda **_: None):
 
 
 def part_of(text):
-    """Parses 1/2 to (0, 2)."""
+    """Parses the text I/N. Returns (I - 1, N)."""
     part, parts = (int(number) for number in text.split("/"))
     if not 1 <= part <= parts:
         raise ValueError
@@ -80,19 +80,19 @@ def part_of(text):
 
 
 def stop(number, _):
-    # SystemExit also ends a read or write that waits for the other learners.
+    # The exception SystemExit also interrupts a read or write that waits for other learners.
     sys.exit(128 + number)
 
 
 def main():
     arguments = argparse.ArgumentParser(
-        description="Learn to read digits. SIGTERM and SIGINT end it at once, with status 128 + the signal's number."
+        description="Train the digits model. After SIGTERM or SIGINT, exits at once with status 128 + the number of the signal."
     )
     arguments.add_argument("--file", required=True, metavar="DIR/model", help="the mounted model")
-    arguments.add_argument("--part", type=part_of, default=(0, 1), metavar="I/N", help="number of this learner and of all learners, as 1/2")
-    arguments.add_argument("--iterations", type=int, default=digits.ITERATIONS, help="default: %(default)s")
-    arguments.add_argument("--batch", type=int, default=digits.BATCH, help="images a mini-batch; default: %(default)s")
-    arguments.add_argument("--progress", metavar="FILE", help="append a line of JSON every 10 iterations")
+    arguments.add_argument("--part", type=part_of, default=(0, 1), metavar="I/N", help="the number of this learner and the number of learners, such as 1/2")
+    arguments.add_argument("--iterations", type=int, default=digits.ITERATIONS, help="the number of iterations; default: %(default)s")
+    arguments.add_argument("--batch", type=int, default=digits.BATCH, help="the number of images in a mini-batch; default: %(default)s")
+    arguments.add_argument("--progress", metavar="FILE", help="the file to which a line of JSON is appended every 10 iterations")
     options = arguments.parse_args()
 
     signal.signal(signal.SIGTERM, stop)

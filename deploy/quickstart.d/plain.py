@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The same training in one process without modeldisk, to compare the learners' result with."""
+"""Trains the digits model in one process without modeldisk, for comparison with the result of the learners."""
 
 import argparse
 import collections
@@ -13,9 +13,9 @@ import digits
 
 
 def train(learners, iterations, batch, learning_rate, delay=0):
-    """Returns the weights after `iterations` steps, each along the mean of all learners' gradients.
+    """Returns the weights after `iterations` steps. A step uses the mean of the gradients of all learners.
 
-    These are gradients of the weights of `delay` steps before, or of the initial ones as long as there are no others.
+    The gradients of a step are computed from the weights `delay` steps earlier. The first steps use the initial weights.
     """
     training, _ = digits.load()
     parts = [digits.batches(*training, part, learners, batch) for part in range(learners)]
@@ -32,13 +32,13 @@ def train(learners, iterations, batch, learning_rate, delay=0):
 
 def main():
     arguments = argparse.ArgumentParser(description="Train the digits model in one process, without modeldisk.")
-    arguments.add_argument("file", metavar="FILE", help="file for the final weights, raw float32")
-    arguments.add_argument("--learners", type=int, default=2, help="mini-batches an iteration; default: %(default)s")
-    arguments.add_argument("--iterations", type=int, default=digits.ITERATIONS, help="default: %(default)s")
-    arguments.add_argument("--batch", type=int, default=digits.BATCH, help="images a mini-batch; default: %(default)s")
+    arguments.add_argument("file", metavar="FILE", help="the file for the final weights, raw float32")
+    arguments.add_argument("--learners", type=int, default=2, help="the number of mini-batches in an iteration; default: %(default)s")
+    arguments.add_argument("--iterations", type=int, default=digits.ITERATIONS, help="the number of iterations; default: %(default)s")
+    arguments.add_argument("--batch", type=int, default=digits.BATCH, help="the number of images in a mini-batch; default: %(default)s")
     arguments.add_argument("--lr", type=float, default=digits.LEARNING_RATE, help="learning rate; default: %(default)s")
     arguments.add_argument(
-        "--delay", type=int, default=0, help="age in steps of the weights that a gradient is computed on; default: %(default)s"
+        "--delay", type=int, default=0, help="the age, in steps, of the weights for a gradient; default: %(default)s"
     )
     options = arguments.parse_args()
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The output of the quickstart: progress during the training, and a table of the results."""
+"""Prints the progress of the quickstart during the training, and then a table of the results."""
 
 import argparse
 import json
@@ -7,9 +7,9 @@ import pathlib
 import sys
 import time
 
-# The expected results of the quickstart, as in the README.
+# The limits of the expected results of the quickstart.
 LEAST_ACCURACY = 0.95
-# Fewer iterations train too, with a lower accuracy.
+# The accuracy is not checked after fewer iterations.
 ENOUGH_ITERATIONS = 400
 MOST_ACCURACY_DIFFERENCE = 0.005
 MOST_RELATIVE_DIFFERENCE = 1e-4
@@ -32,7 +32,7 @@ def runs(pid):
 
 
 def progress(options):
-    """Shows a line that changes on a terminal, and a line every few seconds elsewhere, until the learners end."""
+    """Shows the progress until a learner exits. Updates one line on a terminal, or else prints a line every two seconds."""
     pids = [int(pid) for pid in options.pids.split()]
     terminal = sys.stdout.isatty()
     next_line = 0.0
@@ -63,7 +63,7 @@ def size(count):
 
 
 def between(values):
-    """Returns the range of the values as text, or the one value."""
+    """Returns the range of the values as text, or one value if all are equal."""
     least, most = f"{min(values):.1f}", f"{max(values):.1f}"
     return least if least == most else f"{least} to {most}"
 
@@ -90,16 +90,16 @@ def table(options):
         ("versions of the blocks", f"{min(v['min'] for v in versions)} to {max(v['max'] for v in versions)}"),
         ("pushed", size(pushed)),
         ("pulled", size(pulled)),
-        ("time", f"{options.seconds:.1f} s, {options.seconds / mounts[0]['iterations'] * 1e3:.1f} ms an iteration"),
-        ("stall", f"{between(stalls)} ms: the wait in fsync, mean of each learner"),
+        ("time", f"{options.seconds:.1f} s, {options.seconds / mounts[0]['iterations'] * 1e3:.1f} ms for an iteration"),
+        ("stall", f"{between(stalls)} ms: the mean wait of a learner in fsync"),
         (
             "age of the weights",
-            f"{between([step['meanWeightsAgeMs'] for step in steps])} ms at the end of an iteration, mean; "
-            f"bubble before the pull {between([step['meanBubbleMs'] for step in steps])} ms",
+            f"{between([step['meanWeightsAgeMs'] for step in steps])} ms on average at the end of an iteration; "
+            f"mean bubble before the pull: {between([step['meanBubbleMs'] for step in steps])} ms",
         ),
         (
             "staleness",
-            f"{between([step['meanStalenessRounds'] for step in steps])} rounds behind the shards, mean",
+            f"{between([step['meanStalenessRounds'] for step in steps])} rounds behind the shards on average",
         ),
         ("throughput", f"{size((pushed + pulled) / options.seconds)}/s through {len(shards)} shards"),
     ]
@@ -119,19 +119,19 @@ def table(options):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description="Show how the quickstart goes, and what came of it.")
+    arguments = argparse.ArgumentParser(description="Show the progress and the results of the quickstart.")
     commands = arguments.add_subparsers(required=True)
-    watch = commands.add_parser("progress", help="show the learners' progress until one ends")
+    watch = commands.add_parser("progress", help="show the progress of the learners until one learner exits")
     watch.add_argument("--iterations", type=int, required=True)
-    watch.add_argument("--pids", required=True, help="the learners' processes")
-    watch.add_argument("files", nargs="+", help="the learners' progress files")
+    watch.add_argument("--pids", required=True, help="the process ids of the learners, separated by blanks")
+    watch.add_argument("files", nargs="+", help="the progress files of the learners")
     watch.set_defaults(run=progress)
     show = commands.add_parser("table", help="print the table; the exit status is 0 if all results are as expected")
     show.add_argument("--seconds", type=float, required=True)
     show.add_argument("--evaluation", required=True)
     show.add_argument("--plain", required=True)
     show.add_argument("--status", required=True)
-    show.add_argument("mounts", nargs="+", help="each mount's status.json")
+    show.add_argument("mounts", nargs="+", help="the file status.json of each mount")
     show.set_defaults(run=table)
     options = arguments.parse_args()
     sys.exit(options.run(options) or 0)

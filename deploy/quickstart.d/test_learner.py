@@ -1,4 +1,4 @@
-"""The learner without modeldisk: run with `python3 -m unittest` in this directory."""
+"""Tests of the learner without modeldisk. Run them with `python3 -m unittest` in this directory."""
 
 import json
 import os
@@ -23,7 +23,7 @@ HERE = pathlib.Path(__file__).parent
 
 
 class BspShard:
-    """Stands in for a mounted model in bsp mode: the last learner of a round applies the mean."""
+    """Simulates a mounted model in bsp mode. When all learners have called fsync, applies the mean of the gradients."""
 
     floats = digits.WEIGHTS + 6
 
@@ -36,7 +36,7 @@ class BspShard:
         self.round = threading.Barrier(learners, self.apply, timeout=60)
 
     def apply(self):
-        # The shard computes w - (lr * 1/n) * sum with one rounding, as a fused multiply-add does.
+        # The shard computes w - (lr * 1/n) * sum with a fused multiply-add, which rounds once.
         factor = np.float32(digits.LEARNING_RATE) * np.float32(1 / self.learners)
         self.weights[:] = self.weights.astype(np.float64) - np.float64(factor) * self.total.astype(np.float64)
         self.total[:] = 0
@@ -63,7 +63,7 @@ class LearnerTest(unittest.TestCase):
     def run_learner(self, *options, **process):
         return subprocess.Popen([sys.executable, HERE / "learner.py", "--file", self.file, *options], **process)
 
-    def test_learners_on_a_shard_end_where_one_process_ends(self):
+    def test_two_learners_on_a_shard_reach_the_weights_of_the_plain_training(self):
         shard, iterations = BspShard(2), 60
         threads = [
             threading.Thread(target=learner.learn, args=(shard, part, 2, iterations, digits.BATCH)) for part in (0, 1)
@@ -76,7 +76,7 @@ class LearnerTest(unittest.TestCase):
         difference = evaluate.compare(shard.weights[: digits.WEIGHTS], expected)
         self.assertLess(difference["relative"], 1e-5)
 
-    def test_with_a_delay_each_gradient_is_of_the_weights_of_that_many_steps_before(self):
+    def test_plain_training_with_delay_1_uses_the_weights_of_the_previous_step(self):
         training, _ = digits.load()
         batches = digits.batches(*training, 0, 1, digits.BATCH)
         rate, gradient = np.float32(digits.LEARNING_RATE), np.zeros(digits.WEIGHTS, np.float32)
@@ -86,7 +86,7 @@ class LearnerTest(unittest.TestCase):
             steps.append(steps[-1] - rate * gradient)
         np.testing.assert_array_equal(plain.train(1, 4, digits.BATCH, digits.LEARNING_RATE, delay=1), steps[-1])
 
-    def test_an_iteration_writes_the_gradient_of_the_weights_it_read(self):
+    def test_learner_writes_the_gradient_of_the_weights_that_it_read(self):
         progress = self.directory / "progress"
         self.assertEqual(self.run_learner("--part", "2/2", "--iterations", "1", "--progress", progress).wait(), 0)
         training, _ = digits.load()
@@ -102,7 +102,7 @@ class LearnerTest(unittest.TestCase):
         self.assertAlmostEqual(line["loss"], loss, places=4)
         self.assertTrue(0 < line["accuracy"] < 1)
 
-    def test_short_reads_and_writes_are_continued(self):
+    def test_learner_continues_after_short_reads_and_writes(self):
         preadv, pwrite = os.preadv, os.pwrite
         with mock.patch("os.preadv", lambda fd, views, at: preadv(fd, [views[0][:1000]], at)), mock.patch(
             "os.pwrite", lambda fd, view, at: pwrite(fd, view[:1000], at)
@@ -113,7 +113,7 @@ class LearnerTest(unittest.TestCase):
             model.write(weights + 1)
         self.assertEqual((weights + 1).tobytes(), self.file.read_bytes())
 
-    def test_a_signal_ends_it_without_a_traceback(self):
+    def test_learner_exits_without_a_traceback_after_a_signal(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             progress = self.directory / f"progress{number}"
             process = self.run_learner(
@@ -125,15 +125,15 @@ class LearnerTest(unittest.TestCase):
             self.assertEqual(process.communicate()[1], "")
             self.assertEqual(process.returncode, 128 + number)
 
-    def test_a_file_of_another_size_is_refused_in_words(self):
+    def test_learner_refuses_a_file_that_is_smaller_than_the_model(self):
         self.file.write_bytes(bytes(4096))
         process = self.run_learner(stderr=subprocess.PIPE, text=True)
-        self.assertRegex(process.communicate()[1], r"^learner 1/1: .*model has 4096 bytes; the digits model has 153640$")
+        self.assertRegex(process.communicate()[1], r"^learner 1/1: .*model has 4096 bytes, but the digits model needs 153640$")
         self.assertEqual(process.returncode, 1)
 
 
 class DigitsTest(unittest.TestCase):
-    def test_the_gradient_is_the_slope_of_the_loss(self):
+    def test_gradient_is_the_slope_of_the_loss(self):
         (images, labels), _ = digits.load()
         weights, gradient = digits.initial_weights(), np.zeros(digits.WEIGHTS, np.float32)
         digits.gradient(weights, images[:64], labels[:64], gradient)
@@ -143,7 +143,7 @@ class DigitsTest(unittest.TestCase):
         )
         self.assertAlmostEqual(rise / 2e-2 / np.linalg.norm(gradient), 1, places=2)
 
-    def test_the_safetensors_file_holds_the_weights_aligned_and_in_order(self):
+    def test_safetensors_file_contains_the_weights_aligned_and_in_order(self):
         with tempfile.TemporaryDirectory() as directory:
             path = pathlib.Path(directory) / "digits.safetensors"
             digits.write_safetensors(digits.initial_weights(), path)
@@ -156,7 +156,7 @@ class DigitsTest(unittest.TestCase):
         self.assertEqual(header["b2"], {"dtype": "F32", "shape": [10], "data_offsets": [153600, 153640]})
         self.assertEqual(len(content), 8 + length + 153640)
 
-    def test_learners_share_the_training_images_and_see_none_of_the_held_out(self):
+    def test_training_images_contain_no_held_out_image(self):
         (images, _), (held_out, _) = digits.load()
         self.assertEqual((len(images), len(held_out)), (1438, 359))
         self.assertFalse({image.tobytes() for image in images} & {image.tobytes() for image in held_out})

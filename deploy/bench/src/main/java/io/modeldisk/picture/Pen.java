@@ -15,7 +15,7 @@ public final class Pen {
 
     private final Graphics2D graphics;
 
-    /** The part of a text that is placed at the given position. */
+    /** The part of a text (start, middle or end) that is placed at the given x coordinate. */
     public enum Anchor {
         START, MIDDLE, END
     }

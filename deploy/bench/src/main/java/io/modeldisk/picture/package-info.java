@@ -1,2 +1,2 @@
-/** The look of charts, and pictures as SVG and PNG files. This package needs no display. */
+/** Draws pictures into SVG and PNG files, and defines the look of charts. This package needs no display. */
 package io.modeldisk.picture;

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Draws a timeline like figure 3 of the iRDMA paper. The computation of each learner is above its communication. */
+/** Draws a timeline in the style of figure 3 of the iRDMA paper. The computation of a learner is above the pushes and pulls. */
 public final class TimelineDrawing {
     private static final int WIDTH = 1200;
     private static final double LEFT = 150;
@@ -92,7 +92,7 @@ public final class TimelineDrawing {
 
     private static void box(Pen pen, String phase, long iteration, double x, double y, double width,
         double height) {
-        // The shade shows the buffer set, which changes with each iteration.
+        // The shade shows which of the two buffer sets an iteration uses.
         boolean dark = iteration % 2 == 1;
         switch (phase) {
             case "compute" -> pen.rectangle(x, y, width, height, dark ? 0x3D6A99 : 0x6B97C4);

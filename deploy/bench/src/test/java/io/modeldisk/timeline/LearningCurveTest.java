@@ -24,7 +24,7 @@ final class LearningCurveTest {
     }
 
     @Test
-    void everyLineOfAReportIsAPointOfTheCurve() throws IOException {
+    void everyLineOfAReportIsAPointOfTheLearningCurve() throws IOException {
         Files.writeString(report, """
             {"iteration": 1, "seconds": 0.5, "accuracy": 0.25}
             {"iteration": 10, "seconds": 2, "accuracy": 1}

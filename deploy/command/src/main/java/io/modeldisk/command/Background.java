@@ -37,7 +37,8 @@ final class Background {
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment().put(MARKER, "1");
         if (log != null) {
-            // At this level the background process writes to the log at its start, so that an error of the log is found early.
+            // At level info, the background process writes to the log at its start. If the log cannot be written, the user sees
+            // the error at once.
             builder.environment().put("MODELDISK_LOG_LEVEL",
                 System.getenv().getOrDefault("MODELDISK_LOG_LEVEL", "info"));
         }
@@ -57,7 +58,7 @@ final class Background {
         }
     }
 
-    /** Detaches this process from the terminal and redirects its output to the log, if it is a background process. */
+    /** If this is a background process, detaches it from the terminal and redirects its output to the log. */
     static void detachIfBackground(Path log) throws IOException {
         if (System.getenv(MARKER) == null) {
             return;

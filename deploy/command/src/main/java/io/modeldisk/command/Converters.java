@@ -18,7 +18,7 @@ public final class Converters {
             .registerConverter(Duration.class, text -> convert(DurationText::parse, text));
     }
 
-    /** Converts the text of an option in which a number without a unit is in milliseconds. */
+    /** Converts the text of an option to a duration. A number without a unit is in milliseconds. */
     public static final class Milliseconds implements ITypeConverter<Duration> {
         @Override
         public Duration convert(String text) {

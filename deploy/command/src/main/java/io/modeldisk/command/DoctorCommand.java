@@ -84,7 +84,7 @@ final class DoctorCommand implements Callable<Integer> {
         System.out.printf("%n%s%n", well
             ? "this machine has all that " + mount + " needs"
             : "this machine does not have all that " + mount + " needs: "
-                + Plural.counted((int) missing, "missing thing"));
+                + Plural.counted((int) missing, "missing requirement"));
     }
 
     private static String name(Enum<?> value) {

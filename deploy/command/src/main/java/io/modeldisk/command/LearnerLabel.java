@@ -31,7 +31,7 @@ final class LearnerLabel {
         return unique(prefix, ProcessHandle.current().pid(), new SecureRandom());
     }
 
-    /** Cuts the prefix so that the label has at most 48 characters, and replaces characters that a label may not have. */
+    /** Returns a label of at most 48 characters. Cuts a long prefix, and replaces characters that are not allowed in a label. */
     static String unique(String prefix, long processId, RandomGenerator random) {
         String end = "-%d-%08x".formatted(processId, random.nextInt());
         String start = prefix.replaceAll("[^A-Za-z0-9.-]", "-");

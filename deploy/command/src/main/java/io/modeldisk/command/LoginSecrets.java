@@ -6,11 +6,11 @@ import java.io.IOException;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
-/** The option with the secrets for the login to a shard. */
+/** The option for the secrets of the login to a shard. */
 final class LoginSecrets {
     @Option(names = "--secrets", paramLabel = "FILE",
         description = "The file of the CHAP secrets. The line 'self NAME SECRET' is for the login. With a line 'peer NAME "
-            + "SECRET', the shards must authenticate too. Only the owner of the file may be able to read it.")
+            + "SECRET', the shards must authenticate too. The file must be readable only by its owner.")
     private Path file;
 
     /** Reads the secrets file. Returns null if the option is not set. */

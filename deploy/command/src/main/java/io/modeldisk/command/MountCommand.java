@@ -104,7 +104,8 @@ final class MountCommand implements Callable<Integer> {
     private ByteSize requestSize;
 
     @Option(names = "--queue-depth", paramLabel = "N",
-        description = "The number of requests in flight to each shard, instead of the tuned number. A shard accepts 32.")
+        description = "The maximum number of requests in flight to each shard, instead of the tuned number. A shard "
+            + "accepts 32.")
     private Integer queueDepth;
 
     @Option(names = "--foreground", description = "Stay in the foreground until the directory is unmounted.")
@@ -139,7 +140,7 @@ final class MountCommand implements Callable<Integer> {
             .learner(label)
             .access(access.access());
         if (trace != null) {
-            // Fail at the start if the file cannot be written, not after hours of training.
+            // If the trace file cannot be written, the mount must fail now, not after hours of training.
             Files.write(trace, new byte[0]);
         }
         try (StripedModel remote = StripedModel.connect(connection);
@@ -149,7 +150,7 @@ final class MountCommand implements Callable<Integer> {
             LOG.info("effective configuration:\n{}", context);
             Thread stopper = new Thread(() -> stop(mount), "stop");
             Runtime.getRuntime().addShutdownHook(stopper);
-            // `modeldisk status DIR` shows the reasons for the datamovers and the sizes.
+            // The ready line is short. `modeldisk status DIR` shows the reasons for the datamovers and the sizes.
             System.out.printf("ready: model %s (%s, %s, %s) mounted on %s, exchange %s, datamover %s, learner %s%n",
                 remote.facts().model(), ByteSize.format(remote.facts().sizeBytes()),
                 Plural.counted(remote.facts().shards(), "shard"), remote.facts().consistency(), directory,
@@ -166,7 +167,7 @@ final class MountCommand implements Callable<Integer> {
         return routes.stream().map(route -> route.portal().datamover()).distinct().collect(Collectors.joining("+"));
     }
 
-    /** Returns the datamover of each shard with the reason for its choice, or only one text if all shards have the same. */
+    /** Returns the datamover and the reason for the choice: once if all shards have the same, else for each shard. */
     private static String describe(List<Route> routes) {
         String first = routes.getFirst().toString();
         if (routes.stream().allMatch(route -> route.toString().equals(first))) {

@@ -26,7 +26,7 @@ final class MountStatus {
         }
     }
 
-    /** Returns the whole report. */
+    /** Returns the whole contents of the file. */
     JsonNode report() {
         return report;
     }

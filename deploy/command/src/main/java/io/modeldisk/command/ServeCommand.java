@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.regex.Matcher;
@@ -122,7 +123,7 @@ final class ServeCommand implements Callable<Integer> {
     @Option(names = "--secrets", paramLabel = "FILE",
         description = "The file of the CHAP secrets. The lines 'peer NAME SECRET [may=RIGHTS] [INITIATOR-PATTERN...]' admit "
             + "initiators. The line 'self NAME SECRET' is for initiators that ask the shard to authenticate too. RIGHTS: one or "
-            + "more of learn, raw, status; by default learn,status. Only the owner of the file may be able to read it.")
+            + "more of learn, raw, status; by default learn,status. The file must be readable only by its owner.")
     private Path secrets;
 
     @Option(names = "--insecure",
@@ -164,7 +165,8 @@ final class ServeCommand implements Callable<Integer> {
         CountDownLatch closed = new CountDownLatch(1);
         try (ParameterServer server = ParameterServer.launch(context)) {
             Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(stopped, closed), "stop"));
-            LOG.info("tuning {}; shared memory at {}", sizes.summary(), server.sharesMemoryAt());
+            LOG.info("the shard uses the tuning {}; shared memory is at {}", sizes.summary(),
+                Objects.requireNonNullElse(server.sharesMemoryAt(), "no socket"));
             System.out.println(ready(server));
             stopped.await();
         } finally {
@@ -173,7 +175,7 @@ final class ServeCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** Runs on a signal. Lets the main thread close the shard, and delays the exit of the process until the shard is closed. */
+    /** Lets the main thread close the shard after a signal, and waits until the shard is closed. */
     private static void stop(CountDownLatch stopped, CountDownLatch closed) {
         stopped.countDown();
         try {
@@ -220,7 +222,7 @@ final class ServeCommand implements Callable<Integer> {
             allowedAddresses.stream().map(AddressRange::parse).toList());
     }
 
-    /** Sets the source of the initial weights: --size or --from. An option on the command line wins over a setting. */
+    /** Sets the source of the initial weights: --size or --from. An option on the command line has priority over a setting. */
     private ServerContext addSource(ServerContext context) {
         ParseResult commandLine = spec.commandLine().getParseResult();
         boolean bothAlike = commandLine.hasMatchedOption("--size") == commandLine.hasMatchedOption("--from");

@@ -26,7 +26,7 @@ public final class ServeDatamovers {
         List<TargetPortal.Opener> openers = new ArrayList<>();
         for (String name : datamovers.stream().distinct().toList()) {
             switch (name) {
-                // TCP is the first: if it chooses a free port, the other datamovers use the same port number.
+                // TCP comes first. If TCP chooses a free port, the other datamovers use the same port number.
                 case TcpPortal.NAME -> openers.addFirst(new TcpPortal.Opener());
                 case IserProvider.NAME -> openers.add(IserProvider.find().opener());
                 case ShmPortal.NAME -> openers.add(new ShmPortal.Opener(sockets.directory(), new MappingLimits()));

@@ -4,15 +4,16 @@ import io.modeldisk.protocol.engine.TargetContext;
 import java.time.Duration;
 import picocli.CommandLine.Option;
 
-/** The options with the limits on the connections of a shard. Most users do not change them. */
+/** The options for the limits on the connections of a shard. */
 final class ServeLimits {
     @Option(names = "--max-sessions", paramLabel = "N", defaultValue = "288",
         description = "The maximum number of sessions. A mount needs two sessions on each shard.")
     private int maxSessions;
 
     @Option(names = "--max-logins", paramLabel = "N", defaultValue = "64",
-        description = "The maximum number of connections that have not logged in. A further connection waits, for about one "
-            + "second at most, until the shard has closed a connection of the address with the most such connections.")
+        description = "The maximum number of connections that have not logged in. For a further connection, the shard "
+            + "closes one of these connections, of the address that has the most of them. This takes at most about one "
+            + "second.")
     private int maxLogins;
 
     @Option(names = "--login-timeout", paramLabel = "TIME", defaultValue = "15s",

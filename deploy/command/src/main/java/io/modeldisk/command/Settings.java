@@ -22,11 +22,11 @@ import picocli.CommandLine.Model.OptionSpec;
  * the file; without it, {@value #DEFAULT_FILE} is read if it exists.
  */
 public final class Settings implements IDefaultValueProvider {
-    /** The settings file if MODELDISK_CONFIG is not set. */
+    /** The settings file that is read if MODELDISK_CONFIG is not set. */
     public static final String DEFAULT_FILE = "/etc/modeldisk/modeldisk.properties";
 
     private static final String PREFIX = "MODELDISK_";
-    /** The variables that belong to no option: of the settings file, of the log and of the background process. */
+    /** The variables that belong to no option: for the settings file, the log, and the background process. */
     private static final Set<String> OTHER_VARIABLES = Set.of("MODELDISK_CONFIG", "MODELDISK_LOG_LEVEL",
         Background.MARKER);
 
@@ -69,7 +69,7 @@ public final class Settings implements IDefaultValueProvider {
     /**
      * Checks that every setting belongs to an option of a command, because a misspelt setting would have no effect.
      *
-     * @throws IOException if a property or variable belongs to no option; the message has the first of them
+     * @throws IOException if a property or variable belongs to no option; the message names the first of them
      */
     void check(CommandLine line) throws IOException {
         Set<String> keys = new TreeSet<>();
@@ -90,7 +90,9 @@ public final class Settings implements IDefaultValueProvider {
         }
     }
 
-    /** Returns whether a setting belongs to bench, tune or trace and their module is absent. Such a setting is not an error. */
+    /**
+     * Returns whether a setting belongs to bench, tune or trace, and their module is not installed. The setting is then no error.
+     */
     private static boolean belongsToAbsentCommand(CommandLine line, String key) {
         String command = key.split("[._]", 2)[0];
         return OPTIONAL_COMMANDS.contains(command) && !line.getSubcommands().containsKey(command);

@@ -4,7 +4,7 @@ import io.modeldisk.protocol.datamover.shm.SocketPath;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
-/** The option with the directory of the datamover shm's sockets. Shards and mounts have this option. */
+/** The option for the directory of the sockets of the datamover shm. Shards and mounts have this option. */
 final class SocketDirectory {
     @Option(names = "--shm-directory", paramLabel = "DIR",
         description = "The directory of the shm datamover's sockets. Only this user may have access to the directory. Default: "

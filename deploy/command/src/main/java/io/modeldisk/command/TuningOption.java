@@ -9,7 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
-/** The options with the tuning file and the pinned eager size. Shards and mounts have these options. */
+/** The options for the tuning file and the eager size. Shards and mounts have these options. */
 final class TuningOption {
     private static final String NONE = "none";
 
@@ -23,16 +23,16 @@ final class TuningOption {
             + "instead of the tuned size: 0, or 512 bytes to 256 KiB. Over iser it is at most 8 KiB, over shm always 0.")
     private ByteSize eager;
 
-    /** Returns the tuned sizes, with the pinned eager size instead of the tuned one. */
+    /** Returns the tuned sizes. The size of --eager replaces the tuned eager size. */
     Tuning read() throws IOException {
         return read(null, null);
     }
 
     /**
-     * Returns the tuned sizes, with pinned sizes instead of the tuned ones.
+     * Returns the tuned sizes. The sizes of options replace tuned sizes.
      *
-     * @param requestSize the pinned request size; null if not pinned
-     * @param queueDepth the pinned queue depth; null if not pinned
+     * @param requestSize the value of --request-size; null if the option is not set
+     * @param queueDepth the value of --queue-depth; null if the option is not set
      */
     Tuning read(ByteSize requestSize, Integer queueDepth) throws IOException {
         return file()

@@ -1,2 +1,2 @@
-/** The {@code modeldisk} command: its options and messages. Other modules do the work. */
+/** The {@code modeldisk} command with its options and messages. Other modules implement the shard and the mount. */
 package io.modeldisk.command;

@@ -50,8 +50,8 @@ public final class Doctor {
      * Runs all checks.
      *
      * @param listen the addresses of future shards
-     * @param model the model whose shards the doctor tries to reach; null if it tries none
-     * @param datamovers the datamovers to reach the shards over
+     * @param model the model whose shards the doctor tries to reach; null for no model
+     * @param datamovers the datamovers over which the doctor tries to reach the shards
      */
     public Report examine(List<InetSocketAddress> listen, ModelAddress model, List<Route.Preference> datamovers) {
         java();
@@ -121,15 +121,17 @@ public final class Doctor {
         if (mayMount) {
             report.ok(Area.FUSE, "mounting", "root may mount");
         } else if (machine.hasProgram("fusermount3")) {
-            report.ok(Area.FUSE, "mounting", "users can mount with fusermount3");
+            report.ok(Area.FUSE, "mounting", "this user can mount with fusermount3");
         } else {
             report.missing(Area.FUSE, "mounting", root
                 ? "root does not have CAP_SYS_ADMIN here; start the container with --cap-add SYS_ADMIN"
-                : "users need fusermount3 to mount; install the package fuse3");
+                : "this user needs fusermount3 to mount; install the package fuse3");
         }
     }
 
-    /** Returns the value of a line of /proc/self/status. The line of the user IDs has: real, effective, saved, file system. */
+    /**
+     * Returns the value of a line of /proc/self/status. The line "Uid:" has the real, effective, saved and file-system user ID.
+     */
     private Optional<String> status(String name) {
         return machine.text(STATUS)
             .flatMap(text -> text.lines().filter(line -> line.startsWith(name)).findFirst())

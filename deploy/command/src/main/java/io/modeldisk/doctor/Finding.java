@@ -3,13 +3,13 @@ package io.modeldisk.doctor;
 /**
  * The result of one check.
  *
- * @param state whether there is a problem
- * @param area the part of modeldisk that needs the subject
+ * @param state the result of the check
+ * @param area the part of modeldisk that needs this subject
  * @param subject the thing that was checked
  * @param message the state of the subject, and advice if there is a problem
  */
 public record Finding(State state, Area area, String subject, String message) {
-    /** Whether a check found a problem. */
+    /** The results of a check. */
     public enum State {
         /** The check found no problem. */
         OK,
@@ -23,15 +23,15 @@ public record Finding(State state, Area area, String subject, String message) {
     public enum Area {
         /** All commands of modeldisk. */
         JAVA,
-        /** A mount. */
+        /** Mounts. */
         FUSE,
-        /** The datamover tcp, and the search for shards with any datamover. */
+        /** The datamover tcp, and the ports of shards. */
         TCP,
         /** The datamover shm. */
         SHM,
         /** The datamover iser. */
         ISER,
-        /** A shard with many learners or a large model. */
+        /** Shards with many learners or a large model. */
         LIMITS
     }
 }

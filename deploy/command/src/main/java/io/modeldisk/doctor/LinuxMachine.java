@@ -35,7 +35,8 @@ final class LinuxMachine implements Machine {
 
     @Override
     public Optional<String> text(Path file) {
-        // A file in /proc/sys returns data only for the first read, and the first read of Files.readString is of one byte.
+        // A file in /proc/sys returns data only for the first read. Files.readString would lose data, because it first reads one
+        // byte.
         byte[] piece = new byte[PIECE_BYTES];
         ByteArrayOutputStream whole = new ByteArrayOutputStream();
         try (InputStream in = Files.newInputStream(file)) {
@@ -69,7 +70,7 @@ final class LinuxMachine implements Machine {
         try {
             return Stream.of(Files.readSymbolicLink(path).toString());
         } catch (IOException e) {
-            // The process has closed the descriptor in the meantime.
+            // The other process has closed the descriptor in the meantime.
             return Stream.empty();
         }
     }

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Finds the process that listens on a TCP port, with the files of proc(5) that this user may read. */
+/** Finds the process that listens on a TCP port. Reads only the files in /proc that this user may read. */
 final class PortUser {
     private static final Path PROC = Path.of("/proc");
     private static final List<String> TABLES = List.of("/proc/net/tcp", "/proc/net/tcp6");

@@ -13,7 +13,7 @@ final class RdmaCheck {
     /** The prefix of a GID that holds an IPv4 address. DiSNI connects only over IPv4. */
     private static final String IPV4 = "0000:0000:0000:0000:0000:ffff:";
     private static final String NO_GID = "0000:0000:0000:0000:0000:0000:0000:0000";
-    /** The network MTU that RDMA packets of 4096 bytes need, including their headers. */
+    /** The minimum network MTU for RDMA packets with 4096 bytes of data and their headers. */
     private static final int LARGE_MTU = 4200;
     private static final long LOCKED_BYTES = 1L << 30;
 
@@ -67,7 +67,7 @@ final class RdmaCheck {
                 report.ok(Area.ISER, name, "active, " + text(place.resolve("link_layer")) + ", "
                     + text(place.resolve("rate")));
             } else {
-                report.missing(Area.ISER, name, "its state is " + state
+                report.missing(Area.ISER, name, "the port state is " + state
                     + "; check the cable, and that the network device is up (`ip link set NAME up`)");
             }
             gid(name, place);
@@ -82,7 +82,7 @@ final class RdmaCheck {
         Optional<String> index = machine.names(port.resolve("gids")).stream()
             .filter(each -> text(port.resolve("gids").resolve(each)).startsWith(IPV4)).findFirst();
         if (index.isEmpty() && text(port.resolve("link_layer")).equals("InfiniBand")) {
-            // GIDs of InfiniBand are not IP addresses: connections use the addresses of IPoIB.
+            // GIDs of InfiniBand contain no IP addresses. Connections use the addresses of IPoIB.
             report.ok(Area.ISER, name + " GID", "connections use the addresses of IPoIB");
             return;
         }

@@ -28,7 +28,7 @@ public final class Report {
         return Collections.unmodifiableList(findings);
     }
 
-    /** Returns whether these areas have all that they need. */
+    /** Returns whether nothing is missing for these areas. */
     public boolean isWell(Set<Area> needed) {
         return findings.stream()
             .noneMatch(finding -> finding.state() == State.MISSING && needed.contains(finding.area()));

@@ -4,11 +4,11 @@ import io.modeldisk.protocol.initiator.TransferSizes;
 import java.util.StringJoiner;
 
 /**
- * The sizes that options set for every datamover; null if no option sets the size.
+ * The sizes that options set for every datamover (pinned sizes). A size without an option is null.
  *
- * @param eagerBytes the size {@link TransferSizes#eagerBytes()}, or null
- * @param requestBytes the size {@link TransferSizes#requestBytes()}, or null
- * @param queueDepth the size {@link TransferSizes#queueDepth()}, or null
+ * @param eagerBytes the value for {@link TransferSizes#eagerBytes()}, or null
+ * @param requestBytes the value for {@link TransferSizes#requestBytes()}, or null
+ * @param queueDepth the value for {@link TransferSizes#queueDepth()}, or null
  */
 public record PinnedSizes(Integer eagerBytes, Integer requestBytes, Integer queueDepth) {
     /** No pinned sizes. */
@@ -18,7 +18,7 @@ public record PinnedSizes(Integer eagerBytes, Integer requestBytes, Integer queu
     static final String REQUEST = "--request-size";
     static final String DEPTH = "--queue-depth";
 
-    /** Checks that the pinned sizes are in their ranges. */
+    /** Checks that every size is within its range. */
     public PinnedSizes {
         over(TransferSizes.DEFAULTS, eagerBytes, requestBytes, queueDepth);
     }

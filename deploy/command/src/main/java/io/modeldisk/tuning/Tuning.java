@@ -21,11 +21,11 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The sizes to use over each datamover, and their origin. Immutable.
+ * The transfer sizes for each datamover, and their origin. Immutable.
  *
  * @param origin the origin of the measured sizes, such as "of FILE"
  * @param byDatamover the measured sizes by the name of the datamover; other datamovers have {@link TransferSizes#DEFAULTS}
- * @param pins the pinned sizes, which replace the measured sizes for every datamover
+ * @param pins the sizes from options, which replace the measured sizes for every datamover
  */
 public record Tuning(String origin, Map<String, TransferSizes> byDatamover, PinnedSizes pins) {
     /** The built-in sizes, without a measurement. */
@@ -46,12 +46,12 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
         byDatamover = Map.copyOf(byDatamover);
     }
 
-    /** Creates measured sizes without pinned sizes. */
+    /** Creates a tuning without sizes from options. */
     public Tuning(String origin, Map<String, TransferSizes> byDatamover) {
         this(origin, byDatamover, PinnedSizes.NONE);
     }
 
-    /** Returns a copy with other pinned sizes. */
+    /** Returns a copy with other sizes from options. */
     public Tuning pinned(PinnedSizes others) {
         return new Tuning(origin, byDatamover, others);
     }
@@ -65,12 +65,12 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
         return directory.resolve("modeldisk").resolve("tuning.json");
     }
 
-    /** Returns the sizes to use over a datamover. */
+    /** Returns the transfer sizes for a datamover. */
     public TransferSizes of(String datamover) {
         return pins.over(byDatamover.getOrDefault(datamover, TransferSizes.DEFAULTS));
     }
 
-    /** Returns the sizes to use over a datamover, each with its origin. */
+    /** Returns the transfer sizes for a datamover, each with its origin. */
     public List<TunedSize> sizes(String datamover) {
         TransferSizes sizes = of(datamover);
         String measured = byDatamover.containsKey(datamover) ? origin : BUILT_IN.origin;
@@ -153,7 +153,7 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
             node.path(DEPTH).asInt(defaults.queueDepth()));
     }
 
-    /** Writes a tuning file, completely or not at all. Creates the directory of the file if it does not exist. */
+    /** Writes a tuning file atomically. Creates the directory of the file if it does not exist. */
     public void write(Path file) throws IOException {
         ObjectNode root = JSON.createObjectNode().put("format", FORMAT).put("version", VERSION)
             .put("measuredAt", Instant.now().toString());
@@ -179,7 +179,7 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
         }
     }
 
-    /** Returns whether a write may send data with its command over a datamover. Over shm it never does. */
+    /** Returns whether a datamover can send data together with a write command. The datamover shm cannot. */
     public static boolean sendsEagerly(String datamover) {
         return !datamover.equals("shm");
     }

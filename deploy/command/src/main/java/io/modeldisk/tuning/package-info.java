@@ -1,2 +1,2 @@
-/** Tuned sizes of transfers. {@code modeldisk tune} measures them and writes a file; shards and mounts read the file. */
+/** Tuned transfer sizes. {@code modeldisk tune} measures the sizes and writes a file. Shards and mounts read the file. */
 package io.modeldisk.tuning;

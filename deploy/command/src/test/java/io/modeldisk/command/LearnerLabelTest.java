@@ -25,7 +25,7 @@ final class LearnerLabelTest {
         String label = LearnerLabel.unique(host, 4_194_304, new Random(1));
 
         // Throws if the label has more than 48 characters or a character that is not allowed.
-        new StripedModelContext(ModelAddress.parse("modeldisk://127.0.0.1:1/m")).learner(label);
+        new StripedModelContext(ModelAddress.parse("modeldisk://127.0.0.1:1/m")).learner(label).conclude();
         assertThat(label).contains("-4194304-");
     }
 }

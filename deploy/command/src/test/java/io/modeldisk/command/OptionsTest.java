@@ -26,7 +26,7 @@ final class OptionsTest {
     }
 
     @Test
-    void errorOfAMalformedDurationNamesTheOptionAndExamples() throws IOException {
+    void errorForAMalformedDurationNamesTheOptionAndGivesExamples() throws IOException {
         CommandLine line = commandLine();
 
         assertThatThrownBy(() -> line.parseArgs("serve", "--model", "m", "--lease", "soon"))

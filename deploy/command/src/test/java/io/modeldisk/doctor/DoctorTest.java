@@ -92,7 +92,7 @@ final class DoctorTest {
     }
 
     @Test
-    void rootNeedsNoFusermountToMount() {
+    void rootCanMountWithoutFusermount() {
         FakeMachine machine = new FakeMachine();
         machine.programs.clear();
         machine.files.put("/proc/self/status", "Uid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\n");
@@ -103,7 +103,7 @@ final class DoctorTest {
     /** A defect of a machine that prevents a mount over iser, with a part of the doctor's message. */
     enum RdmaDefect {
         NO_VERBS("libibverbs.so.1", "libibverbs1", machine -> machine.libraries.remove("libibverbs.so.1")), PORT_DOWN(
-            "rxe0 port 1", "its state is 1: DOWN",
+            "rxe0 port 1", "the port state is 1: DOWN",
             machine -> machine.files.put("/sys/class/infiniband/rxe0/ports/1/state", "1: DOWN\n")), NO_IPV4(
                 "rxe0 port 1 GID", "no GID has an IPv4 address",
                 machine -> machine.files.remove("/sys/class/infiniband/rxe0/ports/1/gids/1")), NO_CONNECTION_MANAGER(
@@ -136,7 +136,7 @@ final class DoctorTest {
     }
 
     @Test
-    void smallMtuAndLowMemoryLimitGiveWarnings() {
+    void smallMtuAndLowLimitsAreReportedAsWarnings() {
         FakeMachine machine = FakeMachine.withRdma();
         machine.files.put("/sys/class/net/eth0/mtu", "1500\n");
         machine.files.put("/proc/self/limits",

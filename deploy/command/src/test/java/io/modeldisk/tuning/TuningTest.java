@@ -90,7 +90,7 @@ final class TuningTest {
         "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'tcp': {'queueDepth': 0}}}   | queueDepth=0 must be from",
         "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'tcp': {'requestBytes': 5000}}} | a power of two",
         "{'format': 'modeldisk tuning', 'version': 1, 'datamovers': {'tcp': {'eagerBytes': 100}}}    | eagerBytes=100 must be 0"})
-    void errorOfAMalformedTuningFileNamesTheFile(String text, String words) throws IOException {
+    void errorForAMalformedTuningFileNamesTheFile(String text, String words) throws IOException {
         Files.createDirectories(file.getParent());
         Files.writeString(file, text.replace('\'', '"'));
 

@@ -145,7 +145,7 @@ final class DocumentationTest {
     }
 
     @Test
-    void architecturePageContainsTheDiagramOfTaskState() throws IOException {
+    void architecturePageContainsTheStateDiagramFromTaskState() throws IOException {
         Path source = Pages.ROOT
             .resolve("block-protocol/engine/src/main/java/io/modeldisk/protocol/engine/TaskState.java");
         Matcher diagram = Pattern.compile("<pre>\\n(.*?)\\n \\* </pre>", Pattern.DOTALL)
@@ -162,7 +162,7 @@ final class DocumentationTest {
         assertThat(Files.readAllLines(Pages.ROOT.resolve("README.md"))).hasSizeLessThan(MAX_README_LINES);
     }
 
-    /** The option {@code --lease 5s} was once rejected, because the option accepted only a number. */
+    /** An earlier version rejected {@code --lease 5s}, because the option accepted only a number. */
     @ParameterizedTest
     @MethodSource("timeOptions")
     void everyOptionForATimeAcceptsAUnit(OptionSpec option) throws Exception {

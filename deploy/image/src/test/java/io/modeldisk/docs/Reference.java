@@ -52,7 +52,7 @@ final class Reference {
 
     private Reference() {}
 
-    /** Returns the whole page. */
+    /** Returns the text of docs/reference.md. */
     static String of(CommandLine line, String renewCommand) {
         Reference reference = new Reference();
         reference.text.append(HEAD.formatted(renewCommand, Settings.DEFAULT_FILE));
@@ -68,7 +68,7 @@ final class Reference {
         if (command.parent() != null) {
             all.add(command);
         }
-        // A command with an alias is listed twice.
+        // Picocli lists a command with an alias twice.
         command.subcommands().values().stream().map(CommandLine::getCommandSpec).distinct()
             .filter(sub -> !sub.usageMessage().hidden()).forEach(sub -> all.addAll(commands(sub)));
         return all;

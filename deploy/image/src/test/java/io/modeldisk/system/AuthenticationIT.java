@@ -102,7 +102,7 @@ final class AuthenticationIT {
 
     @Test
     @Tag("peer")
-    void discoveryAtOneShardFindsAllShards() throws Exception {
+    void discoveryAtOneShardReturnsThePortalsOfAllShards() throws Exception {
         Programs.require("iscsi-ls", "libiscsi-bin");
         Running first = Command.serve(sandbox, "--model", "two", "--size", "64MiB", "--shard", "0/2");
         int port = Command.port(first);

@@ -75,13 +75,13 @@ final class BadInputIT {
         --size=1MiB --allow-address=10.0.0.1/8    | did you mean 10.0.0.0/8?
         --size=1MiB --allow-initiator=learner     | 'learner' is not a pattern of initiator names
         --size=1MiB --peers=127.0.0.1,127.0.0.2   | must name each of the 1 shards in their order
-        --size=1MiB --peers=127.0.0.2             | 127.0.0.2:3260 is in the place of shard 0
+        --size=1MiB --peers=127.0.0.2             | 127.0.0.2:3260 is listed for shard 0
         --size=1MiB --max-sessions=0              | --max-sessions is 0; set --max-sessions=2 or more
         --size=1MiB --max-logins=0                | maxLogins=0 must be at least 1
         --size=1MiB --login-timeout=0             | loginTimeout=0s must be longer than 0s
         --size=1MiB --ping-interval=0             | pingInterval=0s must be longer than 0s
         """)
-    void serveReportsAWrongOptionValueAndItsRange(String options, String said) throws Exception {
+    void serveRefusesAWrongOptionValueAndReportsTheReason(String options, String said) throws Exception {
         assertServeRefused(List.of(said), (Object[]) options.split(" "));
     }
 
@@ -116,7 +116,7 @@ final class BadInputIT {
         long header  | the header is declared to have 1099511627776 bytes, but the maximum is 100000000
         short header | the header is declared to have 100000 bytes, but only
         overlapping  | tensor 'b' begins at byte 4092, inside a tensor that ends at byte 4096
-        dtype        | tensor 'b' has unknown dtype F33; known are
+        dtype        | tensor 'b' has unknown dtype F33; known types are
         """)
     void serveReportsADamagedSafetensorsFileAndItsDefect(String defect, String said) throws Exception {
         Path file = Files.write(sandbox.path("broken.safetensors"), broken(defect));
@@ -177,7 +177,7 @@ final class BadInputIT {
     }
 
     @Test
-    void mountRefusesAnAddressWithMissingShards() throws Exception {
+    void mountRefusesAnAddressThatDoesNotListAllShards() throws Exception {
         Shards first = new Shards("m", launch(2, context -> context).ports().subList(0, 1));
         assertRefused(List.of("is one of 2 shards of model m, but 1 address was given"), "mount", first.address(),
             sandbox.directory("d"));

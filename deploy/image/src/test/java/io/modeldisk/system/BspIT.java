@@ -31,8 +31,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Tests bsp with two shards, two mounts and two learners, each in its own process. All gradients and the learning rate are 1,
- * so a weight is the negative number of its rounds.
+ * Tests the consistency mode bsp with two shards, two mounts and two learners, each in its own process. All gradients and the
+ * learning rate are 1, so each applied round decreases every weight by 1.
  */
 @Tag("mount")
 @Timeout(120)
@@ -41,8 +41,8 @@ final class BspIT {
     private static final int SIZE_BYTES = (1 << 20) + 5000;
 
     /**
-     * A learner that trains until the file {@code stop} exists, but at least the given number of rounds. The learner prints
-     * each round and checks that all weights of all shards are of the same round.
+     * A learner that trains at least the given number of rounds, and then until the file {@code stop} exists. The learner prints
+     * each round and checks that the weights of all shards are from the same round.
      */
     private static final String LEARNER = """
         import os, struct, sys
@@ -116,7 +116,7 @@ final class BspIT {
         assertThat(learner.output()).endsWith("finished\n");
     }
 
-    /** Asserts that every weight has had exactly {@code rounds} rounds. */
+    /** Asserts that exactly {@code rounds} rounds have been applied to every weight. */
     private void assertRounds(int mount, long rounds) throws Exception {
         byte[] weights = Files.readAllBytes(sandbox.path("d" + mount).resolve("weights"));
         FloatBuffer floats = ByteBuffer.wrap(weights).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();

@@ -10,7 +10,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Tests one shard that has default memory and 256 sessions. */
+/** Tests one shard that has the default memory limits and 256 sessions. */
 final class ManySessionsIT {
     private static final int SESSIONS = 256;
     private static final int REQUEST_BYTES = 256 << 10;
@@ -28,7 +28,7 @@ final class ManySessionsIT {
         assertAllFinished(report, SESSIONS);
     }
 
-    /** The shard has fewer spare blocks than there are sessions that request data and do not read the data. */
+    /** 96 sessions request data and do not read it. The shard does not have enough buffers for all 96 sessions. */
     @Test
     void sessionsThatDoNotReadDoNotDelayOtherSessions() throws Exception {
         SessionsReport report = run(new SessionsBench.Plan(8, 96, REQUEST_BYTES, 4, BOUND_SECONDS, REQUESTS));

@@ -194,8 +194,8 @@ final class MountIT {
     }
 
     /**
-     * Each case is a file name and a command that must fail on that file. The command runs as a user who is neither root nor
-     * the owner.
+     * Each case is a file name and a command that must fail on that file. The command runs as a user that is neither root nor the
+     * owner.
      */
     @ParameterizedTest
     @CsvSource({"model, cat \"$1\"", "weights, cat \"$1\"", "model, head -c 4096 /dev/zero >\"$1\"",
@@ -213,7 +213,7 @@ final class MountIT {
     }
 
     @Test
-    void statusJsonHasMountModelAndShards() throws Exception {
+    void statusJsonDescribesTheMountTheModelAndTheShards() throws Exception {
         Path directory = mount("sync");
         JsonNode status = new ObjectMapper().readTree(Files.readString(directory.resolve("status.json")));
         assertThat(status.at("/mount/exchange").asText()).isEqualTo("sync");

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests the overlap exchange with real shards. */
+/** Tests the exchange scheme overlap with real shards. */
 @Timeout(120)
 final class OverlapIT {
     /**
@@ -47,7 +47,9 @@ final class OverlapIT {
 
     private Shards shards;
 
-    /** Returns a gradient that depends on the weight, the learner and the position. The gradient is exact in float32. */
+    /**
+     * Returns a gradient that depends on the weight, the learner and the position. A float32 can represent the gradient exactly.
+     */
     private static float gradient(float weight, int learner, int place) {
         return weight / 2 + (learner == 0 ? 1 : 3) * (place % 7 + 1);
     }
@@ -128,7 +130,7 @@ final class OverlapIT {
     }
 
     @Test
-    void trainingBenchMeasuresEachSchemeAndItsTracesMakeATimeline() throws Exception {
+    void trainingBenchMeasuresEachSchemeAndWritesTracesForATimeline() throws Exception {
         Path json = sandbox.path("training.json");
         sandbox.run(Sandbox.modeldisk("bench", "training", "--size", "1MiB", "--compute-ms", "5", "--learners", "2",
             "--shards", "1", "--exchange", "direct,overlap", "--iterations", "5", "--warm-up", "3", "--json", json,

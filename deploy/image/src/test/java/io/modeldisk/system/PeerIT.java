@@ -170,7 +170,10 @@ final class PeerIT {
         assertThat(Files.readString(root.resolve("docs/measurements.md"))).contains(counts.indent(0));
     }
 
-    /** LUN 0 does not report the disk features that are impossible with gradients, so libiscsi skips their tests. */
+    /**
+     * LUN 0 accepts gradients and therefore does not support all commands of a disk. The tests of libiscsi skip unsupported
+     * commands.
+     */
     @Test
     void trainUnitRefusesVerifyAndWriteSameCommands() throws Exception {
         Programs.require("iscsi-test-cu", "libiscsi-bin");
@@ -182,7 +185,7 @@ final class PeerIT {
         }
     }
 
-    /** Each case is a test suite of libiscsi. Suites of which a shard skips many tests are left out. */
+    /** Each case is a test suite of libiscsi. Suites in which libiscsi skips many tests are left out. */
     @ParameterizedTest
     @ValueSource(strings = {"Inquiry", "Mandatory", "ModeSense6", "Prefetch10", "Prefetch16", "Read6", "Read10",
         "Read12", "Read16",

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.opentest4j.TestAbortedException;
 
 /**
- * A directory for one test, and the processes that the test starts. After each test, all processes, mounts and files are
- * removed. If the test failed, the output of the processes is printed.
+ * A directory for one test, and the processes that the test starts. After each test, the sandbox kills the processes and removes
+ * the mounts and files. If the test failed, the sandbox prints the output of the processes.
  */
 final class Sandbox implements BeforeEachCallback, AfterEachCallback {
     private static final Path COMMAND = Path.of(System.getProperty("project.root"), "deploy", "modeldisk");
@@ -128,7 +128,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
             process.destroyForcibly();
             throw new AssertionError("the command did not exit in time: " + line);
         }
-        await("all output is read of the command " + line, output::isDone);
+        await("all output of the command is read: " + line, output::isDone);
         return new Result(line, process.exitValue(), output.join());
     }
 

@@ -49,7 +49,7 @@ final class SettingsIT {
     }
 
     @Test
-    void settingsNameANestedSubcommandByItsFullName() throws Exception {
+    void settingsOfANestedSubcommandHaveItsFullNameAsPrefix() throws Exception {
         String file = sandbox.file("settings", "bench.protocol.sizes=4k,6k\n").toString();
         Result fromFile = sandbox.run(Map.of("MODELDISK_CONFIG", file), modeldisk("bench", "protocol"));
         assertThat(fromFile.status()).isEqualTo(1);
@@ -61,7 +61,7 @@ final class SettingsIT {
     }
 
     @Test
-    void errorNamesAMissingSettingsFile() throws Exception {
+    void errorMessageNamesAMissingSettingsFile() throws Exception {
         Result result = sandbox.run(Map.of("MODELDISK_CONFIG", "missing.properties"),
             modeldisk("serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:0"));
         assertThat(result.status()).isNotZero();
@@ -69,7 +69,7 @@ final class SettingsIT {
     }
 
     @Test
-    void errorNamesAWrongValueFromTheEnvironment() throws Exception {
+    void errorMessageNamesAWrongValueFromTheEnvironment() throws Exception {
         Result result = sandbox.run(Map.of("MODELDISK_SERVE_SIZE", "0"),
             modeldisk("serve", "--model", "m", "--listen", "127.0.0.1:0"));
         assertThat(result.status()).isEqualTo(1);
@@ -77,7 +77,7 @@ final class SettingsIT {
     }
 
     @Test
-    void errorNamesAnUnknownSetting() throws Exception {
+    void errorMessageNamesAnUnknownSetting() throws Exception {
         String file = sandbox.file("misspelt", "serve.blocksize=64KiB\n").toString();
         Result result = sandbox.run(Map.of("MODELDISK_CONFIG", file), modeldisk("status", "modeldisk://localhost/m"));
         assertThat(result.status()).isEqualTo(1);
@@ -85,7 +85,7 @@ final class SettingsIT {
     }
 
     @Test
-    void errorNamesAnUnknownEnvironmentVariable() throws Exception {
+    void errorMessageNamesAnUnknownEnvironmentVariable() throws Exception {
         Result result = sandbox.run(Map.of("MODELDISK_SERVE_BLOCKSIZE", "64KiB"), modeldisk("--version"));
         assertThat(result.status()).isEqualTo(1);
         assertThat(result.output()).contains("MODELDISK_SERVE_BLOCKSIZE");

@@ -93,7 +93,7 @@ final class ShmIT {
     }
 
     @Test
-    void secondShardWithTheSameSocketReportsTheOwner() throws Exception {
+    void secondShardThatUsesTheSameSocketFailsAndReportsTheOwner() throws Exception {
         Running first = serve("tcp,shm", "127.0.0.1:0");
         int port = Command.port(first);
         Running second = serve("shm", "127.0.0.1:" + port);

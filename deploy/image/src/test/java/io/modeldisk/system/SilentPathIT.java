@@ -30,8 +30,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests learners on two shards when the network path of one learner is silent. All learners push ones with a learning rate of
- * 1. In every pull, the values of a logical block are therefore equal. With bsp, all values are equal.
+ * Tests learners on two shards when the network path of one learner is silent, that is, forwards no data. All learners push ones
+ * with a learning rate of 1. In every pull, the values of a logical block are therefore equal. With bsp, all values are equal.
  */
 @Timeout(120)
 final class SilentPathIT {

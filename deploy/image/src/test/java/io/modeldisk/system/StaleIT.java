@@ -203,7 +203,7 @@ final class StaleIT {
         for (Running shard : processes) {
             shard.signal("CONT");
         }
-        // In this time, the shards check the leases and must not count the pause as silence of the learner.
+        // During this sleep, the shards check the leases. They must not count the pause as silence of the learner.
         TimeUnit.SECONDS.sleep(PAUSE_S / 2);
         sandbox.file("go", "");
         assertThat(learner.awaitEnd()).as(learner.output()).isZero();

@@ -12,14 +12,14 @@ import java.lang.foreign.ValueLayout;
 /** Measures the throughput of an aggregator on one core, with weights that are larger than the processor's caches. */
 public final class AggregatorBench {
     private static final int WARM_UP_PASSES = 3;
-    private static final double SECOND_NANOS = 1e9;
+    private static final double SECOND_NS = 1e9;
     private static final float WEIGHT = 1;
     private static final float GRADIENT = 0.5f;
 
     private AggregatorBench() {}
 
     /**
-     * Measures an aggregator, sgd as a loop in C, and memcpy, in turn.
+     * Measures an aggregator, sgd as a loop in C, and memcpy, one after another.
      *
      * @param name the name of the aggregator in the report
      * @param bytes the size of the weights, a multiple of the block size
@@ -49,9 +49,9 @@ public final class AggregatorBench {
                 loop.pass("copy");
             }
             for (int i = 0; i < pairs; i++) {
-                ours[i] = bytes * SECOND_NANOS / pass(aggregator, model, gradients, blockBytes);
-                loops[i] = bytes * SECOND_NANOS / loop.pass("sgd");
-                copies[i] = bytes * SECOND_NANOS / loop.pass("copy");
+                ours[i] = bytes * SECOND_NS / pass(aggregator, model, gradients, blockBytes);
+                loops[i] = bytes * SECOND_NS / loop.pass("sgd");
+                copies[i] = bytes * SECOND_NS / loop.pass("copy");
             }
         }
         return new AggregatorReport(name, Samples.of(ours), Samples.of(loops), Samples.of(copies));

@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
-/** A child process that runs the sgd step as a loop in C on its own arrays. The C program is compiled for this machine. */
+/** A child process that runs sgd as a loop in C. The C program is compiled for the processor of this machine. */
 final class CLoop implements AutoCloseable {
     private static final String[] COMPILER = {"gcc", "-O3", "-march=native"};
 
@@ -68,13 +68,13 @@ final class CLoop implements AutoCloseable {
         }
     }
 
-    /** Processes the arrays once with {@code sgd} or {@code copy}. Returns the duration in nanoseconds. */
+    /** Runs {@code sgd} or {@code copy} once on the whole arrays of the child process. Returns the duration in nanoseconds. */
     long pass(String kind) throws IOException {
         requests.write(kind + "\n");
         requests.flush();
         String answer = answers.readLine();
         if (answer == null) {
-            throw new IOException("the C loop exited, perhaps for lack of memory; choose a smaller --size");
+            throw new IOException("the C loop exited, possibly because memory ran out; choose a smaller --size");
         }
         return Long.parseLong(answer.substring(0, answer.indexOf(' ')));
     }

@@ -37,7 +37,7 @@ public final class BaselineClient implements Mover, Requester {
      * Connects to a {@link BaselineServer}.
      *
      * @param bufferBytes the size of the memory for the requests in flight, in each direction
-     * @param gradientBytes the size of the memory that pushes are sent from, if larger than {@code bufferBytes}
+     * @param gradientBytes the size of the gradient; at least {@code bufferBytes} are allocated
      */
     public static BaselineClient connect(InetSocketAddress portal, long bufferBytes, long gradientBytes)
         throws IOException {
@@ -50,14 +50,15 @@ public final class BaselineClient implements Mover, Requester {
             return new BaselineClient(channel, modelBytes.getLong(0), bufferBytes, gradientBytes);
         } catch (IOException e) {
             channel.close();
-            throw new IOException("the connection to the baseline at " + portal.getHostString() + ":" + portal.getPort()
+            throw new IOException("the connection to the baseline server at " + portal.getHostString() + ":"
+                + portal.getPort()
                 + " failed: " + e.getMessage() + "; start `modeldisk bench baseline` on that machine", e);
         }
     }
 
     /**
-     * Returns a mover that uses this connection and makes the server apply sgd to its weights for every push. The server applies
-     * a buffer while the buffer is in the processor's cache.
+     * Returns a mover over this connection. For each push, the server applies the received buffer to the model with sgd, while
+     * the buffer is in the processor's cache.
      */
     public Mover withSgd() {
         return load -> move(load, true);
@@ -111,8 +112,7 @@ public final class BaselineClient implements Mover, Requester {
     }
 
     /**
-     * Returns the offset of the last request in the model. The offsets ascend from 0, and start again at 0 after the end of the
-     * model.
+     * Returns the model offset of the last request. The offsets ascend from 0, and start again at 0 after the end of the model.
      */
     private long lastOffset(Load load) {
         return (load.requests() - 1) % (modelBytes / load.requestBytes()) * load.requestBytes();
@@ -122,7 +122,7 @@ public final class BaselineClient implements Mover, Requester {
         return (long) load.queueDepth() * load.direction().ways() * load.requestBytes();
     }
 
-    /** Returns the offset of the last request's buffer in the memory for weights. */
+    /** Returns the offset, in the memory for pulled weights, of the buffer of the last request. */
     private static long lastBuffer(Load load) {
         return (load.requests() - 1) % (load.queueDepth() * load.direction().ways()) * load.requestBytes();
     }
@@ -142,7 +142,7 @@ public final class BaselineClient implements Mover, Requester {
             sender.get();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("the wait for the pushes was interrupted", e);
+            throw new IOException("the wait for the end of the pushes was interrupted", e);
         } catch (ExecutionException e) {
             throw new IOException(e.getCause());
         }

@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
 /**
- * Describes a load to the baseline's server. The client sends the description in 24 bytes before the data.
+ * The description of a load. The client of the baseline sends the description to the server in 24 bytes before the data.
  *
  * @param direction the direction of the data
  * @param pingPong whether each request waits for the response to the previous request
@@ -17,7 +17,7 @@ import java.nio.channels.SocketChannel;
  */
 record BaselineRequest(
     Direction direction, boolean pingPong, boolean aggregates, int requestBytes, long requests) {
-    /** The size of a request or response that carries no data. It is equal to the size of an iSCSI header. */
+    /** The size of a request or response without data, which is equal to the size of an iSCSI header. */
     static final int SHORT_MESSAGE_BYTES = 48;
 
     private static final int BYTES = 24;
@@ -46,7 +46,7 @@ record BaselineRequest(
         if (direction < 0 || direction >= Direction.values().length || requestBytes < 1
             || requestBytes > MAX_REQUEST_BYTES || requests < 1) {
             throw new IOException(
-                "the client sent a request that `modeldisk bench` does not send: direction " + direction + ", "
+                "the client sent an invalid request to the baseline server: direction " + direction + ", "
                     + requests + " requests of " + requestBytes + " bytes");
         }
         return new BaselineRequest(Direction.values()[direction], pingPong, aggregates, requestBytes, requests);
@@ -63,7 +63,7 @@ record BaselineRequest(
     static void readAll(SocketChannel channel, ByteBuffer buffer) throws IOException {
         while (buffer.hasRemaining()) {
             if (channel.read(buffer) < 0) {
-                throw new EOFException("the peer closed the connection of the baseline");
+                throw new EOFException("the peer closed the connection of the baseline before all data was received");
             }
         }
     }

@@ -47,7 +47,8 @@ public final class BaselineServer implements AutoCloseable {
             listener.bind(listen);
         } catch (IOException e) {
             listener.close();
-            throw new IOException("the baseline cannot listen on " + listen.getHostString() + ":" + listen.getPort()
+            throw new IOException("the baseline server cannot listen on " + listen.getHostString() + ":"
+                + listen.getPort()
                 + ": " + e.getMessage(), e);
         }
         DataMemory model = DataMemory.allocate(modelBytes);
@@ -77,7 +78,7 @@ public final class BaselineServer implements AutoCloseable {
         try {
             serve(channel);
         } catch (IOException e) {
-            LOG.warn("a connection of the baseline was lost: {}", e.toString());
+            LOG.warn("the baseline server lost a connection: {}", e.toString());
         }
     }
 
@@ -87,7 +88,8 @@ public final class BaselineServer implements AutoCloseable {
         while (request != null) {
             if (request.requestBytes() > model.bytes()) {
                 throw new IOException(
-                    "a request has " + request.requestBytes() + " bytes, but the model has only " + model.bytes());
+                    "a baseline request has " + request.requestBytes() + " bytes, but the model has only "
+                        + model.bytes());
             }
             if (request.pingPong()) {
                 answerEach(channel, request);

@@ -11,10 +11,10 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The baseline of shared memory. One thread does the work of the shard without a protocol. For a push, an aggregator applies a
- * buffer to a range of the model. For a pull, the thread copies a range of the model to a buffer. A push to the null aggregator,
- * which accesses no memory, is compared with a copy. The number of buffers is that of a session with the same load. Not
- * thread-safe.
+ * The baseline for the datamover shm. One thread does the work of the shard without a protocol. For a push, an aggregator applies
+ * a buffer to a range of the model. For a pull, the thread copies a range of the model to a buffer. For a push to the null
+ * aggregator, the thread copies too, since that aggregator accesses no memory. A session with the same load has the same number
+ * of buffers. Not thread-safe.
  */
 public final class MemoryBaseline implements Mover, AutoCloseable {
     private static final String NULL_AGGREGATOR = "null";

@@ -1,5 +1,5 @@
 /**
- * The baselines of {@code bench protocol}. They move the same data without a protocol, either over blocking sockets with the
- * options of a shard's connections, or with one thread within one memory. This package does not use iSCSI.
+ * The baselines of {@code bench protocol}. They move the same data without iSCSI. The socket baseline uses blocking sockets with
+ * the same options as a shard. The memory baseline copies or aggregates with one thread.
  */
 package io.modeldisk.bench.baseline;

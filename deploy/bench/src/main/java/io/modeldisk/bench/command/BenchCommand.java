@@ -18,7 +18,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The command {@code modeldisk bench}: benchmarks, each of which also measures a baseline in the same run. */
+/** The command {@code modeldisk bench}: benchmarks of modeldisk in comparison with baselines. */
 @Command(name = "bench", mixinStandardHelpOptions = true,
     subcommands = {BenchProtocolCommand.class, BenchSessionsCommand.class, BenchAggregatorCommand.class,
         BenchTrainingCommand.class, BenchMicroCommand.class},
@@ -71,17 +71,17 @@ public final class BenchCommand implements Runnable, Subcommand {
         return 0;
     }
 
-    /** Runs the baseline's server for a shard on another machine. */
+    /** Runs the baseline server, on the machine of a shard that is already running. */
     @Command(name = "baseline", aliases = "floor", mixinStandardHelpOptions = true, showDefaultValues = true,
         description = {
-            "Serves the baseline of `bench protocol --running`. Run this command on the machine of the shard.",
+            "Runs the baseline server for `bench protocol --running`. Run this command on the machine of the shard.",
             "The sockets of the baseline have the same options as those of a shard: no delay, keep-alive, and no "
                 + "pacing if both ends are on one machine."})
     int baseline(
         @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:3261",
             description = "The address to listen on. Port 0 selects a free port.") String listen,
         @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "256MiB",
-            description = "The size of the memory that pulls are sent from: the size of the shard.") ByteSize modelSize)
+            description = "The size of the model of the baseline, which should equal that of the shard.") ByteSize modelSize)
         throws IOException {
         try (BaselineServer server = BaselineServer.open(ModelAddress.parsePortal(listen, 0), modelSize.bytes())) {
             InetSocketAddress address = server.localAddress();

@@ -20,8 +20,8 @@ import picocli.CommandLine.Option;
     description = {
         "Runs the three micro-benchmarks of AR-gRPC (Biswas et al. 2018), in turn over each datamover and over plain "
             + "gRPC: point-to-point latency, one server with many clients, and fully connected nodes.",
-        "Each server and each node runs in its own process. The aggregator null drops pushes; the weights of pulls are "
-            + "checked."},
+        "Each server and each node runs in its own process. Servers drop pushed gradients. Clients check pulled "
+            + "weights."},
     footer = {"", "Examples:", "  modeldisk bench micro",
         "  modeldisk bench micro --measures fan-in --clients 4,64 \\",
         "      --plot fan-in.svg,fan-in.png"})
@@ -38,8 +38,7 @@ final class BenchMicroCommand implements Callable<Integer> {
     private List<String> measures;
 
     @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp,shm,iser",
-        description = "One or more of tcp, shm and iser. If this machine lacks a datamover, the report gives the "
-            + "reason instead of its figures.")
+        description = "One or more of tcp, shm and iser. The report gives the reason if a datamover is unavailable.")
     private List<String> datamovers;
 
     @Option(names = "--latency-sizes", paramLabel = "BYTES", split = ",",
@@ -50,7 +49,8 @@ final class BenchMicroCommand implements Callable<Integer> {
     private List<ByteSize> latencySizes;
 
     @Option(names = "--clients", paramLabel = "N", split = ",", defaultValue = "4,8,16,32,64",
-        description = "The numbers of clients of a server, each with one connection and one request at a time.")
+        description = "The numbers of clients of the fan-in benchmark. Each client sends one request at a time over "
+            + "one connection.")
     private List<Integer> clients;
 
     @Option(names = "--request-size", paramLabel = "BYTES", defaultValue = "4k",
@@ -58,7 +58,8 @@ final class BenchMicroCommand implements Callable<Integer> {
     private ByteSize requestSize;
 
     @Option(names = "--nodes", paramLabel = "N", defaultValue = "4",
-        description = "The number of fully connected nodes, each with one request at a time to every other node.")
+        description = "The number of nodes of the mesh benchmark. Each node sends one request at a time to every "
+            + "other node.")
     private int nodes;
 
     @Option(names = "--mesh-sizes", paramLabel = "BYTES", split = ",", defaultValue = "2m,4m,8m",
@@ -74,7 +75,7 @@ final class BenchMicroCommand implements Callable<Integer> {
     private Duration duration;
 
     @Option(names = "--warm-up", paramLabel = "TIME", defaultValue = "8s",
-        description = "The duration of the requests before the measurement, for each datamover and for gRPC.")
+        description = "The duration of the warm-up before the measurement, for each datamover and for gRPC.")
     private Duration warmUp;
 
     @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "64MiB",

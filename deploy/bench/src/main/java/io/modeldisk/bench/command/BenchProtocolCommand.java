@@ -51,12 +51,13 @@ final class BenchProtocolCommand implements Callable<Integer> {
     private List<Measure> measures;
 
     @Option(names = "--queue-depths", paramLabel = "N", split = ",", defaultValue = "32",
-        description = "The numbers of requests in flight in each direction. A mount has 32 for each shard.")
+        description = "The numbers of requests in flight in each direction. A mount has 32 requests in flight for "
+            + "each shard.")
     private List<Integer> queueDepths;
 
     @Option(names = "--gradient-size", paramLabel = "BYTES", defaultValue = "0",
-        description = "The size of the gradient, up to 1 GiB. Pushes are sent from all parts of the gradient in turn. "
-            + "If the gradient is smaller than the requests in flight, each request in flight has one buffer.")
+        description = "The size of the gradient, up to 1 GiB. Pushes send all parts of the gradient in turn. The "
+            + "gradient has at least one part for each request in flight.")
     private ByteSize gradientSize;
 
     @Option(names = "--directions", paramLabel = "DIRECTION", split = ",", defaultValue = "push,pull,both",
@@ -68,9 +69,9 @@ final class BenchProtocolCommand implements Callable<Integer> {
     private String aggregators;
 
     @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp",
-        description = "One or both of tcp and shm. With shm, the work of the shard without a protocol is measured too, "
-            + "as the upper bound: one thread aggregates a buffer for a push, or copies weights to a buffer for a pull "
-            + "and for a push to null.")
+        description = "One or both of tcp and shm. With shm, a second baseline shows the upper bound: one thread does "
+            + "the work of the shard without a protocol. The thread aggregates a buffer for a push, and copies weights "
+            + "for a pull and for a push to null.")
     private List<String> datamovers;
 
     @Option(names = "--pairs", paramLabel = "N", defaultValue = "5",
@@ -88,18 +89,19 @@ final class BenchProtocolCommand implements Callable<Integer> {
     @Mixin
     private ReportOptions.WithPlot output;
 
-    @ArgGroup(exclusive = false, heading = "%nOptions for a shard that is already running. All pushes are zeros:%n")
+    @ArgGroup(exclusive = false, heading = "%nOptions for a shard that is already running. All pushed gradients are "
+        + "zero:%n")
     private Running running;
 
     /** The figures that the command can measure. */
     enum Measure {
         /** The number of bytes that a session with many requests in flight moves in a second. */
         THROUGHPUT,
-        /** The duration of one request. */
+        /** The time from the start to the completion of one request. */
         LATENCY
     }
 
-    /** The addresses of a shard and a baseline on another machine. */
+    /** The addresses of a running shard and of a running baseline server. */
     static final class Running {
         @Option(names = "--running", paramLabel = "modeldisk://HOST:PORT/NAME", required = true,
             description = "The address of the running shard.")
@@ -114,10 +116,10 @@ final class BenchProtocolCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         ThroughputPlan throughput = measures.contains(Measure.THROUGHPUT)
             ? new ThroughputPlan(directions, requestBytes(), queueDepths, gradientBytes(),
-                positive("--pairs", pairs), runMillis())
+                positive("--pairs", pairs), runMs())
             : null;
         LatencyPlan latency = measures.contains(Measure.LATENCY)
-            ? new LatencyPlan(latencyBytes(), positive("--pairs", pairs), Math.max(1, runMillis() / pairs))
+            ? new LatencyPlan(latencyBytes(), positive("--pairs", pairs), Math.max(1, runMs() / pairs))
             : null;
         output.check();
         ProtocolBench.Context context = new ProtocolBench.Context().modeldisk(System.getProperty("modeldisk.command"))
@@ -146,12 +148,12 @@ final class BenchProtocolCommand implements Callable<Integer> {
         return value;
     }
 
-    /** Returns the specification of each aggregator in the option. */
+    /** Returns the specifications of the aggregators in {@code --aggregators}. */
     List<String> aggregatorList() {
         return List.of(aggregators.split(NEXT_NAME));
     }
 
-    /** Returns the request sizes for latency. Checks that each is from 1 byte to 8 MiB. */
+    /** Returns the request sizes for latency. Checks that each size is from 1 byte to 8 MiB. */
     List<Integer> latencyBytes() {
         List<Integer> checked = new ArrayList<>();
         for (ByteSize size : latencySizes) {
@@ -164,7 +166,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
         return checked;
     }
 
-    /** Returns the request sizes for throughput. Checks that each is a multiple of a logical block up to 8 MiB. */
+    /** Returns the request sizes for throughput. Checks that each size is a multiple of 4 KiB up to 8 MiB. */
     List<Integer> requestBytes() {
         List<Integer> checked = new ArrayList<>();
         for (ByteSize size : sizes) {
@@ -189,7 +191,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
         return gradientSize.bytes();
     }
 
-    private long runMillis() {
+    private long runMs() {
         DurationRange.check("--duration", duration, Duration.ofMillis(10), Duration.ofHours(1));
         return duration.toMillis();
     }

@@ -26,8 +26,8 @@ final class BenchSessionsCommand implements Callable<Integer> {
     private int sessions;
 
     @Option(names = "--stopped-readers", paramLabel = "N", defaultValue = "0",
-        description = "The number of additional sessions that request 16 MiB of weights and do not read them. These "
-            + "sessions must not delay the others.")
+        description = "The number of additional sessions that request 16 MiB of weights but do not read the response. "
+            + "These sessions must not delay the other sessions.")
     private int stoppedReaders;
 
     @Option(names = "--size", paramLabel = "BYTES", defaultValue = "256KiB",
@@ -35,7 +35,7 @@ final class BenchSessionsCommand implements Callable<Integer> {
     private ByteSize size;
 
     @Option(names = "--queue-depth", paramLabel = "N", defaultValue = "2",
-        description = "The maximum number of requests in flight of a session.")
+        description = "The maximum number of requests in flight for each session.")
     private int queueDepth;
 
     @Option(names = "--duration", paramLabel = "TIME", defaultValue = "60s",

@@ -46,8 +46,8 @@ final class BenchTrainingCommand implements Callable<Integer> {
     private Duration computeTime;
 
     @Option(names = "--compute", paramLabel = "sleep|spin", defaultValue = "sleep",
-        description = "The emulation of the computation. sleep: leaves the processor idle, as if an accelerator "
-            + "computed. spin: keeps one processor busy.")
+        description = "The emulation of the computation. With sleep, the processor is idle, as if an accelerator "
+            + "computed. With spin, one processor is busy.")
     private Computation computation;
 
     @Option(names = "--learners", paramLabel = "N", defaultValue = "2", description = "The number of learners.")

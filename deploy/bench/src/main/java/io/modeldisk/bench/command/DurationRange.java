@@ -3,11 +3,11 @@ package io.modeldisk.bench.command;
 import io.modeldisk.platform.units.DurationText;
 import java.time.Duration;
 
-/** Checks the durations in options. */
+/** Checks that the duration in an option is in its range. */
 final class DurationRange {
     private DurationRange() {}
 
-    /** Throws an {@code IllegalArgumentException} that names the option if its duration is out of range. */
+    /** Throws an {@code IllegalArgumentException} that names the option if the duration is out of range. */
     static void check(String option, Duration value, Duration least, Duration most) {
         if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
             throw new IllegalArgumentException(

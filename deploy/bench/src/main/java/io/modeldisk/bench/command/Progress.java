@@ -1,10 +1,10 @@
 package io.modeldisk.bench.command;
 
-/** A line on the terminal with the current step of a benchmark. */
+/** Shows the current step of a benchmark on one line of the terminal. */
 final class Progress {
     private Progress() {}
 
-    /** Replaces the line with a step. An empty step clears the line. Without a terminal, nothing is printed. */
+    /** Shows a step in place of the previous step. An empty step clears the line. Does nothing without a terminal. */
     static void show(String step) {
         if (System.console() != null && System.console().isTerminal()) {
             System.err.print("\r\033[K" + step);

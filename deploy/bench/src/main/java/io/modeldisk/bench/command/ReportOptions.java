@@ -7,15 +7,15 @@ import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine.Option;
 
-/** The options for the output of a benchmark: text on the terminal, and files. */
+/** The options that name the output files of a benchmark. */
 class ReportOptions {
-    @Option(names = "--json", paramLabel = "FILE", description = "The JSON file for all figures.")
+    @Option(names = "--json", paramLabel = "FILE", description = "The file to which all figures are written as JSON.")
     private Path json;
 
-    /** The options for the output of a benchmark that has charts. */
+    /** The options that name the output files of a benchmark with charts. */
     static final class WithPlot extends ReportOptions {
         @Option(names = "--plot", paramLabel = "FILE", split = ",",
-            description = "The files for the charts. The name of each FILE ends in .svg or .png.")
+            description = "The files to which the charts are written. The name of each FILE ends in .svg or .png.")
         private List<Path> plots = List.of();
 
         @Override

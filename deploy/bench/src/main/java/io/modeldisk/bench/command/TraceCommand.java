@@ -16,7 +16,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** The command {@code modeldisk trace}, which draws the records of mounts and learners. */
+/** The command {@code modeldisk trace}, which draws the traces of mounts and the reports of learners. */
 @Command(name = "trace", mixinStandardHelpOptions = true,
     description = "Draws the traces of mounts and the reports of learners.")
 public final class TraceCommand implements Runnable, Subcommand {
@@ -33,8 +33,8 @@ public final class TraceCommand implements Runnable, Subcommand {
             "Draws the phases of each learner over time (compute, stall, push, bubble, pull), as NAME.svg and "
                 + "NAME.png. Merges the traces into NAME.json, which Perfetto (ui.perfetto.dev) and chrome://tracing "
                 + "can read.",
-            "A trace is DIR/trace.json of a mount, or the file of `mount --trace FILE`. If the traces are from several "
-                + "machines, the clocks of these machines must be synchronized."},
+            "A trace is the file DIR/trace.json of a mount, or the file of `mount --trace FILE`. If the traces are "
+                + "from several machines, the clocks of these machines must be synchronized."},
         footer = {"", "Example:", "  modeldisk trace timeline /mnt/learner-1/trace.json /mnt/learner-2/trace.json"})
     int timeline(
         @Parameters(paramLabel = "TRACE", arity = "1..*", description = "The trace of one learner.") List<Path> traces,

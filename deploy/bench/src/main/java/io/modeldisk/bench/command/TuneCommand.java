@@ -23,7 +23,8 @@ import picocli.CommandLine.Option;
         "Finds the best transfer sizes for each datamover of this machine, and writes them to a file that `serve` and "
             + "`mount` read. The sizes are the largest write whose data is sent with the command, the largest request "
             + "for adjacent blocks, and the number of requests in flight.",
-        "The command starts a shard in its own process. It replaces a built-in size only for a gain of at least 5 %%."},
+        "The command starts a shard in its own process. The command replaces a built-in size only for a gain of at "
+            + "least 5 %%."},
     footer = {"", "Example:", "  modeldisk tune && \\",
         "      modeldisk mount modeldisk://127.0.0.1:3260/digits /mnt/digits"})
 public final class TuneCommand implements Callable<Integer>, Subcommand {
@@ -32,7 +33,7 @@ public final class TuneCommand implements Callable<Integer>, Subcommand {
     private static final int MOST_ROUNDS = 1000;
 
     @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp,shm,iser",
-        description = "One or more of tcp, shm and iser. A message names those that this machine lacks.")
+        description = "One or more of tcp, shm and iser. A message names each datamover that is unavailable.")
     private List<String> datamovers;
 
     @Option(names = "--out", paramLabel = "FILE",
@@ -60,7 +61,7 @@ public final class TuneCommand implements Callable<Integer>, Subcommand {
         Ways ways = Ways.of(datamovers.stream().distinct().map(Route.Preference::named).toList());
         ways.notes("tuned").forEach(System.out::println);
         if (ways.present().isEmpty()) {
-            throw new IOException("this machine has none of the datamovers in --datamover");
+            throw new IOException("no datamover in --datamover is available on this machine");
         }
         Map<String, TransferSizes> found = new TreeMap<>();
         try (BenchShard shard = BenchShard.start(System.getProperty("modeldisk.command"), "null", modelSize.bytes(),

@@ -80,7 +80,7 @@ public final class GrpcClient implements Requester {
     /**
      * Sends a control message to a node of a mesh. Returns the response of the node.
      *
-     * @throws IOException if the node fails; the message is that of the node
+     * @throws IOException if the node fails; the message of the exception is the message of the node
      */
     public String ask(String name, String question) throws IOException {
         return call(Methods.node(name), question);
@@ -107,7 +107,7 @@ public final class GrpcClient implements Requester {
     public void close() {
         channel.shutdownNow();
         try {
-            // Until the channel has terminated, gRPC may still copy a response to the memory.
+            // Until the channel has terminated, gRPC may still copy a response to the weights.
             if (channel.awaitTermination(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
                 weights.close();
             }

@@ -38,7 +38,7 @@ public final class GrpcServer implements AutoCloseable {
         /**
          * Handles a control message. Returns the response.
          *
-         * @throws IOException if the handler fails; its message is sent to the client
+         * @throws IOException if the handler fails; the message of the exception is sent to the client
          */
         String answer(String question) throws IOException;
     }
@@ -53,12 +53,15 @@ public final class GrpcServer implements AutoCloseable {
         return open(listen, modelBytes, Map.of());
     }
 
-    /** Starts a server with the weights of {@link Pattern} and with handlers of control messages, by the name of the message. */
+    /**
+     * Starts a server with the weights of {@link Pattern} and with handlers of control messages. The keys are the names of the
+     * messages.
+     */
     public static GrpcServer open(InetSocketAddress listen, long modelBytes, Map<String, Handler> handlers)
         throws IOException {
         if (modelBytes < LogicalBlock.BYTES || modelBytes > MAX_MODEL_BYTES) {
-            throw new IllegalArgumentException("a model size of " + modelBytes + " bytes must be from 4096 to "
-                + MAX_MODEL_BYTES + " for a gRPC server");
+            throw new IllegalArgumentException("the model size " + modelBytes
+                + " of the gRPC server must be from 4096 to " + MAX_MODEL_BYTES + " bytes");
         }
         NettyServerBuilder builder = NettyServerBuilder.forAddress(listen).directExecutor()
             .maxInboundMessageSize(Methods.MAX_MESSAGE_BYTES).addService(shard(weights((int) modelBytes)));
@@ -94,7 +97,8 @@ public final class GrpcServer implements AutoCloseable {
 
     private static void answer(byte[] weights, Range range, StreamObserver<Payload> answer) {
         if (range.length() < 1 || range.offset() < 0 || range.offset() > weights.length - range.length()) {
-            answer.onError(Status.OUT_OF_RANGE.withDescription(range + " is outside a model of size " + weights.length)
+            answer.onError(Status.OUT_OF_RANGE.withDescription(range + " is outside the model of " + weights.length
+                + " bytes")
                 .asRuntimeException());
             return;
         }
@@ -110,7 +114,7 @@ public final class GrpcServer implements AutoCloseable {
         ServerServiceDefinition.Builder service = ServerServiceDefinition.builder(Methods.NODE_SERVICE);
         handlers.forEach((name, handler) -> service.addMethod(Methods.node(name),
             ServerCalls.asyncUnaryCall((String question, StreamObserver<String> answer) ->
-            // A handler has its own thread, so that the threads of gRPC can serve the measured requests.
+            // A handler may block, so it runs on its own thread and not on a thread of gRPC.
             Thread.ofPlatform().daemon().name("bench-node").start(() -> run(handler, question, answer)))));
         return service.build();
     }

@@ -41,7 +41,7 @@ record Payload(byte[] bytes, int offset, int length) {
         }
     };
 
-    /** Returns a marshaller that passes received payloads to a sink and decodes each as its length. */
+    /** Returns a marshaller that passes the bytes of received payloads to a sink, and decodes a payload as its length. */
     static Marshaller<Integer> receiving(Sink sink) {
         return new Marshaller<>() {
             @Override

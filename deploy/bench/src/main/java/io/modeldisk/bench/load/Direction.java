@@ -11,12 +11,12 @@ public enum Direction {
     /** The learner pushes and pulls at the same time over one connection, with the same number of requests. */
     BOTH;
 
-    /** Whether gradients are sent. */
+    /** Whether the learner sends gradients. */
     public boolean pushes() {
         return this != PULL;
     }
 
-    /** Whether weights are received. */
+    /** Whether the learner receives weights. */
     public boolean pulls() {
         return this != PUSH;
     }

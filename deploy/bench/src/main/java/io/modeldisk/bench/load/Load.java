@@ -9,20 +9,20 @@ import io.modeldisk.platform.units.ByteSize;
  * @param requestBytes the size of a request
  * @param queueDepth the maximum number of requests in flight, in each direction
  * @param requests the number of requests, in each direction
- * @param gradientBytes the size of the memory that pushes are sent from; each request in flight has at least one buffer
+ * @param gradientBytes the size of the gradient; pushes use at least one buffer for each request in flight
  */
 public record Load(Direction direction, int requestBytes, int queueDepth, long requests, long gradientBytes) {
-    /** Creates a load whose pushes are sent from one buffer for each request in flight. */
+    /** Creates a load whose gradient has one buffer for each request in flight. */
     public Load(Direction direction, int requestBytes, int queueDepth, long requests) {
         this(direction, requestBytes, queueDepth, requests, 0);
     }
 
-    /** The number of buffers that pushes are sent from. */
+    /** The number of buffers in the gradient. Pushes are sent from these buffers in turn. */
     public int pushBuffers() {
         return Math.toIntExact(Math.max(queueDepth, gradientBytes / requestBytes));
     }
 
-    /** The number of moved bytes, as the sum of both directions. */
+    /** The number of moved bytes, which is the sum of both directions. */
     public long bytes() {
         return requests * requestBytes * direction.ways();
     }

@@ -6,7 +6,7 @@ import java.io.IOException;
 @FunctionalInterface
 public interface Mover {
     /**
-     * Moves a load.
+     * Moves the data of a load.
      *
      * @return the nanoseconds from the start of the first request until the receiver has confirmed the data of the last request
      * @throws IOException if a request fails, or its data is incomplete

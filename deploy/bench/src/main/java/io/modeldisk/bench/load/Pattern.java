@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The initial weights of a benchmark's model. Each weight is the number of its logical block, so that a wrong address is
- * detected.
+ * The initial weights of a benchmark's model. Each weight is the number of its logical block, so that a check detects weights
+ * from a wrong address.
  */
 public final class Pattern {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
@@ -16,7 +16,7 @@ public final class Pattern {
     private Pattern() {}
 
     /**
-     * Writes the weights of a model range, which starts at {@code modelOffset}, to memory. Both offsets and the length are
+     * Writes to memory the weights of the model range that starts at {@code modelOffset}. Both offsets and the length are
      * multiples of 4096.
      */
     public static void fill(DataMemory memory, long memoryOffset, long modelOffset, long lengthBytes) {
@@ -32,7 +32,7 @@ public final class Pattern {
     /**
      * Checks the first and the last weight of each logical block in a range of the model.
      *
-     * @throws IOException if a weight is wrong; the message contains the weight and its offset
+     * @throws IOException if a weight is wrong; the message contains the weight and the offset of its logical block
      */
     public static void check(DataMemory memory, long memoryOffset, long modelOffset, long lengthBytes)
         throws IOException {
@@ -49,8 +49,8 @@ public final class Pattern {
 
     private static void check(float found, float right, long modelOffset) throws IOException {
         if (found != right) {
-            throw new IOException("the weights pulled from offset " + modelOffset + " are " + found
-                + ", but must be " + right);
+            throw new IOException("a weight in the logical block at offset " + modelOffset + " is " + found
+                + " instead of " + right);
         }
     }
 }

@@ -6,8 +6,8 @@ import org.HdrHistogram.Histogram;
 /** Sends one request at a time to a shard or to a baseline. Not thread-safe. */
 public interface Requester extends AutoCloseable {
     /**
-     * Sends one request at a time and records the latency of each request in nanoseconds. The response to a pull is its data. The
-     * response to a push confirms that the data was received.
+     * Sends one request at a time and records the latency of each request in nanoseconds. A pull completes when its data has been
+     * received. A push completes when the receiver has confirmed the data.
      *
      * @param direction push or pull
      * @throws IOException if a request fails, or its data is incomplete

@@ -1,8 +1,8 @@
 package io.modeldisk.bench.load;
 
 /**
- * An endless sequence of the offsets of requests of one size in a model. The offsets ascend, and start again at 0 after the end
- * of the model. Not thread-safe.
+ * Returns the offsets of requests of one size in a model. The offsets ascend, and start again at 0 after the end of the model.
+ * Not thread-safe.
  */
 public final class Walk {
     private final long endBytes;
@@ -10,7 +10,7 @@ public final class Walk {
     private long next;
 
     /**
-     * Creates a sequence that starts at the beginning or in the middle of the model.
+     * Starts at the beginning or in the middle of the model.
      *
      * @param modelBytes the size of the model, at least that of one request
      */

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** A group of requesters and of further groups, which are closed together. Not thread-safe. */
+/** A group of requesters and of subgroups. Closing the group closes all its members. Not thread-safe. */
 final class Clients implements AutoCloseable {
     private final List<Requester> requesters = new ArrayList<>();
     private final List<Clients> groups = new ArrayList<>();

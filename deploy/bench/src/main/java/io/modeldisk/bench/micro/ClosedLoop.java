@@ -12,7 +12,7 @@ import org.HdrHistogram.Histogram;
 
 /** Runs clients at the same time. Each client sends one request after another on its own thread. */
 final class ClosedLoop {
-    private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(2);
+    private static final long LONGEST_NS = TimeUnit.MINUTES.toNanos(2);
     private static final int DIGITS = 3;
     private static final double MICRO = 1e3;
 
@@ -24,14 +24,14 @@ final class ClosedLoop {
         List<FutureTask<Histogram>> tasks = new ArrayList<>();
         for (Requester client : clients) {
             tasks.add(new FutureTask<>(() -> {
-                Histogram nanoseconds = new Histogram(LONGEST_NANOS, DIGITS);
+                Histogram nanoseconds = new Histogram(LONGEST_NS, DIGITS);
                 client.pingPong(direction, requestBytes, requestsEach, nanoseconds);
                 return nanoseconds;
             }));
         }
         long begun = System.nanoTime();
         tasks.forEach(task -> Thread.ofPlatform().daemon().name("bench-client").start(task));
-        Histogram all = new Histogram(LONGEST_NANOS, DIGITS);
+        Histogram all = new Histogram(LONGEST_NS, DIGITS);
         for (FutureTask<Histogram> task : tasks) {
             all.add(await(task));
         }

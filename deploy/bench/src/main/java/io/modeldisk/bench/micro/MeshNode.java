@@ -26,8 +26,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One node of a mesh. A node serves a shard and a gRPC server, and sends requests to the other nodes when a control message over
- * gRPC asks for them. During a measurement, only the shards or only the gRPC servers receive requests.
+ * One node of a mesh. A node runs a shard and a gRPC server. A control message over gRPC makes the node send requests to the
+ * other nodes. During a measurement, only the shards or only the gRPC servers receive requests.
  */
 public final class MeshNode implements AutoCloseable {
     /** The control message that requests the address of the node's shard. */
@@ -69,7 +69,7 @@ public final class MeshNode implements AutoCloseable {
     /**
      * The argument of the control message {@code Run}.
      *
-     * @param over the name of a datamover, or of gRPC
+     * @param over the name of a datamover, or {@code gRPC}
      * @param direction push or pull
      * @param requestBytes the size of a request
      * @param requestsEach the number of requests to each other node
@@ -103,7 +103,10 @@ public final class MeshNode implements AutoCloseable {
         return new MeshNode(listen, modelBytes, network);
     }
 
-    /** Returns a policy that admits only this machine, even if the shard listens on the address of an RDMA device. */
+    /**
+     * Returns a policy that admits only connections from this machine, even if the shard listens on the address of an RDMA
+     * device.
+     */
     private static AccessPolicy access(InetSocketAddress listen) {
         return listen.getAddress().isLoopbackAddress()
             ? AccessPolicy.THIS_MACHINE
@@ -121,7 +124,7 @@ public final class MeshNode implements AutoCloseable {
         return grpc.localAddress();
     }
 
-    /** Serves until the node is closed. */
+    /** Serves requests until the node is closed. */
     public void run() {
         grpc.run();
     }

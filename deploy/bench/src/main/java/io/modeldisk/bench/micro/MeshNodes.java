@@ -25,7 +25,7 @@ final class MeshNodes implements AutoCloseable {
         this.ways = ways;
     }
 
-    /** Starts the nodes. {@link #connect} connects them. */
+    /** Starts the nodes without connecting them to each other. */
     static MeshNodes start(String modeldisk, int count, Ways ways, long modelBytes) throws IOException {
         MeshNodes nodes = new MeshNodes(ways);
         try {
@@ -43,7 +43,7 @@ final class MeshNodes implements AutoCloseable {
         }
     }
 
-    /** Closes the connections of every node to the others. Must be called before the first node is closed. */
+    /** Closes the connections between the nodes. Must be called before the first node is closed. */
     void disconnect() throws IOException {
         for (GrpcClient control : controls) {
             control.ask(MeshNode.DISCONNECT, "");
@@ -66,8 +66,8 @@ final class MeshNodes implements AutoCloseable {
     }
 
     /**
-     * Makes all nodes send requests to all other nodes at the same time. Returns their combined outcome, whose latencies are
-     * means over the nodes.
+     * Makes every node send requests to every other node at the same time. Returns the combined outcome. The latencies are means
+     * over the nodes.
      */
     Outcome run(String over, Direction direction, int requestBytes, long requestsEach) throws IOException {
         String order = JSON.writeValueAsString(new MeshNode.Order(over, direction, requestBytes, requestsEach));

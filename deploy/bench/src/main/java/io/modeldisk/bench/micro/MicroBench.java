@@ -27,7 +27,8 @@ import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 
 /**
- * Runs the micro-benchmarks of a plan. Shards, gRPC servers and mesh nodes have their own processes. An instance is used once.
+ * Runs the micro-benchmarks of a plan. Shards, gRPC servers and mesh nodes have their own processes. An instance can run only
+ * once.
  */
 public final class MicroBench {
     private static final String NO_AGGREGATION = "null";
@@ -107,7 +108,7 @@ public final class MicroBench {
     }
 
     /**
-     * Sends small and large requests in both directions for the warm-up time, so that the code is compiled before the
+     * Sends small and large requests in both directions for the warm-up time, so that the JVM compiles the code before the
      * measurement.
      */
     private void warmUp(String name, WarmUp run) throws IOException {
@@ -161,7 +162,7 @@ public final class MicroBench {
                 opened.add(clients);
                 for (int i = 0; i < count; i++) {
                     Requester client = clients.add(connect(name, shard, server, knowsWeights, bytes, i));
-                    // The clients log in one after another with this request, since the duration of logins is not measured.
+                    // This request makes the client log in, so that the measurement does not include logins.
                     client.pingPong(Direction.PUSH, bytes, 1, new Histogram(1));
                 }
             }

@@ -9,9 +9,9 @@ package io.modeldisk.bench.micro;
  * @param p99Micros the 99th percentile of the latency, in microseconds
  */
 record Outcome(long requests, long nanos, double p50Micros, double p99Micros) {
-    private static final double SECOND_NANOS = 1e9;
+    private static final double SECOND_NS = 1e9;
 
     double requestsPerSecond() {
-        return requests * SECOND_NANOS / nanos;
+        return requests * SECOND_NS / nanos;
     }
 }

@@ -23,7 +23,7 @@ final class Turns {
         Outcome run(long requestsEach) throws IOException;
     }
 
-    /** Measures all variants. Returns the outcomes of all rounds for each variant, in the order of the argument. */
+    /** Measures all variants. Returns the outcomes of all rounds for each variant, in the order of {@code runs}. */
     List<List<Outcome>> measure(List<Run> runs) throws IOException {
         long[] requests = new long[runs.size()];
         List<List<Outcome>> outcomes = new ArrayList<>();
@@ -33,7 +33,7 @@ final class Turns {
         }
         for (int round = 0; round < rounds; round++) {
             for (int i = 0; i < requests.length; i++) {
-                // The first variant differs in every round.
+                // Each round starts with another variant.
                 int turn = (i + round) % requests.length;
                 outcomes.get(turn).add(runs.get(turn).run(requests[turn]));
             }

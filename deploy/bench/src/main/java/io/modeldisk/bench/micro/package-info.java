@@ -1,5 +1,6 @@
 /**
  * The three micro-benchmarks of AR-gRPC (Biswas et al., "Accelerating TensorFlow with Adaptive RDMA-based gRPC", HiPC 2018,
- * section V.B): point-to-point latency, one server with many clients, and a full mesh. Each is measured in turn with plain gRPC.
+ * section V.B): point-to-point latency, one server with many clients, and a full mesh. Each benchmark also measures plain gRPC,
+ * in turn.
  */
 package io.modeldisk.bench.micro;

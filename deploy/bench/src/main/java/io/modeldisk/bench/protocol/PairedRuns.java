@@ -12,10 +12,10 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Measures the throughput of the protocol and of its baselines in turn. The order is reversed after every turn, so that other
- * load on the machine affects all of them equally.
+ * load on the machine affects all measurements equally.
  */
 final class PairedRuns {
-    private static final double SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final double SECOND_NS = TimeUnit.SECONDS.toNanos(1);
     private static final double MOST_GROWTH = 100;
 
     private final int pairs;
@@ -29,12 +29,12 @@ final class PairedRuns {
     /**
      * The movers that are compared.
      *
-     * @param baselineWithSgd the baseline that also applies sgd; may be null
-     * @param alone the shard's work without a protocol; may be null
+     * @param baselineWithSgd the baseline whose server applies sgd; may be null
+     * @param alone the memory baseline; may be null
      */
     record Sides(Mover baseline, Mover baselineWithSgd, Mover protocol, Mover alone) {}
 
-    /** The runs of one mover. */
+    /** The measurements of one mover. */
     private final class Runs {
         private final Mover mover;
         private final Load load;
@@ -46,7 +46,7 @@ final class PairedRuns {
         }
 
         void run(int turn) throws IOException {
-            bytesPerSecond[turn] = load.bytes() * SECOND_NANOS / mover.move(load);
+            bytesPerSecond[turn] = load.bytes() * SECOND_NS / mover.move(load);
         }
 
         static Samples samples(Runs runs) {
@@ -54,7 +54,7 @@ final class PairedRuns {
         }
     }
 
-    /** Measures one kind of load with every mover. */
+    /** Measures one load with every mover. */
     ThroughputResult measure(String aggregator, Load kind, Sides sides) throws IOException {
         List<Runs> turn = new ArrayList<>();
         Runs baselineWithSgd = add(turn, sides.baselineWithSgd(), kind);

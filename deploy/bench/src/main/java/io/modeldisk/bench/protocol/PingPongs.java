@@ -9,14 +9,14 @@ import org.HdrHistogram.Histogram;
 
 /** Measures the latency of several requesters in turn, with one request at a time. */
 public final class PingPongs {
-    private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(1);
+    private static final long LONGEST_NS = TimeUnit.MINUTES.toNanos(1);
     private static final int DIGITS = 3;
     private static final int WARM_UP_REQUESTS = 2_000;
     private static final int FEWEST_REQUESTS = 20;
 
     private final LatencyPlan plan;
 
-    /** Creates a measurement for a plan. */
+    /** Creates a latency measurement for a plan. */
     public PingPongs(LatencyPlan plan) {
         this.plan = plan;
     }
@@ -41,14 +41,14 @@ public final class PingPongs {
         return found;
     }
 
-    /** Sends requests to warm up and to estimate their duration. Returns the number of requests of a turn. */
+    /** Sends requests to warm up and to estimate the duration of a request. Returns the number of requests of a measurement. */
     private long warmUp(Requester requester, Direction direction, int requestBytes) throws IOException {
         long limit = TimeUnit.MILLISECONDS.toNanos(plan.runMs());
         long begun = System.nanoTime();
         long requests = 0;
         long nanos = 0;
         Histogram ignored = histogram();
-        // On an emulated machine, the clock may not advance for a while.
+        // The clock of an emulated machine may stand still for a while.
         while (nanos <= 0 || requests < WARM_UP_REQUESTS && nanos < limit) {
             requester.pingPong(direction, requestBytes, FEWEST_REQUESTS, ignored);
             requests += FEWEST_REQUESTS;
@@ -58,6 +58,6 @@ public final class PingPongs {
     }
 
     private static Histogram histogram() {
-        return new Histogram(LONGEST_NANOS, DIGITS);
+        return new Histogram(LONGEST_NS, DIGITS);
     }
 }

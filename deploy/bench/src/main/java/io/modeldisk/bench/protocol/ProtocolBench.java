@@ -21,8 +21,8 @@ import java.util.function.Consumer;
 import org.HdrHistogram.Histogram;
 
 /**
- * Measures the protocol and its baseline in turn. The shard and the baseline's server have their own processes. An instance is
- * used once.
+ * Measures the protocol and its baseline in turn. The shard and the baseline server have their own processes. An instance can run
+ * only once.
  */
 public final class ProtocolBench {
     private static final int WARM_UP_BYTES = 256 << 10;
@@ -170,7 +170,7 @@ public final class ProtocolBench {
             return this;
         }
 
-        /** Sets the size of the model, which should be larger than the processor's cache. */
+        /** Sets the size of the model, which should be larger than the processor's caches. */
         public Context modelBytes(long bytes) {
             this.modelBytes = bytes;
             return this;
@@ -188,7 +188,7 @@ public final class ProtocolBench {
             return this;
         }
 
-        /** Sets a shard and a baseline that are already running. The weights of such a shard are not checked. */
+        /** Sets a shard and a baseline server that are already running. The weights of a running shard are not checked. */
         public Context running(ModelAddress shard, InetSocketAddress baseline) {
             this.runningShard = shard;
             this.runningBaseline = baseline;

@@ -16,10 +16,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/**
- * Sends the requests of a load and keeps the queue full until all requests have completed. An instance is used once, by one
- * thread.
- */
+/** Sends the requests of a load. Keeps the session's queue full until all requests have been sent. Used once, by one thread. */
 final class RequestStream implements IoRequest.Completion {
     static final int TRAIN_LUN = 0;
     private static final int BLOCK = LogicalBlock.BYTES;
@@ -53,7 +50,7 @@ final class RequestStream implements IoRequest.Completion {
         // A request addresses whole logical blocks, even if the load needs only a part of a block.
         this.stepBytes = (load.requestBytes() + BLOCK - 1) & -BLOCK;
         this.walk = new Walk(facts.bytesOfShard(), stepBytes, load.direction().ways() == 2 && push);
-        // The session's queue limits a single stream; two streams share the queue, and each uses half of it.
+        // A single stream may fill the session's queue. Two streams share the queue, and each fills half of the slots.
         this.alone = load.direction().ways() == 1;
         this.room = new Semaphore(alone ? 0 : load.queueDepth());
         this.offsetOfSlot = new long[load.queueDepth() * load.direction().ways()];
@@ -84,18 +81,18 @@ final class RequestStream implements IoRequest.Completion {
         }
     }
 
-    /** Starts to move the load on another thread. {@link #join} waits until that thread has moved the load. */
+    /** Runs {@link #run} on another thread. {@link #join} waits for that thread. */
     void start() {
         Thread.ofPlatform().daemon().name("bench-push").start(inBackground);
     }
 
-    /** Waits until the thread of {@link #start} has moved the load. */
+    /** Waits until the thread of {@link #start} has completed all requests. */
     void join() throws IOException {
         try {
             inBackground.get();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("the wait for the pushes was interrupted", e);
+            throw new IOException("the wait for the end of the pushes was interrupted", e);
         } catch (ExecutionException e) {
             throw e.getCause() instanceof IOException trouble ? trouble : new IOException(e.getCause());
         }
@@ -149,7 +146,7 @@ final class RequestStream implements IoRequest.Completion {
         return new IOException("no command completed within " + TIMEOUT_S + " s");
     }
 
-    /** Checks the data of the last pull into each slot of the queue. */
+    /** Checks the weights of the last pull in each slot of the session's queue. */
     void checkWeights() throws IOException {
         for (int slot = 0; slot < offsetOfSlot.length; slot++) {
             if (offsetOfSlot[slot] >= 0) {

@@ -23,7 +23,7 @@ import org.HdrHistogram.Histogram;
 public final class SessionMover implements Mover, Requester {
     private static final String INITIATOR = "iqn.2026-11.io.modeldisk:bench";
     private static final long ISID = 0x800000020000L;
-    private static final long CONNECT_MILLIS = 60_000;
+    private static final long CONNECT_MS = 60_000;
 
     private final InetSocketAddress portal;
     private final InitiatorPortal over;
@@ -37,9 +37,9 @@ public final class SessionMover implements Mover, Requester {
     private long movedBytes;
 
     /**
-     * Creates a mover with the default initiator name. The session logs in at its first use.
+     * Creates a mover with the default initiator name. The session logs in at the first request.
      *
-     * @param gradientBytes the size of the memory that pushes are sent from, if larger than {@code bufferBytes}
+     * @param gradientBytes the size of the gradient; at least {@code bufferBytes} are allocated
      */
     public SessionMover(
         InetSocketAddress portal, InitiatorPortal over, ModelFacts facts, long bufferBytes, long gradientBytes,
@@ -49,9 +49,9 @@ public final class SessionMover implements Mover, Requester {
     }
 
     /**
-     * Creates a mover whose session logs in at its first use.
+     * Creates a mover. The session logs in at the first request.
      *
-     * @param over the path to the shard
+     * @param over the portal that connects to the shard over a datamover
      * @param bufferBytes the size of the memory for the requests in flight, in each direction
      * @param knowsWeights whether to check pulled weights against {@link Pattern}
      * @param name a suffix that makes the initiator name unique at the shard
@@ -91,7 +91,7 @@ public final class SessionMover implements Mover, Requester {
                 .over(over)
                 .targetName(ModelFacts.TARGET_PREFIX + facts.model())
                 .initiator(initiator, ISID)
-                .connectTimeout(Duration.ofMillis(CONNECT_MILLIS))
+                .connectTimeout(Duration.ofMillis(CONNECT_MS))
                 .queueDepth(depth));
             UnitReadiness.await(session, RequestStream.TRAIN_LUN);
             sessionDepth = depth;
@@ -143,7 +143,7 @@ public final class SessionMover implements Mover, Requester {
         check(direction.pulls() ? stream : null);
     }
 
-    /** The number of bytes pushed and pulled, in whole logical blocks. */
+    /** The number of bytes pushed and pulled. Each request counts as whole logical blocks. */
     public long movedBytes() {
         return movedBytes;
     }

@@ -11,7 +11,7 @@ import java.util.List;
  * @param directions the directions of the data
  * @param requestBytes the sizes of requests
  * @param queueDepths the numbers of requests in flight
- * @param gradientBytes the size of the memory that pushes are sent from; 0 for one buffer for each request in flight
+ * @param gradientBytes the size of the gradient; 0 for one buffer for each request in flight
  * @param pairs the number of measurements of the baseline and of the protocol, in turn
  * @param runMs the approximate duration of a measurement
  */
@@ -31,7 +31,7 @@ public record ThroughputPlan(
         return loads;
     }
 
-    /** The maximum size of all requests in flight of a load, in bytes. */
+    /** The maximum number of bytes that a load has in flight. */
     long bufferBytes() {
         long most = 0;
         for (Load load : loads()) {

@@ -27,7 +27,7 @@ final class Charts {
 
     private Charts() {}
 
-    /** Draws rows of charts into a file. */
+    /** Draws charts, arranged in rows, into a file. */
     static void write(List<List<CategoryChart>> rows, Path file) throws IOException {
         int width = rows.stream().mapToInt(row -> row.stream().mapToInt(CategoryChart::getWidth).sum()).max()
             .orElse(WIDTH);
@@ -68,7 +68,7 @@ final class Charts {
         return chart;
     }
 
-    /** Adds a series, which is one part of every bar. */
+    /** Adds a series to a chart. The series is one part of every bar. */
     static void bar(CategoryChart chart, String name, List<String> x, List<Double> y, int colour) {
         chart.addSeries(name, x, y).setFillColor(ChartLook.colour(colour));
     }
@@ -83,23 +83,23 @@ final class Charts {
         styler.setDefaultSeriesRenderStyle(CategorySeriesRenderStyle.Line);
         styler.setLegendPosition(Styler.LegendPosition.OutsideS);
         styler.setLegendLayout(Styler.LegendLayout.Horizontal);
-        // The plot fills almost the whole chart. The rest is space for the lowest number of the y axis.
+        // The plot does not fill the whole chart, so that the lowest number of the y axis stays visible.
         styler.setPlotContentSize(PLOT_CONTENT);
         return chart;
     }
 
-    /** Adds a line. */
+    /** Adds a line to a chart. */
     static void line(
         CategoryChart chart, String name, List<String> x, List<Double> y, Color colour, boolean dashed) {
         CategorySeries series = chart.addSeries(name, x, y);
         series.setLineColor(colour);
-        // A marker would hide the dashes in the legend. But a line of one point is visible only with a marker.
+        // Dashed lines have no marker, since it would hide the dashes. A line of one point needs a marker to be visible.
         series.setMarker(dashed && x.size() > 1 ? SeriesMarkers.NONE : SeriesMarkers.CIRCLE);
         series.setMarkerColor(colour);
         series.setLineStyle(ChartLook.stroke(dashed));
     }
 
-    /** Starts the y axis at zero. */
+    /** Makes the y axis start at zero. */
     static void fromZero(CategoryChart chart) {
         chart.getStyler().setYAxisMin(0.0);
         chart.getStyler().setYAxisMax(HEADROOM * shown(chart).max().orElseThrow());
@@ -114,7 +114,6 @@ final class Charts {
         styler.setYAxisMax(Math.pow(10, Math.ceil(Math.log10(shown(chart).max().orElseThrow()))));
     }
 
-    /** Returns all values of a chart. */
     private static DoubleStream shown(CategoryChart chart) {
         return chart.getSeriesMap().values().stream()
             .flatMapToDouble(series -> series.getYData().stream().mapToDouble(Number::doubleValue));

@@ -4,8 +4,8 @@ import io.modeldisk.bench.load.Direction;
 import org.HdrHistogram.Histogram;
 
 /**
- * The latencies of one request at a time, in nanoseconds. Below a logical block, a push moves a whole logical block, and a pull
- * moves a part of one.
+ * The latencies of one request at a time, in nanoseconds. For requests smaller than a logical block, a push moves the whole
+ * block, and a pull moves only the requested part.
  *
  * @param direction push or pull
  * @param requestBytes the size of a request

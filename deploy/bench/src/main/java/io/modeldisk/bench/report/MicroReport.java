@@ -11,8 +11,8 @@ import org.knowm.xchart.CategoryChart;
  * The result of {@code bench micro}.
  *
  * @param modelBytes the size of a server's weights
- * @param ways the names of the measured datamovers, and of gRPC last
- * @param latency the latencies from point to point; for each size one result for each way
+ * @param ways the names of the measured datamovers, and last {@code gRPC}
+ * @param latency the point-to-point latencies; one result for each direction, request size and entry of {@code ways}
  * @param fanIn the throughput of one server with many clients
  * @param mesh the throughput of fully connected nodes
  * @param notes the datamovers that were not measured, each with the reason
@@ -23,7 +23,7 @@ public record MicroReport(
     /**
      * The latency of one request at a time.
      *
-     * @param over the name of a datamover, or of gRPC
+     * @param over the name of a datamover, or {@code gRPC}
      * @param direction push or pull
      * @param requestBytes the size of a request
      * @param nanoseconds the latency of each request
@@ -33,7 +33,7 @@ public record MicroReport(
     /**
      * The throughput of all clients or nodes together.
      *
-     * @param over the name of a datamover, or of gRPC
+     * @param over the name of a datamover, or {@code gRPC}
      * @param direction push or pull
      * @param parties the number of clients or nodes
      * @param requestBytes the size of a request
@@ -44,7 +44,7 @@ public record MicroReport(
     public record Rate(
         String over, Direction direction, int parties, int requestBytes, Samples requestsPerSecond, double p50Micros,
         double p99Micros) {
-        /** The bytes per second of each party, in each round. */
+        /** The throughput of one client or node, in bytes per second, in each round. */
         Samples bytesPerSecondEach() {
             double[] values = requestsPerSecond.values();
             for (int i = 0; i < values.length; i++) {

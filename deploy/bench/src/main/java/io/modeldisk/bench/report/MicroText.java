@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * The tables of {@code bench micro}. They have a row for each request size or number of clients, and a column for each datamover
- * and for gRPC.
+ * The tables of {@code bench micro}. Each table has a row for each request size or number of clients, and a column for each
+ * datamover and for gRPC.
  */
 final class MicroText {
     private static final double MILLI_US = 1e3;
@@ -65,7 +65,7 @@ final class MicroText {
         boolean small = report.latency().stream()
             .anyMatch(latency -> latency.requestBytes() < LogicalBlock.BYTES);
         return small
-            ? "\nbelow 4 KiB: a push moves a logical block, a pull moves a part of one; gRPC moves only the requested bytes\n"
+            ? "\nbelow 4 KiB: a push moves a logical block; a pull and gRPC move only the requested bytes\n"
             : "";
     }
 
@@ -81,8 +81,8 @@ final class MicroText {
     }
 
     /**
-     * Returns a table with a row for each group, which has one rate for each way. The last columns are the ratios to the last
-     * way.
+     * Returns a table with a row for each direction and load. A row shows the figures of each datamover and of gRPC, and then the
+     * ratio of each datamover to gRPC.
      */
     private static String rates(
         MicroReport report, List<Rate> all, String of, Function<Rate, String> label, List<String> headings,

@@ -7,11 +7,11 @@ import java.util.List;
 /** The tables of {@code bench protocol}. */
 final class ProtocolText {
     private static final String PART_OF_BLOCK = " *";
-    /** Blanks as wide as the mark, so that the figures of all rows are aligned. */
+    /** Blanks of the same width as {@link #PART_OF_BLOCK}, which align the columns. */
     private static final String UNMARKED = "  ";
     private static final String FOOTNOTE = """
 
-        * less than 4 KiB: a push moves a logical block, a pull moves a part of one; the baseline moves only the requested bytes
+        * less than 4 KiB: a push moves a logical block; a pull and the baseline move only the requested bytes
         """;
 
     private ProtocolText() {}

@@ -21,7 +21,7 @@ public final class Samples {
         return new Samples(values.clone());
     }
 
-    /** Returns each sample divided by the sample of {@code others} from the same turn. */
+    /** Divides each sample by the sample of {@code others} with the same index. Returns the ratios. */
     public Samples over(Samples others) {
         if (values.length != others.values.length) {
             throw new IllegalArgumentException(
@@ -34,18 +34,18 @@ public final class Samples {
         return new Samples(ratios);
     }
 
-    /** The median. For an even number of samples, it is the mean of the two middle samples. */
+    /** The median, or the mean of the two middle samples for an even number of samples. */
     public double median() {
         int middle = sorted.length / 2;
         return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
     }
 
-    /** The minimum. */
+    /** The smallest sample. */
     public double min() {
         return sorted[0];
     }
 
-    /** The maximum. */
+    /** The largest sample. */
     public double max() {
         return sorted[sorted.length - 1];
     }

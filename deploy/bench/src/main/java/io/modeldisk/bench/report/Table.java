@@ -28,7 +28,7 @@ final class Table {
         return this;
     }
 
-    /** Adds an empty line. */
+    /** Adds an empty line to the table. */
     Table gap() {
         rows.add(null);
         return this;

@@ -10,9 +10,9 @@ import io.modeldisk.bench.load.Direction;
  * @param requestBytes the size of a request
  * @param queueDepth the maximum number of requests in flight, in each direction
  * @param baseline the throughput over sockets without a protocol
- * @param baselineWithSgd the throughput of the baseline with sgd on each buffer; null if the aggregator is not sgd
+ * @param baselineWithSgd the throughput over sockets if the server applies sgd; null for other aggregators
  * @param protocol the throughput over the protocol, measured in turn with the baseline
- * @param alone the throughput of the shard's work alone, by one thread in its own memory; null without shared memory
+ * @param alone the throughput of the memory baseline; null unless the datamover is shm
  */
 public record ThroughputResult(
     String aggregator,
@@ -23,12 +23,12 @@ public record ThroughputResult(
     Samples baselineWithSgd,
     Samples protocol,
     Samples alone) {
-    /** The ratio of the protocol to the baseline, for each run. */
+    /** The ratio of the protocol to the socket baseline, for each run. */
     public Samples ratio() {
         return protocol.over(baseline);
     }
 
-    /** The ratio of the protocol to the shard's work alone, for each run; null if {@code alone} is null. */
+    /** The ratio of the protocol to the memory baseline, for each run; null without a memory baseline. */
     public Samples ratioToAlone() {
         return alone == null ? null : protocol.over(alone);
     }

@@ -21,8 +21,8 @@ public record TrainingReport(String title, String setting, String model, long mo
     private static final String LEGEND = """
 
         Times are means in ms. x compute: iteration divided by compute. x longest: iteration divided by the longest of
-        compute, push and pull, with push and pull as measured with direct. Age and staleness are those of the weights at the
-        start of compute. Staleness is the number of rounds of the other learners that the weights lack.
+        compute, push and pull, where push and pull are those of direct. Age: age of the weights at the start of compute.
+        Staleness: number of rounds of the other learners that are missing from the weights at the start of compute.
         """;
     private static final ObjectMapper JSON = new ObjectMapper();
 

@@ -15,7 +15,7 @@ package io.modeldisk.bench.report;
  * @param bubbleMs the delay from the end of a push to the start of a pull; 0 if the pull starts before the push completes
  * @param pullMs the duration of a pull
  * @param ageMs the age of the weights at the start of the computation
- * @param staleness the number of rounds of the other learners that the weights lack
+ * @param staleness the number of rounds of the other learners that are missing from the weights
  * @param learners the number of learners
  */
 public record TrainingResult(
@@ -38,7 +38,7 @@ public record TrainingResult(
         return iterationMs / computeMs;
     }
 
-    /** The ratio of an iteration to the longest of three parts: its computation, and the push and the pull of {@code direct}. */
+    /** The duration of an iteration, divided by the longest of its computation and the push and the pull of {@code direct}. */
     public double over(TrainingResult direct) {
         return iterationMs / Math.max(computeMs, Math.max(direct.pushMs, direct.pullMs));
     }

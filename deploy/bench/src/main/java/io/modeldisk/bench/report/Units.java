@@ -3,7 +3,7 @@ package io.modeldisk.bench.report;
 import java.util.Locale;
 import org.HdrHistogram.Histogram;
 
-/** Formats figures for reports. Throughput is in GB/s, which are 10^9 bytes per second. Latency is in microseconds. */
+/** Formats figures for reports. Throughput is in GB/s (10^9 bytes per second). Latency is in microseconds. */
 public final class Units {
     private static final double GIGA = 1e9;
     private static final double MICRO_NS = 1e3;

@@ -26,15 +26,15 @@ final class BusySession implements IoRequest.Completion {
     private final Walk walk;
     private final Semaphore room;
     private final AtomicLong moved = new AtomicLong();
-    private final AtomicLong longestNanos = new AtomicLong();
+    private final AtomicLong longestNs = new AtomicLong();
     private final AtomicLong busy = new AtomicLong();
     private final AtomicLong full = new AtomicLong();
-    private final long[] begunNanos;
+    private final long[] begunNs;
     private volatile String failure;
 
     /**
-     * Creates a busy session. Sessions may share a memory of {@link #memoryBytes} bytes: pushes are sent from the start of the
-     * memory, and pulls are received after that gradient.
+     * Creates a busy session. Several sessions may share one memory of {@link #memoryBytes} bytes. The memory contains the
+     * gradient, followed by a buffer for each pull in flight.
      */
     BusySession(IscsiSession session, DataMemory memory, long modelBytes, int requestBytes, int queueDepth) {
         this.session = session;
@@ -43,7 +43,7 @@ final class BusySession implements IoRequest.Completion {
         this.queueDepth = queueDepth;
         this.walk = new Walk(modelBytes, requestBytes, false);
         this.room = new Semaphore(queueDepth);
-        this.begunNanos = new long[queueDepth];
+        this.begunNs = new long[queueDepth];
     }
 
     /** The size of the memory for one gradient and for the weights of every request in flight. */
@@ -72,7 +72,7 @@ final class BusySession implements IoRequest.Completion {
             throw new IOException("no command completed within " + TIMEOUT_SECONDS + " s");
         }
         long lba = walk.next() / BLOCK;
-        begunNanos[request.slot()] = System.nanoTime();
+        begunNs[request.slot()] = System.nanoTime();
         if (push) {
             request.write(TRAIN_LUN, lba, requestBytes / BLOCK, memory, 0, requestBytes);
         } else {
@@ -86,8 +86,8 @@ final class BusySession implements IoRequest.Completion {
     public void completed(IoRequest request) {
         if (request.isGood()) {
             moved.addAndGet(requestBytes);
-            long took = System.nanoTime() - begunNanos[request.slot()];
-            longestNanos.accumulateAndGet(took, Math::max);
+            long took = System.nanoTime() - begunNs[request.slot()];
+            longestNs.accumulateAndGet(took, Math::max);
         } else if (request.status() == ScsiStatus.BUSY) {
             busy.incrementAndGet();
         } else if (request.status() == ScsiStatus.TASK_SET_FULL) {
@@ -119,8 +119,8 @@ final class BusySession implements IoRequest.Completion {
         return moved.get();
     }
 
-    long longestNanos() {
-        return longestNanos.get();
+    long longestNs() {
+        return longestNs.get();
     }
 
     long busyCount() {

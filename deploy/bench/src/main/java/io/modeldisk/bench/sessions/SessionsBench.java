@@ -21,9 +21,9 @@ import java.util.stream.Stream;
 public final class SessionsBench {
     private static final String INITIATOR = "iqn.2026-11.io.modeldisk:bench-";
     private static final long ISID = 0x800000020000L;
-    private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(2);
-    private static final long SAMPLE_NANOS = TimeUnit.SECONDS.toNanos(1);
-    private static final long COMMAND_TIMEOUT_MILLIS = 60_000;
+    private static final long SETTLE_NS = TimeUnit.SECONDS.toNanos(2);
+    private static final long SAMPLE_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final long COMMAND_TIMEOUT_MS = 60_000;
 
     private SessionsBench() {}
 
@@ -40,7 +40,7 @@ public final class SessionsBench {
     public record Plan(
         int sessions, int stoppedReaders, int requestBytes, int queueDepth, double seconds, long requests) {}
 
-    /** Runs a plan on a shard. All pushes are zeros. */
+    /** Runs a plan on a shard. All pushed gradients are zero. */
     public static SessionsReport run(BenchShard shard, Plan plan) throws IOException {
         List<BusySession> busy = new ArrayList<>();
         List<StoppedReader> stopped = new ArrayList<>();
@@ -78,7 +78,7 @@ public final class SessionsBench {
             .portal(shard.portal())
             .targetName(ModelFacts.TARGET_PREFIX + shard.facts().model())
             .initiator(INITIATOR + name, ISID)
-            .commandTimeout(Duration.ofMillis(COMMAND_TIMEOUT_MILLIS))
+            .commandTimeout(Duration.ofMillis(COMMAND_TIMEOUT_MS))
             .queueDepth(queueDepth));
         try {
             UnitReadiness.await(session, BusySession.TRAIN_LUN);
@@ -92,19 +92,19 @@ public final class SessionsBench {
     private static SessionsReport measure(BenchShard shard, Plan plan, List<BusySession> sessions)
         throws IOException {
         long begun = System.nanoTime();
-        long end = begun + (long) (plan.seconds() * SAMPLE_NANOS);
+        long end = begun + (long) (plan.seconds() * SAMPLE_NS);
         List<Thread> drivers = sessions.stream()
             .map(session -> Thread.ofPlatform().daemon().name("bench-session")
                 .start(() -> session.run(plan.requests(), () -> System.nanoTime() - end < 0)))
             .toList();
         List<SessionsReport.Sample> samples = new ArrayList<>();
         // The first sample is delayed until every session has probably allocated its memory.
-        long next = begun + Math.min(SETTLE_NANOS, (end - begun) / 2);
+        long next = begun + Math.min(SETTLE_NS, (end - begun) / 2);
         while (System.nanoTime() - end < 0 && drivers.stream().anyMatch(Thread::isAlive)) {
             while (System.nanoTime() - next < 0) {
                 LockSupport.parkNanos(next - System.nanoTime());
             }
-            next += SAMPLE_NANOS;
+            next += SAMPLE_NS;
             ProcessUsage usage = shard.usage();
             if (usage != null) {
                 samples.add(new SessionsReport.Sample(usage.residentBytes(), usage.threads()));
@@ -113,9 +113,9 @@ public final class SessionsBench {
         for (Thread driver : drivers) {
             join(driver);
         }
-        return new SessionsReport((System.nanoTime() - begun) / (double) SAMPLE_NANOS,
+        return new SessionsReport((System.nanoTime() - begun) / (double) SAMPLE_NS,
             sessions.stream().map(BusySession::movedBytes).toList(),
-            sessions.stream().map(BusySession::longestNanos).toList(), plan.stoppedReaders(),
+            sessions.stream().map(BusySession::longestNs).toList(), plan.stoppedReaders(),
             sessions.stream().mapToLong(BusySession::busyCount).sum(),
             sessions.stream().mapToLong(BusySession::taskSetFullCount).sum(),
             sessions.stream().map(BusySession::failure).filter(Objects::nonNull).distinct().toList(), samples);

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 
 /** A session that requests weights and then stops reading, so that the shard's sockets for this session stay full. */
 final class StoppedReader {
-    /** The maximum transfer of one command. Two such transfers are larger than the socket buffers. */
+    /** The maximum number of bytes in one command. The data of two commands is larger than the socket buffers. */
     static final int REQUEST_BYTES = 8 << 20;
 
     /** The queue depth of the session: one command whose completion stops the reading, and two pulls. */

@@ -27,9 +27,12 @@ public final class BenchShard implements AutoCloseable {
     public static final String LOOPBACK = "127.0.0.1";
 
     private static final int CHUNK_BYTES = 1 << 20;
-    /** The number of sessions in addition to the measured ones: that of the observer, and sessions that are being closed. */
+    /**
+     * The number of sessions in addition to the measured sessions: the session of the observer, and sessions that are still
+     * closing.
+     */
     private static final int OWN_SESSIONS = 8;
-    /** The size of the buffers that each session needs. */
+    /** The size of the buffers that the shard needs for each session. */
     private static final long BUFFERS_OF_SESSION_BYTES = 512 << 10;
 
     private final ChildProcess process;
@@ -76,10 +79,7 @@ public final class BenchShard implements AutoCloseable {
         return start(modeldisk, aggregator, modelBytes, address, datamovers, List.of());
     }
 
-    /**
-     * Returns the source addresses of connections from this machine to one of its addresses. Connections over shared memory come
-     * from loopback.
-     */
+    /** Returns the address ranges that contain only this machine: loopback, which shared memory uses, and {@code address}. */
     public static List<String> thisMachine(String address) {
         return List.of(LOOPBACK + "/32", address + "/32");
     }
@@ -139,7 +139,7 @@ public final class BenchShard implements AutoCloseable {
         return model.facts();
     }
 
-    /** Whether the benchmark started the shard. No other learner pushes to such a shard. */
+    /** Whether the benchmark started the shard. If so, no other learner pushes to the shard. */
     public boolean isOwn() {
         return process != null;
     }
@@ -151,7 +151,7 @@ public final class BenchShard implements AutoCloseable {
     }
 
     /**
-     * Checks that a push changes the weights as the aggregator does, if the benchmark started the shard.
+     * If the benchmark started the shard, checks that a push changes the weights as the aggregator does.
      *
      * @return whether the weights are those of {@link Pattern} and a push of zeros does not change them
      */

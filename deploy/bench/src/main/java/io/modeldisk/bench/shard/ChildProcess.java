@@ -49,7 +49,9 @@ public final class ChildProcess implements AutoCloseable {
             process.destroy();
             Runtime.getRuntime().removeShutdownHook(ender);
             throw new IOException("`" + String.join(" ", command) + "` "
-                + (line == null ? "exited before it was ready" : "printed a ready line without an address: " + line));
+                + (line == null
+                    ? "exited before it was ready; see the messages above"
+                    : "printed a ready line without an address: " + line));
         }
         return new ChildProcess(process, ready.group(1), ender);
     }

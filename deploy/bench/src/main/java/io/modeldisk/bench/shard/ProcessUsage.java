@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The resources of a process, from /proc.
+ * The resources that a process uses, read from /proc.
  *
  * @param residentBytes the resident memory of the process
  * @param threads the number of threads of the process

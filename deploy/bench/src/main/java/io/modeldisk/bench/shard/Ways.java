@@ -12,13 +12,13 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The requested datamovers, divided into available and unavailable ones on this machine.
+ * The requested datamovers that are available on this machine, and those that are unavailable.
  *
  * @param present the available datamovers
  * @param missing the unavailable datamovers, each with the reason
  */
 public record Ways(List<Route.Preference> present, Map<Route.Preference, String> missing) {
-    /** Divides the requested datamovers into available and unavailable ones. */
+    /** Finds the available and the unavailable datamovers among {@code wanted}. */
     public static Ways of(List<Route.Preference> wanted) {
         List<Route.Preference> present = new ArrayList<>();
         Map<Route.Preference, String> missing = new EnumMap<>(Route.Preference.class);
@@ -38,13 +38,13 @@ public record Ways(List<Route.Preference> present, Map<Route.Preference, String>
         return new Ways(List.copyOf(present), missing);
     }
 
-    /** Returns a sentence for each unavailable datamover, such as "iser is not measured" with the reason. */
+    /** Returns a sentence for each unavailable datamover, such as "iser is not measured: REASON". */
     public List<String> notes(String done) {
         return missing.entrySet().stream()
             .map(entry -> entry.getKey() + " is not " + done + ": " + entry.getValue()).toList();
     }
 
-    /** The value for {@code serve --datamover}. The value always contains tcp, over which the shard is filled. */
+    /** The value for {@code serve --datamover}. The value always contains tcp, since the benchmark fills the shard over TCP. */
     public String serveOption() {
         List<Route.Preference> all = new ArrayList<>(present);
         all.remove(Route.Preference.TCP);

@@ -5,7 +5,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /** The emulation of the computation of a learner. */
 public enum Computation {
-    /** Sleeps, like a learner with an accelerator that computes. */
+    /** Sleeps, like a learner that waits for an accelerator. */
     SLEEP {
         @Override
         void until(long endNs) {
@@ -25,7 +25,7 @@ public enum Computation {
         }
     };
 
-    // A sleep returns too late by about this time, so SLEEP sleeps less and spins at the end.
+    // The typical delay of a wake-up. SLEEP ends the sleep earlier by this time, and then spins.
     private static final long WAKE_UP_NS = TimeUnit.MICROSECONDS.toNanos(120);
 
     /** Waits until {@link System#nanoTime} reaches {@code endNs}. */

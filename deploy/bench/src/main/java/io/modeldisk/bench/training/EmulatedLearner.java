@@ -54,17 +54,17 @@ final class EmulatedLearner {
         return iterationNs;
     }
 
-    /** The computation time of all counted iterations. */
+    /** The total computation time of all counted iterations. */
     long computeNs() {
         return computeNs;
     }
 
-    /** The time of all counted iterations for reading weights and writing gradients. */
+    /** The total time that all counted iterations spent on reading weights and writing gradients. */
     long fileNs() {
         return fileNs;
     }
 
-    /** The time of all counted iterations in fsync. */
+    /** The total time that all counted iterations spent in fsync. */
     long fsyncNs() {
         return fsyncNs;
     }

@@ -3,18 +3,18 @@ package io.modeldisk.bench.training;
 import io.modeldisk.mount.trace.IterationTrace;
 import java.io.IOException;
 
-/** The access of an emulated learner to the model. For use by one thread. */
+/** The access of an emulated learner to the model. Not thread-safe. */
 interface LearnerPath extends AutoCloseable {
-    /** Reads the weights for the computation. */
+    /** Reads the weights of the model. */
     void readWeights() throws IOException;
 
-    /** Writes the gradient. */
+    /** Writes the gradient to the model. */
     void writeGradient() throws IOException;
 
     /** Completes the iteration. */
     void synchronize() throws IOException;
 
-    /** The trace of the phases so far. */
+    /** The trace of the phases of the learner's iterations. */
     IterationTrace trace();
 
     @Override

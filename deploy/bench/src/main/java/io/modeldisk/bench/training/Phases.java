@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
-/** The phases of a learner's iterations, from its trace. */
+/** The phases of one learner's iterations, read from the learner's trace. */
 final class Phases {
     private final Map<Phase, NavigableMap<Long, long[]>> spans = new EnumMap<>(Phase.class);
     private final long firstIteration;
@@ -21,7 +21,7 @@ final class Phases {
      */
     Phases(IterationTrace trace, ExchangeScheme exchange, long firstIteration) {
         this.firstIteration = firstIteration;
-        // With direct, an iteration pulls its own weights. With sync and overlap, an earlier iteration pulls them.
+        // The number of iterations between the pull of weights and the computation with these weights.
         this.pullLag = switch (exchange) {
             case DIRECT -> 0;
             case SYNC -> 1;
@@ -34,7 +34,7 @@ final class Phases {
             .forEach((phase, iteration, startNs, endNs) -> spans.get(phase).put(iteration, new long[]{startNs, endNs}));
     }
 
-    /** The mean duration of a phase over the counted iterations that contain the phase; 0 if no iteration contains it. */
+    /** The mean duration of a phase over the counted iterations that contain the phase; 0 if there are none. */
     double meanNs(Phase phase) {
         return spans.get(phase).tailMap(firstIteration, true).values().stream().mapToLong(span -> span[1] - span[0])
             .average().orElse(0);
@@ -53,7 +53,7 @@ final class Phases {
             .mapToLong(compute -> compute.getValue()[0] - pull(compute.getKey())[0]).average().orElse(0);
     }
 
-    /** The mean number of pushes of another learner that the weights lack at the start of the computation. */
+    /** The mean number of pushes of another learner that are missing from the weights at the start of the computation. */
     double meanLackedPushes(Phases other) {
         return spans.get(Phase.COMPUTE).tailMap(firstIteration, true).entrySet().stream()
             .filter(compute -> pull(compute.getKey()) != null)

@@ -156,7 +156,7 @@ public final class TrainingBench {
             phases.stream().mapToDouble(phase -> phase.meanNsOfAll(Phase.BUBBLE)).sum() / count / MS,
             phases.stream().mapToDouble(phase -> phase.meanNs(Phase.PULL)).sum() / count / MS,
             phases.stream().mapToDouble(Phases::meanAgeNs).sum() / count / MS,
-            // A round has one push of each learner, so the mean lack of pushes is divided by the number of learners.
+            // The number of missing pushes divided by the number of learners is the number of missing rounds.
             lacked / count / count,
             plan.learners());
     }

@@ -40,7 +40,7 @@ public record TrainingPlan(
     /**
      * Checks every value.
      *
-     * @throws IllegalArgumentException if a value is wrong; the message contains the value and its range
+     * @throws IllegalArgumentException if a value is out of range; the message contains the value and the range
      */
     public TrainingPlan {
         require(modelBytes > 0 && modelBytes % Float.BYTES == 0, "size=" + modelBytes + " must be a multiple of 4");
@@ -49,9 +49,9 @@ public record TrainingPlan(
         require(shards >= 1 && shards <= 64, "shards=" + shards + " must be from 1 to 64");
         require(iterations >= 1, "iterations=" + iterations + " must be at least 1");
         require(warmUp >= 2,
-            "warmUp=" + warmUp + " must be at least 2: the weights of two iterations are pulled before the first one");
+            "warmUp=" + warmUp + " must be at least 2, because overlap pulls the weights of two iterations in advance");
         require(linkBytesPerSecond >= 0, "link=" + linkBytesPerSecond + " must not be negative");
-        require(!variants.isEmpty(), "the list of exchange schemes must not be empty");
+        require(!variants.isEmpty(), "the list of exchange schemes is empty, but must contain at least one scheme");
     }
 
     private static void require(boolean condition, String message) {

@@ -24,7 +24,7 @@ public record Variant(ExchangeScheme exchange, PullPolicy pull) {
         return new Variant(exchange, colon < 0 ? PullPolicy.ADAPTIVE : PullPolicy.named(text.substring(colon + 1)));
     }
 
-    /** The text from which {@link #parse} creates this variant. */
+    /** The text that {@link #parse} converts to this variant. */
     public String variantName() {
         return exchange == ExchangeScheme.OVERLAP
             ? exchange.schemeName() + ":" + pull.policyName()

@@ -4,7 +4,7 @@ import io.modeldisk.bench.report.Samples;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
-/** Chooses among the measured sizes of transfers. */
+/** Chooses the best transfer size from measurements. */
 final class Candidates {
     /** The minimum ratio of a candidate's throughput to that of the built-in size. A smaller gain may be noise. */
     static final double LEAST_GAIN = 1.05;
@@ -49,8 +49,8 @@ final class Candidates {
     }
 
     /**
-     * Returns the largest size below the first size with slower eager pushes. Returns 0 if the smallest size has slower eager
-     * pushes.
+     * Returns the eager threshold. No push up to this size is slower if all data is sent with the command. Returns 0 if even the
+     * smallest push is slower.
      */
     static int threshold(List<Push> ascending) {
         int threshold = 0;

@@ -21,9 +21,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Finds the best transfer sizes of a datamover on this machine. With each candidate in turn, it pushes and pulls a whole model,
- * like a mount. Request sizes are measured with the built-in queue depth. Queue depths are measured with the best request size.
- * The eager threshold is measured with one push at a time, since it affects the latency.
+ * Finds the best transfer sizes of a datamover on this machine. With each candidate in turn, the tuner pushes and pulls a whole
+ * model, as a mount does. Request sizes are measured with the built-in queue depth. Queue depths are measured with the best
+ * request size. The eager threshold is measured with one push at a time, since the threshold affects latency.
  */
 public final class Tuner {
     private static final List<Integer> REQUESTS = List.of(256 << 10, 512 << 10, 1 << 20, 2 << 20, 4 << 20);
@@ -106,7 +106,7 @@ public final class Tuner {
             return 2e9 * bytes / (System.nanoTime() - begun);
         }
 
-        /** Sends pushes one at a time. Returns their median latency in nanoseconds. */
+        /** Sends pushes one at a time. Returns the median latency of a push in nanoseconds. */
         double push(int pushBytes) throws IOException {
             long[] nanos = new long[PUSHES_A_ROUND];
             for (int i = 0; i < nanos.length; i++) {
@@ -126,7 +126,7 @@ public final class Tuner {
         }
     }
 
-    /** Connections that are closed together. */
+    /** A group of connections. Closing the group closes all connections. */
     private final class Connections implements AutoCloseable {
         private final List<Connection> all = new ArrayList<>();
 
@@ -151,7 +151,7 @@ public final class Tuner {
             }
             for (int round = 0; round < rounds; round++) {
                 for (int i = 0; i < values.size(); i++) {
-                    // The first candidate differs in every round.
+                    // Each round starts with another candidate.
                     int turn = (i + round) % values.size();
                     figures[turn][round] = connections.all.get(turn).exchange();
                 }
@@ -182,7 +182,7 @@ public final class Tuner {
             }
         }
         int threshold = Candidates.threshold(pushes);
-        report.append("%s, a push, microseconds eagerly / fetched: ".formatted(datamover))
+        report.append("%s, a push, microseconds, eager / fetched by the target: ".formatted(datamover))
             .append(pushes.stream().map(push -> "%s %.0f / %.0f".formatted(ByteSize.exact(push.bytes()),
                 push.eager().median() / 1e3, push.rendezvous().median() / 1e3)).collect(Collectors.joining(", ")))
             .append("%n  eager up to %s%n".formatted(ByteSize.exact(threshold)));

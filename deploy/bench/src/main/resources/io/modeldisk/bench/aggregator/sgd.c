@@ -1,4 +1,4 @@
-/* The sgd step as a plain loop, which `modeldisk bench aggregator` compares with an aggregator. */
+/* sgd as a plain loop. `modeldisk bench aggregator` compares an aggregator with this loop. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -19,7 +19,7 @@ final class BenchMicroCommandTest {
     }
 
     @Test
-    void defaultOptionsAreTheParametersOfTheArGrpcPaper() {
+    void defaultOptionsOfBenchMicroAreTheParametersOfTheArGrpcPaper() {
         MicroPlan plan = plan();
 
         assertThat(plan.latency().requestBytes()).startsWith(2).endsWith(8 << 20);
@@ -28,7 +28,7 @@ final class BenchMicroCommandTest {
     }
 
     @Test
-    void planContainsOnlyTheRequestedBenchmarks() {
+    void planOfBenchMicroContainsOnlyTheRequestedMeasures() {
         MicroPlan plan = plan("--measures", "fan-in");
 
         assertThat(plan.latency()).isNull();
@@ -44,7 +44,7 @@ final class BenchMicroCommandTest {
         "--duration,21,21s must be from 10ms to 20s",
         "--warm-up,21,21s must be from 0s to 20s", "--model-size,257m,must be from 1048576 to 268435456",
         "--datamover,rdma,must be one of"})
-    void optionValueOutsideItsRangeIsRefused(String option, String value, String words) {
+    void optionOfBenchMicroOutsideItsRangeIsRefused(String option, String value, String words) {
         assertThatThrownBy(() -> plan(option, value)).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining(words);
     }

@@ -25,7 +25,7 @@ final class BenchProtocolCommandTest {
     }
 
     @Test
-    void defaultThroughputSizesEndAt4MiBAndLatencySizesAt8MiB() {
+    void defaultRequestSizesEndAt4MiBForThroughputAnd8MiBForLatency() {
         assertThat(parse().requestBytes()).startsWith(4096).endsWith(4 << 20);
         assertThat(parse().latencyBytes()).startsWith(2).endsWith(8 << 20);
     }

@@ -1,2 +1,2 @@
-/** Tests of the subcommands' options. */
+/** Tests of the options of benchmark commands. */
 package io.modeldisk.bench.command;

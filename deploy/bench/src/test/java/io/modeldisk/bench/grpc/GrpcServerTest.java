@@ -41,7 +41,7 @@ final class GrpcServerTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4096, 100_000, 1 << 20, LARGEST})
-    void everyGrpcRequestMovesAllItsBytesAndIsTimed(int bytes) throws IOException {
+    void grpcClientMovesAllBytesAndRecordsTheLatencyOfEachRequest(int bytes) throws IOException {
         Histogram nanoseconds = new Histogram(3);
         try (GrpcClient client = client(MODEL_BYTES)) {
             client.pingPong(Direction.PUSH, bytes, 3, nanoseconds);
@@ -56,12 +56,12 @@ final class GrpcServerTest {
     void grpcServerRefusesAPullOutsideTheModel() {
         try (GrpcClient client = client(4L * MODEL_BYTES)) {
             assertThatThrownBy(() -> client.pingPong(Direction.PULL, LARGEST, 2, new Histogram(3)))
-                .isInstanceOf(IOException.class).hasMessageContaining("is outside a model of size " + MODEL_BYTES);
+                .isInstanceOf(IOException.class).hasMessageContaining("is outside the model of " + MODEL_BYTES);
         }
     }
 
     @Test
-    void clientReceivesTheResponseOrTheFailureOfANode() throws IOException {
+    void grpcClientReceivesTheResponseOrTheErrorOfAMeshNode() throws IOException {
         try (GrpcClient client = client(MODEL_BYTES)) {
             assertThat(client.ask("Echo", "where?")).isEqualTo("where?");
             assertThatThrownBy(() -> client.ask("Echo", "")).hasMessageContaining("the control message is empty");

@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 final class TurnsTest {
-    private static final long RUN_MILLIS = 100;
-    private static final long RUN_NANOS = TimeUnit.MILLISECONDS.toNanos(RUN_MILLIS);
+    private static final long RUN_MS = 100;
+    private static final long RUN_NS = TimeUnit.MILLISECONDS.toNanos(RUN_MS);
 
     private final List<String> order = new ArrayList<>();
 
@@ -24,23 +24,23 @@ final class TurnsTest {
 
     @Test
     void everyRunTakesAboutThePlannedTime() throws IOException {
-        List<List<Outcome>> outcomes = new Turns(2, RUN_MILLIS).measure(
+        List<List<Outcome>> outcomes = new Turns(2, RUN_MS).measure(
             List.of(taking("fast", 500), taking("slow", 3_000_000)));
 
         assertThat(outcomes).hasSize(2).allSatisfy(found -> assertThat(found).hasSize(2)
-            .allSatisfy(outcome -> assertThat(outcome.nanos()).isBetween(RUN_NANOS * 9 / 10, RUN_NANOS)));
+            .allSatisfy(outcome -> assertThat(outcome.nanos()).isBetween(RUN_NS * 9 / 10, RUN_NS)));
     }
 
     @Test
     void requestLongerThanThePlannedTimeIsSentOnceInEachRun() throws IOException {
-        List<List<Outcome>> outcomes = new Turns(3, RUN_MILLIS).measure(List.of(taking("slow", 5 * RUN_NANOS)));
+        List<List<Outcome>> outcomes = new Turns(3, RUN_MS).measure(List.of(taking("slow", 5 * RUN_NS)));
 
         assertThat(outcomes.getFirst()).extracting(Outcome::requests).containsExactly(1L, 1L, 1L);
     }
 
     @Test
-    void firstVariantDiffersInEveryRound() throws IOException {
-        new Turns(3, RUN_MILLIS).measure(List.of(taking("a", RUN_NANOS), taking("b", RUN_NANOS)));
+    void everyRoundStartsWithAnotherVariant() throws IOException {
+        new Turns(3, RUN_MS).measure(List.of(taking("a", RUN_NS), taking("b", RUN_NS)));
 
         assertThat(order).containsExactly("a", "b", "a", "b", "b", "a", "a", "b");
     }

@@ -38,7 +38,7 @@ final class PairedRunsTest {
     }
 
     @Test
-    void protocolIsComparedWithTheBaselineAndWithTheShardsWorkAlone() throws IOException {
+    void protocolIsComparedWithTheSocketBaselineAndTheMemoryBaseline() throws IOException {
         ThroughputResult result = measure(2, fixed("alone", 8));
         assertThat(result.ratio().median()).isCloseTo(2, offset(0.01));
         assertThat(result.ratioToAlone().median()).isCloseTo(0.5, offset(0.01));
@@ -46,7 +46,7 @@ final class PairedRunsTest {
     }
 
     @Test
-    void resultHasNoRatioToAMoverThatIsNotMeasured() throws IOException {
+    void resultHasNoRatioToAMemoryBaselineThatIsNotMeasured() throws IOException {
         assertThat(measure(1, null).ratioToAlone()).isNull();
     }
 }

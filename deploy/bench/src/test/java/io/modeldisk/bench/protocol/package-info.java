@@ -1,2 +1,2 @@
-/** Tests of paired measurements. */
+/** Tests of measurements of the protocol in turn with its baselines. */
 package io.modeldisk.bench.protocol;

@@ -38,7 +38,7 @@ final class MicroReportTest {
     }
 
     @Test
-    void everyDatamoverHasAColumnInTheTables() {
+    void everyDatamoverHasAColumnInTheReport() {
         assertThat(lines())
             .contains("direction request tcp 50 % 99 % gRPC 50 % 99 %", "push 2 B 20.0 20.0 90.0 90.0",
                 "pull 2 B 30.0 30.0 120.0 120.0")

@@ -45,7 +45,7 @@ final class ProtocolTextTest {
     }
 
     @Test
-    void throughputOverShmIsComparedWithTheShardsWorkAlone() {
+    void throughputOverShmIsComparedWithTheMemoryBaseline() {
         List<String> lines = ProtocolText.throughput(List.of(throughput(Samples.of(20e9, 40e9)))).lines().toList();
         assertThat(lines.get(0)).endsWith("alone GB/s          of alone");
         assertThat(lines.get(1))
@@ -54,7 +54,7 @@ final class ProtocolTextTest {
     }
 
     @Test
-    void throughputOverTcpIsNotComparedWithTheShardsWorkAlone() {
+    void throughputOverTcpIsNotComparedWithTheMemoryBaseline() {
         assertThat(ProtocolText.throughput(List.of(throughput(null)))).doesNotContain("alone");
     }
 }

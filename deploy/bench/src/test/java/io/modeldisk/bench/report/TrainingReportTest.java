@@ -25,7 +25,7 @@ final class TrainingReportTest {
     }
 
     @Test
-    void reportComparesAnIterationWithItsComputationAndWithDirect() {
+    void trainingReportComparesTheIterationWithItsComputationAndWithDirect() {
         assertThat(REPORT.text().lines().map(line -> line.strip().replaceAll(" +", " ")))
             .contains("overlap:adaptive 11.00 11.00 10.00 0.00 1.00 8.00 0.00 12.00 1.100 0.917 5.00 1.00 1.82 of 2");
     }
@@ -43,7 +43,7 @@ final class TrainingReportTest {
     }
 
     @Test
-    void jsonReportContainsTheFiguresAndTheMachine() throws IOException {
+    void jsonReportContainsTheFiguresAndADescriptionOfTheMachine() throws IOException {
         Path json = directory.resolve("figures.json");
 
         ReportFiles.writeJson(REPORT, json);
