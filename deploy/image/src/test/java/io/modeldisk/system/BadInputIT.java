@@ -74,7 +74,7 @@ final class BadInputIT {
         --size=1MiB --secrets=no.properties       | other users may read or change it; run chmod 600 no.properties
         --size=1MiB --allow-address=10.0.0.1/8    | did you mean 10.0.0.0/8?
         --size=1MiB --allow-initiator=learner     | 'learner' is not a pattern of initiator names
-        --size=1MiB --peers=127.0.0.1,127.0.0.2   | must name each of the 1 shards in their order
+        --size=1MiB --peers=127.0.0.1,127.0.0.2   | must list the addresses of all 1 shards in order
         --size=1MiB --peers=127.0.0.2             | 127.0.0.2:3260 is listed for shard 0
         --size=1MiB --max-sessions=0              | --max-sessions is 0; set --max-sessions=2 or more
         --size=1MiB --max-logins=0                | maxLogins=0 must be at least 1
@@ -164,7 +164,7 @@ final class BadInputIT {
         Shards small = launch(2, context -> context);
         Shards large = Shards.launch(sandbox, "m", 2, 2 * SIZE_BYTES, context -> context);
         Shards mixed = new Shards("m", List.of(small.ports().getFirst(), large.ports().getLast()));
-        assertRefused(List.of("127.0.0.1:" + large.ports().getLast(), "its size is 2097152, shard 0's is 1048576"),
+        assertRefused(List.of("127.0.0.1:" + large.ports().getLast(), "its size is 2097152, but at shard 0 it is 1048576"),
             "mount",
             mixed.address(), sandbox.directory("d"));
     }
