@@ -45,7 +45,7 @@ void disni_throw(JNIEnv *env, int error, const char *format, ...) {
 
 int disni_check(JNIEnv *env, int result, const char *what) {
     if (result != 0) {
-        disni_throw(env, errno, "%s", what);
+        disni_throw(env, errno, "%s failed", what);
     }
     return result;
 }

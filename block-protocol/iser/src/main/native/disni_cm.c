@@ -12,7 +12,7 @@ DISPATCHER(jlong, createEventChannel)(JNIEnv *env, jobject self) {
     (void) self;
     struct event_channel *channel = calloc(1, sizeof *channel);
     if (channel == NULL) {
-        disni_throw(env, ENOMEM, "calloc of an event channel");
+        disni_throw(env, ENOMEM, "calloc failed for an event channel");
         return -1;
     }
     channel->cm = rdma_create_event_channel();
@@ -22,13 +22,13 @@ DISPATCHER(jlong, createEventChannel)(JNIEnv *env, jobject self) {
         disni_throw(env, error, "rdma_create_event_channel");
         return -1;
     }
-    /* The reader waits in poll with a timeout. The read after poll must not block if the event has gone. */
+    /* The reader waits in poll with a timeout. The read after poll must not block if the event is gone. */
     int flags = fcntl(channel->cm->fd, F_GETFL);
     if (flags < 0 || fcntl(channel->cm->fd, F_SETFL, flags | O_NONBLOCK) != 0) {
         int error = errno;
         rdma_destroy_event_channel(channel->cm);
         free(channel);
-        disni_throw(env, error, "fcntl of an event channel");
+        disni_throw(env, error, "fcntl failed for an event channel");
         return -1;
     }
     return disni_handle(channel);
@@ -117,7 +117,7 @@ DISPATCHER(jint, getCmEvent)
         return -1;
     }
     if (count < 0) {
-        disni_throw(env, errno, "poll of an event channel");
+        disni_throw(env, errno, "poll failed for an event channel");
         return -1;
     }
     struct rdma_cm_event *event;
@@ -173,8 +173,8 @@ DISPATCHER(jlong, createQP)
     };
     if (rdma_create_qp(id, disni_pointer(pd), &attributes) != 0) {
         disni_throw(env, errno,
-            "rdma_create_qp on %s with %d send requests, %d receive requests and %d inline bytes; the device supports %d queue "
-            "pairs and %d requests",
+            "rdma_create_qp failed on %s with %d send requests, %d receive requests and %d inline bytes; the device supports %d "
+            "queue pairs and %d requests",
             ibv_get_device_name(id->verbs->device), max_send_wr, max_recv_wr, max_inline, device.max_qp, device.max_qp_wr);
         return -1;
     }

@@ -19,7 +19,7 @@ DISPATCHER(jlong, allocPd)(JNIEnv *env, jobject self, jlong context) {
 /* Throws an exception if a call returned an errno. Returns the errno. */
 static jint check_errno(JNIEnv *env, int error, const char *what) {
     if (error != 0) {
-        disni_throw(env, error, "%s", what);
+        disni_throw(env, error, "%s failed", what);
     }
     return error;
 }
@@ -58,7 +58,7 @@ DISPATCHER(jlong, createCompChannel)(JNIEnv *env, jobject self, jlong context) {
     if (flags < 0 || fcntl(channel->fd, F_SETFL, flags | O_NONBLOCK) != 0) {
         int error = errno;
         ibv_destroy_comp_channel(channel);
-        disni_throw(env, error, "fcntl of a completion channel");
+        disni_throw(env, error, "fcntl failed for a completion channel");
         return -1;
     }
     return disni_handle(channel);
@@ -73,7 +73,7 @@ DISPATCHER(jlong, createCQ)(JNIEnv *env, jobject self, jlong context, jlong chan
     (void) self;
     struct ibv_cq *cq = ibv_create_cq(disni_pointer(context), entries, NULL, disni_pointer(channel), vector);
     if (cq == NULL) {
-        disni_throw(env, errno, "ibv_create_cq of %d entries on completion vector %d", entries, vector);
+        disni_throw(env, errno, "ibv_create_cq failed for %d entries on completion vector %d", entries, vector);
         return -1;
     }
     return disni_handle(cq);
@@ -91,7 +91,7 @@ DISPATCHER(jint, getCqEvent)(JNIEnv *env, jobject self, jlong channel_handle, ji
     struct pollfd ready = {.fd = channel->fd, .events = POLLIN};
     int count = poll(&ready, 1, timeout_millis);
     if (count < 0 && errno != EINTR) {
-        disni_throw(env, errno, "poll of a completion channel");
+        disni_throw(env, errno, "poll failed for a completion channel");
     }
     if (count <= 0) {
         return -1;
@@ -137,11 +137,11 @@ DISPATCHER(jlong, regMr)
         struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
         getrlimit(RLIMIT_MEMLOCK, &limit);
         if (limit.rlim_cur == RLIM_INFINITY) {
-            disni_throw(env, error, "ibv_reg_mr of %d bytes", length);
+            disni_throw(env, error, "ibv_reg_mr failed for %d bytes", length);
         } else {
             disni_throw(env, error,
-                "ibv_reg_mr of %d bytes; this process may lock %llu bytes; raise the limit with `ulimit -l unlimited`, or with "
-                "LimitMEMLOCK=infinity in the systemd unit",
+                "ibv_reg_mr failed for %d bytes; this process may lock %llu bytes; raise the limit with `ulimit -l unlimited`, "
+                "or with LimitMEMLOCK=infinity in the systemd unit",
                 length, (unsigned long long) limit.rlim_cur);
         }
         return -1;
@@ -218,7 +218,7 @@ DISPATCHER(jint, getQpNum)(JNIEnv *env, jobject self, jlong qp) {
     return (jint) ((struct ibv_qp *) disni_pointer(qp))->qp_num;
 }
 
-/* Throws an exception. DiSNI calls this function without attributes, so that there is no state to set. */
+/* Throws an exception. DiSNI calls this function without attributes, so there is no state to set. */
 DISPATCHER(jint, modifyQP)(JNIEnv *env, jobject self, jlong qp, jlong attributes) {
     (void) self;
     (void) qp;

@@ -34,7 +34,7 @@ public final class NetworkPath implements Closeable {
     private final AtomicInteger connections = new AtomicInteger();
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    // Guarded by lock.
+    // Guarded by {@code lock}.
     private State state = State.UP;
     private boolean closed;
 
@@ -170,7 +170,7 @@ public final class NetworkPath implements Closeable {
                 changed.awaitUninterruptibly();
             }
             if (state == State.DOWN || closed) {
-                throw new IOException("the network path is down");
+                throw new IOException("the network path is down or closed");
             }
         } finally {
             lock.unlock();

@@ -4,8 +4,8 @@ import io.modeldisk.protocol.memory.DataMemory;
 
 /**
  * The memory for incoming data. The memory is allocated once and divided into chunks of one size. A session owns one chunk for
- * each of its slots. A write that needs more chunks waits in a queue. The target requests the data of the write only after the
- * write has all its chunks.
+ * each of its slots. A write waits in a queue if it needs more chunks than are free. The target requests the data of a write only
+ * after the write has all its chunks.
  *
  * <p>Thread-safe.
  */
@@ -48,8 +48,8 @@ final class BufferPool implements AutoCloseable {
      * Acquires all chunks that a task still needs and returns true. If too few chunks are free, queues the task and returns
      * false. {@link TaskSlot#chunksGranted} is called when a queued task has its chunks.
      *
-     * <p>A task that needs no more chunks is never queued. Its unsolicited data may end the task at any time, and the slot of a
-     * queued task must not be reused.
+     * <p>A task that needs no more chunks is never queued. Unsolicited data may end such a task at any time. A queued task must
+     * not end in this way, because its slot must not be reused while the task is in the queue.
      */
     synchronized boolean takeOrWait(TaskSlot task) {
         if (task.extraChunksWanted() <= 0 || firstWaiting == null && fill(task)) {

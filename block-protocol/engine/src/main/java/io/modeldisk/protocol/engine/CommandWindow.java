@@ -29,12 +29,12 @@ final class CommandWindow implements TargetDatamover.Numbering {
     private final int poolReserve;
     private final AtomicInteger awaitingData = new AtomicInteger();
     private final TaskSlot[] free;
-    /** Writes are guarded by this. */
+    /** Writes are guarded by {@code this}. */
     private volatile int slotCount;
     private int freeCount;
-    /** Written only by the receiver thread. Writes are guarded by this. */
+    /** Written only by the receiver thread. Writes are guarded by {@code this}. */
     private int expCmdSn;
-    /** Writes are guarded by this. */
+    /** Writes are guarded by {@code this}. */
     private volatile int maxCmdSn;
     private int statSn;
     private int ending;
@@ -132,8 +132,8 @@ final class CommandWindow implements TargetDatamover.Numbering {
      * Waits until a slot is free or no slot is about to be freed. The wait is necessary because an initiator may receive a status
      * and send the next command before the target has freed the slot.
      *
-     * <p>If no slot is free but a Put_Data is in progress, returns true at once. The caller must then end the task of the
-     * Put_Data and call this method again. Otherwise returns false.
+     * <p>Returns true at once if no slot is free and the last Put_Data of a task is in progress. The caller must then end this
+     * task and call this method again. Returns false after the wait in all other cases.
      */
     synchronized boolean awaitEnding() {
         boolean interrupted = false;

@@ -59,7 +59,7 @@ final class DiskCommands {
 
     private static ScsiException reservedByteCheck() {
         return new ScsiException(Sense.invalidFieldInCdb(BYTE_CHECK_BYTE, BYTE_CHECK_BIT),
-            "BYTCHK has a reserved value");
+            "the BYTCHK field of the CDB has a reserved value");
     }
 
     static void decodeWriteSame(DecodedCommand command) throws ScsiException {
@@ -82,8 +82,8 @@ final class DiskCommands {
         int bytes = withData ? BLOCK : 0;
         if (bytes > (command.sendsData ? command.expectedBytes : 0)) {
             throw new ScsiException(Sense.INVALID_FIELD_IN_COMMAND_UNIT,
-                "the command needs " + bytes + " bytes of data; " + (command.sendsData
-                    ? "its expected length is " + command.expectedBytes
+                "the command needs " + bytes + " bytes of data, but " + (command.sendsData
+                    ? "its expected data transfer length is " + command.expectedBytes
                     : "its W bit is 0, so the initiator sends no data"));
         }
         command.move(bytes, bytes);
@@ -102,14 +102,15 @@ final class DiskCommands {
             }
             case COMPARE_SAME, WRITE_SAME -> goThrough(task, disk);
             default ->
-                throw new IllegalStateException("a disk command cannot have the access " + task.command.access);
+                throw new IllegalStateException(
+                    "a command with the access " + task.command.access + " is not a disk command");
         }
     }
 
     private static void check(long difference) throws ScsiException {
         if (difference >= 0) {
             throw new ScsiException(Sense.MISCOMPARE.information(difference),
-                "the data differs from the medium at byte " + difference);
+                "the data of the command differs from the medium at byte " + difference + " of the range");
         }
     }
 

@@ -19,7 +19,7 @@ public interface DiskUnit extends LogicalUnit {
      *
      * @param offset the start of the range in bytes, a multiple of 4096
      * @param lengthBytes the length of the range in bytes, a multiple of 4096; the range lies within one block of the shard
-     * @param block the block to compare with: at least 4096 bytes, of which the first 4096 are used
+     * @param block the memory with the logical block to compare with: at least 4096 bytes, of which the first 4096 are used
      * @return the offset of the first difference in bytes from the start of the range, or -1 if there is no difference
      */
     long firstDifference(long offset, int lengthBytes, MemorySegment block);
@@ -29,7 +29,7 @@ public interface DiskUnit extends LogicalUnit {
      *
      * @param offset the start of the range in bytes, a multiple of 4096
      * @param lengthBytes the length of the range in bytes, a multiple of 4096; the range lies within one block of the shard
-     * @param block the block to copy: at least 4096 bytes, of which the first 4096 are used
+     * @param block the memory with the logical block to copy: at least 4096 bytes, of which the first 4096 are used
      */
     void fill(long offset, int lengthBytes, MemorySegment block);
 }

@@ -2,7 +2,7 @@ package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.scsi.ScsiStatus;
 
-/** The reason why a task must end early. If a task has several reasons, the reason that is declared last applies. */
+/** The reason why a task must end early. If a task has several reasons, the reason declared last in this enum applies. */
 enum EndReason {
     /** The task does not end early. */
     NONE(ScsiStatus.GOOD),
@@ -26,7 +26,7 @@ enum EndReason {
         return status;
     }
 
-    /** Returns the reason that is declared later in this enum. */
+    /** Returns the one of two reasons that is declared later in this enum. */
     static EndReason later(EndReason one, EndReason other) {
         return one.compareTo(other) < 0 ? other : one;
     }

@@ -128,7 +128,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         reject(command, data.drop() ? reason : RejectPdu.DATA_DIGEST_ERROR);
     }
 
-    /** Refuses a command with TASK SET FULL. No slot is free, because immediate commands occupy slots. */
+    /** Refuses a command with TASK SET FULL, because immediate commands have used up the free slots. */
     private void refuse(ScsiCommandPdu command, ImmediateData data) throws IOException {
         if (data.drop()) {
             setup.window().count(command);
@@ -163,13 +163,15 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
     private boolean inOrder(RequestPdu received) throws ProtocolException {
         CommandWindow.Order order = setup.window().orderOf(received);
         if (order == CommandWindow.Order.GAP) {
-            throw new ProtocolException("CmdSN " + received.cmdSn() + " arrived although an earlier CmdSN is missing");
+            throw new ProtocolException(
+                "a request with CmdSN " + received.cmdSn() + " arrived, but an earlier request is missing");
         }
         return order == CommandWindow.Order.TAKE;
     }
 
     private void unknown(Pdu pdu) throws IOException {
-        LOG.warn("a PDU was rejected because its opcode {} is not supported", "%02Xh".formatted(pdu.opcode()));
+        LOG.warn("a PDU from {} was rejected because its opcode {} is not supported", setup.datamover().peer(),
+            "%02Xh".formatted(pdu.opcode()));
         reject(pdu, RejectPdu.COMMAND_NOT_SUPPORTED);
     }
 
@@ -276,8 +278,8 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
 
     @Override
     public void discardNotify(Pdu pdu, int reason) throws IOException {
-        LOG.warn("a PDU from {} was rejected with reason {} (opcode {})", setup.datamover().peer(),
-            "%02Xh".formatted(reason), "%02Xh".formatted(pdu.opcode()));
+        LOG.warn("a PDU from {} was rejected with reject reason {}; the opcode of the PDU is {}",
+            setup.datamover().peer(), "%02Xh".formatted(reason), "%02Xh".formatted(pdu.opcode()));
         reject(pdu, reason);
     }
 

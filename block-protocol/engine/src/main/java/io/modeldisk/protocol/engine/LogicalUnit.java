@@ -59,7 +59,7 @@ public interface LogicalUnit {
     /**
      * Writes the data of a task to the medium. Called after all data has arrived.
      *
-     * @return false if the logical unit has parked the task; the data of the task stays in place
+     * @return false if the logical unit has parked the task; the data then stays in the memory of the task
      * @throws ScsiException if the write fails without any effect; the task then ends with CHECK CONDITION
      */
     boolean write(IoTask task) throws ScsiException;

@@ -62,7 +62,7 @@ final class ParameterCommands {
         }
         if (command.unit == null) {
             if (vital) {
-                throw new ScsiException(Sense.LUN_NOT_SUPPORTED, "there is no logical unit " + command.lun);
+                throw new ScsiException(Sense.LUN_NOT_SUPPORTED, "there is no logical unit with LUN " + command.lun);
             }
             return InquiryData.noUnit();
         }
@@ -99,7 +99,8 @@ final class ParameterCommands {
                 "SELECT REPORT is %02Xh, but must be from 00h to 02h".formatted(select));
         }
         if (cdb.u32(6) < 16) {
-            throw new ScsiException(Sense.invalidFieldInCdb(6), "REPORT LUNS has an allocation length below 16 bytes");
+            throw new ScsiException(Sense.invalidFieldInCdb(6),
+                "REPORT LUNS has an allocation length of " + cdb.u32(6) + " bytes, but must have at least 16");
         }
         List<LogicalUnit> units = select == 1 ? List.of() : target.units();
         ByteBuffer data = ByteBuffer.allocate(8 + 8 * units.size()).putInt(0, 8 * units.size());

@@ -26,8 +26,8 @@ final class PendingLogins {
     static final Duration LOGIN_GRACE = Duration.ofSeconds(1);
 
     /**
-     * The maximum number of waiting connections. If more connections wait, the oldest connection of the most frequent address is
-     * refused.
+     * The maximum number of waiting connections. If more connections wait, the target selects the address with the most
+     * waiting connections, and refuses the oldest waiting connection of this address.
      */
     static final int MAX_WAITING = 256;
 

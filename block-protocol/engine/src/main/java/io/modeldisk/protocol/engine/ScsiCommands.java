@@ -49,11 +49,12 @@ final class ScsiCommands {
             return parameters.data(definition, command);
         }
         if (command.unit == null) {
-            throw new ScsiException(Sense.LUN_NOT_SUPPORTED, "there is no logical unit " + command.lun);
+            throw new ScsiException(Sense.LUN_NOT_SUPPORTED, "there is no logical unit with LUN " + command.lun);
         }
         Sense attention = attentions.take(command.unit);
         if (attention != null) {
-            throw new ScsiException(attention, "a unit attention condition is pending");
+            throw new ScsiException(attention,
+                "the command was not run because a unit attention condition was pending");
         }
         byte[] parameterData;
         if (definition == null || definition.needsDisk() && !(command.unit instanceof DiskUnit)) {

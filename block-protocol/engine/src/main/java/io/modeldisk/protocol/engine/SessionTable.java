@@ -50,7 +50,7 @@ final class SessionTable {
             checkOwner(wanted, old);
             if (old == null && sessions.size() >= limit) {
                 throw new LoginException(LoginStatus.OUT_OF_RESOURCES,
-                    "the limit of " + limit + " sessions is reached; raise --max-sessions to allow more");
+                    "the target already has its maximum of " + limit + " sessions; raise --max-sessions to allow more");
             }
             sessions.add(session);
             if (!session.discovery()) {
@@ -93,7 +93,8 @@ final class SessionTable {
     private static void checkOwner(Session wanted, Session old) throws LoginException {
         if (old != null && !Objects.equals(old.user(), wanted.user())) {
             throw new LoginException(LoginStatus.AUTHORIZATION_FAILURE, "user " + wanted.user()
-                + " may not replace the session of user " + old.user() + " with the same initiator name and ISID");
+                + " may not replace the session of user " + old.user()
+                + ", although both logins have the same initiator name and ISID");
         }
     }
 

@@ -143,7 +143,7 @@ final class TargetConnection implements Runnable {
         return !closed;
     }
 
-    /** Adds the session of a login that is about to succeed. */
+    /** Registers the session of a login that is about to succeed. Returns the registered session. */
     Session establish(Session wanted) throws IOException {
         session = server.establish(wanted);
         return session;

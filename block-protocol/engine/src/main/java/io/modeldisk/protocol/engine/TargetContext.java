@@ -39,7 +39,7 @@ public final class TargetContext {
     /** The default length of the command queue that is guaranteed to every session. */
     public static final int DEFAULT_INITIAL_COMMANDS = 2;
 
-    /** The default time for which a command may wait, for example for a round. The command then ends with BUSY. */
+    /** The default time for which a command may wait, for example for a round. After this time the command ends with BUSY. */
     public static final Duration DEFAULT_WAIT_BOUND = Duration.ofSeconds(5);
 
     /** The default time limit of a login. */
@@ -152,7 +152,7 @@ public final class TargetContext {
         return this;
     }
 
-    /** Sets the time for which a command may wait, for example for a round. The command then ends with BUSY. */
+    /** Sets the time for which a command may wait, for example for a round. After this time the command ends with BUSY. */
     public TargetContext waitBound(Duration duration) {
         this.waitBound = duration;
         return this;

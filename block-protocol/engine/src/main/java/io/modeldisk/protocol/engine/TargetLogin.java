@@ -180,7 +180,8 @@ final class TargetLogin implements TargetDatamover.ControlListener {
     private void identify(TextParameters offered) throws LoginException {
         String name = offered.value(Key.INITIATOR_NAME);
         if (name == null) {
-            throw new LoginException(LoginStatus.MISSING_PARAMETER, "the key InitiatorName is missing");
+            throw new LoginException(LoginStatus.MISSING_PARAMETER,
+                "the login text does not contain the key InitiatorName");
         }
         initiatorName = IscsiName.normalized(name);
         if (initiatorName == null) {
@@ -197,7 +198,8 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         }
         targetName = offered.value(Key.TARGET_NAME);
         if (targetName == null) {
-            throw new LoginException(LoginStatus.MISSING_PARAMETER, "the key TargetName is missing");
+            throw new LoginException(LoginStatus.MISSING_PARAMETER,
+                "the login text does not contain the key TargetName");
         }
     }
 

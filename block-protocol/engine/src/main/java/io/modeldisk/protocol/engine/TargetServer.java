@@ -116,7 +116,7 @@ public final class TargetServer implements AutoCloseable {
             } catch (ClosedChannelException e) {
                 return;
             } catch (Exception | OutOfMemoryError e) {
-                // For example, no file descriptors are left. The sessions continue, and the acceptor tries again later.
+                // A possible cause is a lack of file descriptors. The sessions continue, and the acceptor tries again later.
                 LOG.error("the target cannot accept a connection and tries again: {}", e.toString());
                 pauseAccepting();
             }
@@ -205,7 +205,7 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    /** Adds a session whose login is about to succeed. */
+    /** Registers a session whose login is about to succeed. Returns the registered session. */
     Session establish(Session wanted) throws IOException {
         return sessions.establish(wanted);
     }

@@ -32,7 +32,10 @@ final class TaskEnd {
         this.active = active;
     }
 
-    /** Prepares a task for its status. Does nothing in a second call, which follows if the last piece of a read fails. */
+    /**
+     * Prepares a task for sending its status. A second call for the same task does nothing. The second call occurs if the last
+     * piece of a read cannot be sent.
+     */
     void begin(TaskSlot task) {
         if (task.state() == TaskState.ENDING) {
             return;

@@ -44,7 +44,7 @@ final class TaskManagement {
 
     /**
      * Resets a logical unit, or all logical units if {@code unit} is null (SAM-5 section 6.3.3). Aborts the tasks on the logical
-     * unit, and informs every nexus.
+     * unit, and establishes a unit attention for every session.
      */
     private static void reset(
         LogicalUnit unit, FullFeaturePhase phase, TaskSet tasks, TargetConnection connection) {

@@ -36,7 +36,7 @@ final class TaskSlot implements IoTask {
     private volatile long waitingSinceNs;
     /** The sense of a failed task. Written before {@link EndReason#FAILED} is set. */
     private Sense failure;
-    /** Guarded by this. */
+    /** Guarded by {@code this}. */
     private long putNumber;
     private int chunks = 1;
 
@@ -192,7 +192,7 @@ final class TaskSlot implements IoTask {
         connection.schedule(this);
     }
 
-    /** Called when the task has got its memory. Schedules the task for the responder thread, which then requests the data. */
+    /** Schedules the task for the responder thread, which requests the data. Called when the task has got its memory. */
     void chunksGranted() {
         connection.schedule(this);
     }

@@ -80,7 +80,7 @@ class CommandWindowTest {
     }
 
     @Test
-    void slotCountsAsFreeWhileItsStatusIsSent() {
+    void slotCountsAsFreeWhileTheStatusOfItsTaskIsSent() {
         roomTold();
         arrives(START, false);
         TaskSlot slot = taken;
@@ -97,7 +97,7 @@ class CommandWindowTest {
             window.ending();
             window.give(taken);
         }
-        assertThat(roomTold()).as("window that leaves a reserve of ten chunks").isEqualTo(6);
+        assertThat(roomTold()).as("size of the window that leaves a reserve of ten chunks").isEqualTo(6);
     }
 
     @Test

@@ -194,7 +194,7 @@ class DiskCommandsTest {
     }
 
     @Test
-    void rangeAboveTheWriteSameLimitIsRefused() throws IOException {
+    void writeSameAndVerifyOfOneBlockAboveTheMaximumRangeAreRefused() throws IOException {
         byte[] limits = raw.run(READ, cdb(0x12, 1, 0xB0, 0, 64), 64, EMPTY).data();
         int limit = (int) ByteBuffer.wrap(limits).getLong(36);
         for (byte[] cdb : new byte[][]{range(0x93, 0, 0, limit + 1), range(0x8F, COMPARE_ONE, 0, limit + 1)}) {
@@ -206,7 +206,7 @@ class DiskCommandsTest {
 
     @ParameterizedTest
     @CsvSource({"0x41, 0", "0x93, 0", "0x8F, 6"})
-    void singleBlockCommandWithoutItsBlockOfDataIsRefused(int opcode, int flags) throws IOException {
+    void commandThatNeedsOneBlockOfDataIsRefusedIfTheDataIsShorter(int opcode, int flags) throws IOException {
         byte[] cdb = range(opcode, flags, 0, 4);
         assertThat(raw.run(NO_DATA, cdb, 0, EMPTY).senseCode()).isEqualTo(INVALID_FIELD_IN_COMMAND_UNIT);
         assertThat(raw.run(WRITE, cdb, BLOCK - 1, new byte[BLOCK - 1]).senseCode())
@@ -216,15 +216,16 @@ class DiskCommandsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"true, its expected length is 4095", "false, 'its W bit is 0, so the initiator sends no data'"})
-    void refusalOfASingleBlockCommandNamesTheCauseOfMissingData(boolean sendsData, String cause) {
+    @CsvSource({"true, its expected data transfer length is 4095",
+        "false, 'its W bit is 0, so the initiator sends no data'"})
+    void refusalOfWriteSameNamesTheReasonWhyDataIsMissing(boolean sendsData, String cause) {
         DecodedCommand command = new DecodedCommand();
         System.arraycopy(range(0x93, 0, 0, 4), 0, command.cdb.bytes(), 0, 16);
         command.unit = serving.target.unit;
         command.sendsData = sendsData;
         command.expectedBytes = BLOCK - 1;
         assertThatThrownBy(() -> DiskCommands.decodeWriteSame(command))
-            .hasMessageStartingWith("the command needs 4096 bytes of data; " + cause);
+            .hasMessageStartingWith("the command needs 4096 bytes of data, but " + cause);
     }
 
     @Test

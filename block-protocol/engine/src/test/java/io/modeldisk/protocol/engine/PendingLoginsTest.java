@@ -46,7 +46,7 @@ class PendingLoginsTest {
     }
 
     @Test
-    void connectionFromAnAddressWaitsIfTheAddressHasHalfOfAllPendingLogins() {
+    void connectionWaitsIfItsAddressHasHalfOfTheAllowedPendingLogins() {
         connect(FLOOD, LIMIT / 2);
         assertThat(connect(FLOOD)).isNull();
         connect(LEARNER, LIMIT / 2);
@@ -54,7 +54,7 @@ class PendingLoginsTest {
     }
 
     @Test
-    void connectionWithoutALoginRequestIsReplacedByANewConnection() {
+    void connectionWithoutALoginRequestIsReplacedAfterItsGracePeriod() {
         Login[] silent = connect(FLOOD, LIMIT / 2);
         silent[0].requested();
         clock.advance(PendingLogins.REQUEST_GRACE);
@@ -76,7 +76,7 @@ class PendingLoginsTest {
     }
 
     @Test
-    void newConnectionAtTheLimitReplacesAConnectionOfTheMostFrequentAddress() {
+    void newConnectionAtTheLimitReplacesAConnectionOfTheAddressWithMostConnections() {
         Login[] flood = connect(FLOOD, LIMIT / 2);
         for (int i = 0; i < LIMIT / 2; i++) {
             connect(InetAddress.ofLiteral("10.0.1." + i));
@@ -103,7 +103,7 @@ class PendingLoginsTest {
     }
 
     @Test
-    void oldestConnectionOfTheMostFrequentAddressIsRefusedWhenTooManyConnectionsWait() {
+    void oldestConnectionOfTheAddressWithMostConnectionsIsRefusedWhenTooManyWait() {
         connect(FLOOD, LIMIT / 2);
         Waiting learner = waiting(LEARNER);
         Waiting oldest = waiting(FLOOD);

@@ -132,7 +132,7 @@ class ScsiCommandsTest {
     }
 
     @Test
-    void unknownServiceActionIsRefused() throws IOException {
+    void commandWithAnUnknownServiceActionIsRefused() throws IOException {
         assertThat(read(32, 0x9E, 0x11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 32).senseCode()).isEqualTo(INVALID_FIELD);
     }
 
@@ -222,7 +222,7 @@ class ScsiCommandsTest {
     }
 
     @Test
-    void readWithProtectionInformationIsRefused() throws IOException {
+    void readThatRequestsProtectionInformationIsRefused() throws IOException {
         byte[] cdb = RawInitiator.read(0, 1);
         cdb[1] = 0x20;
         assertThat(raw.run(READ, cdb, BLOCK, EMPTY).senseCode()).isEqualTo(INVALID_FIELD);

@@ -165,7 +165,7 @@ class SupportedOperationsTest {
     }
 
     @Test
-    void unknownServiceActionIsRefusedWithAFieldPointer() throws IOException {
+    void commandWithAnUnknownServiceActionIsRefusedWithAFieldPointer() throws IOException {
         for (int[] pair : new int[][]{{0xA3, 0x0A}, {0x9E, 0x12}}) {
             End end = raw.run(READ, cdb(pair[0], pair[1]), ROOM, EMPTY);
             assertThat(end.senseCode()).isEqualTo(INVALID_FIELD);
@@ -181,7 +181,7 @@ class SupportedOperationsTest {
     }
 
     @Test
-    void taskManagementReportHasAnExtendedFormat() throws IOException {
+    void taskManagementReportHasTheExtendedFormatOnRequest() throws IOException {
         byte[] data = raw.run(READ, cdb(0xA3, 0x0D, 0x80, 0, 0, 0, 0, 0, 0, 64), 64, EMPTY).data();
         assertThat(data).hasSize(16).startsWith(0xDA, 0, 0, 12);
     }

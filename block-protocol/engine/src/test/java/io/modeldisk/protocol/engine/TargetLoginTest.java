@@ -93,7 +93,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void repeatedNegotiationOfAKeyIsRefused() throws IOException {
+    void loginThatNegotiatesAKeyTwiceIsRefused() throws IOException {
         raw.login(1, -1, INITIATOR, TARGET, "MaxBurstLength=65536");
         assertThat(raw.login(1, 3, "MaxBurstLength=65536").loginStatus()).isEqualTo(0x0200);
     }

@@ -239,7 +239,7 @@ class TargetProtocolErrorTest {
     }
 
     @Test
-    void initiatorIsNotReportedSilentDuringItsOwnLongCommand() throws Exception {
+    void initiatorIsNotReportedAsSilentWhileItsLongCommandRuns() throws Exception {
         try (Serving serving = new Serving(context -> context)) {
             long bound = TimeUnit.MILLISECONDS.toNanos(300);
             serving.target.silenceBoundNs = bound;

@@ -63,10 +63,10 @@ class TargetServerTest {
     }
 
     @Test
-    void waitingConnectionIsServedAlthoughAnotherCannotBeServed() throws IOException {
+    void waitingConnectionIsServedAfterAnotherConnectionCouldNotBeServed() throws IOException {
         ThreadFactory failsOnce = task -> {
             if (threads.incrementAndGet() == 2) {
-                throw new IllegalStateException("simulated by this test");
+                throw new IllegalStateException("the test simulates that no thread can be created");
             }
             return Thread.ofVirtual().unstarted(task);
         };
@@ -74,7 +74,7 @@ class TargetServerTest {
             RawInitiator served = new RawInitiator(serving.server.localAddress());
             RawInitiator first = new RawInitiator(serving.server.localAddress());
             RawInitiator newest = new RawInitiator(serving.server.localAddress())) {
-            await("two connections wait for the first", () -> accepts.get() == 4);
+            await("two connections wait for the end of the first connection", () -> accepts.get() == 4);
             await("the watchdog waits for its next run", () -> clock.waitingThreads() > 0);
             clock.advance(PendingLogins.REQUEST_GRACE);
             assertThat(newest.isClosedByTarget()).isTrue();

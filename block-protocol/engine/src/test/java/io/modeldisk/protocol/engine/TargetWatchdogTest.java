@@ -49,7 +49,7 @@ class TargetWatchdogTest {
     }
 
     @Test
-    void initiatorIsNotDisconnectedAfterTheTargetProcessWasStopped() throws IOException {
+    void initiatorIsNotDisconnectedAfterTheTargetProcessWasSuspended() throws IOException {
         await("the watchdog waits for its next run", () -> clock.waitingThreads() > 0);
         int checks = serving.target.silenceChecks.get();
         clock.advance(SILENCE_BOUND.multipliedBy(2));
@@ -71,7 +71,7 @@ class TargetWatchdogTest {
             await("the watchdog runs", () -> serving.target.silenceChecks.get() > checks);
         }
         assertThat(raw.receive().opcode()).as("the ping").isEqualTo(NOP_IN);
-        advanceInStepsUntil("the target reports silence",
+        advanceInStepsUntil("the target is notified of the silent nexus",
             () -> serving.target.nexusEvents.contains("silent iqn.test:raw"));
         assertThat(raw.isClosedByTarget()).isTrue();
         await("the session is lost", () -> serving.target.nexusEvents.contains("lost iqn.test:raw"));
@@ -98,7 +98,7 @@ class TargetWatchdogTest {
                 throw new IllegalStateException(e);
             }
         });
-        advanceInStepsUntil("the target reports silence", () -> count("silent") == 1);
+        advanceInStepsUntil("the target is notified of the silent nexus", () -> count("silent") == 1);
         try (RawInitiator _ = again.get(20, TimeUnit.SECONDS)) {
             await("the new session is established", () -> count("established") == 2);
             assertThat(serving.target.nexusEvents).last().isEqualTo("established iqn.test:raw");

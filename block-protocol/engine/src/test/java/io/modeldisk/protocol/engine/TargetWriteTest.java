@@ -221,7 +221,7 @@ class TargetWriteTest {
     }
 
     @Test
-    void unannouncedUnsolicitedDataIsDropped() throws IOException {
+    void unsolicitedDataThatItsCommandDidNotAnnounceIsDropped() throws IOException {
         byte[] before = serving.fill(21);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), 4 * BLOCK, EMPTY);
         Reply r2t = raw.receive();
@@ -379,7 +379,7 @@ class TargetWriteTest {
             waiting.command(WRITE, RawInitiator.write(1024, 256), MIB, EMPTY);
             int tag = waiting.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 32), 32 * BLOCK, EMPTY);
             waiting.dataOut(tag, NONE, 0, 0, random(65536, 18), true);
-            assertThat(waiting.receive().opcode()).as("R2T for the rest").isEqualTo(Opcode.R2T);
+            assertThat(waiting.receive().opcode()).as("R2T for the rest of the small write").isEqualTo(Opcode.R2T);
             hogs[0].close();
             hogs[1].close();
         }

@@ -62,7 +62,7 @@ class UnitAttentionTest {
     }
 
     @Test
-    void writeThatReceivesAUnitAttentionIsNotApplied() throws IOException {
+    void writeThatEndsWithAUnitAttentionIsNotApplied() throws IOException {
         byte[] before = serving.fill(1);
         End end = raw.run(WRITE, RawInitiator.write(0, 1), BLOCK, new byte[BLOCK]);
         assertThat(end.senseCode()).isEqualTo(POWER_ON);

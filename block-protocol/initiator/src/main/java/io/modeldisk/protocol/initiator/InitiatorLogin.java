@@ -93,7 +93,8 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
     @Override
     public void controlNotify(Pdu pdu, ByteBuffer data) throws IOException {
         if (pdu.opcode() != Opcode.LOGIN_RESPONSE) {
-            throw new ProtocolException("the target sent PDU opcode %02Xh during the login".formatted(pdu.opcode()));
+            throw new ProtocolException(
+                "the target sent a PDU with opcode %02Xh instead of a Login response".formatted(pdu.opcode()));
         }
         LoginResponsePdu response = new LoginResponsePdu(pdu.header());
         if (response.status() != LoginStatus.SUCCESS) {

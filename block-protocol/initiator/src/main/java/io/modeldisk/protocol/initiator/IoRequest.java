@@ -90,7 +90,7 @@ public final class IoRequest implements InitiatorTask {
     /**
      * Fills the request with a command that pushes a gradient (the vendor-specific command PUSH).
      *
-     * @param round the round; 0 for none
+     * @param round the round of the gradient; 0 for none
      * @param check whether this method searches the gradient for NaN and infinity, so that the shard does not need to; may be
      *     true only if the shard {@linkplain io.modeldisk.protocol.dialect.ModelFacts#checksGradients() checks gradients}
      */
@@ -105,8 +105,9 @@ public final class IoRequest implements InitiatorTask {
     }
 
     /**
-     * Fills the request with a command that pulls weights (the vendor-specific command PULL). The weights include at least this
-     * round.
+     * Fills the request with a command that pulls weights (the vendor-specific command PULL).
+     *
+     * @param round the round that the weights must include; 0 for none
      */
     public IoRequest pull(int lun, long lba, int blocks, long round, DataMemory to, long offset, int bytes) {
         command.beginRead(bytes);
@@ -180,7 +181,7 @@ public final class IoRequest implements InitiatorTask {
 
     /**
      * Changes the state from {@code from} to {@code to}. Returns false if the state is not {@code from}, for example because
-     * another thread has ended the command.
+     * another thread has already completed or failed the command.
      */
     boolean move(State from, State to) {
         boolean legal = switch (from) {

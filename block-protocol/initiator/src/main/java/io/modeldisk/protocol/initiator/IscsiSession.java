@@ -100,7 +100,7 @@ public final class IscsiSession implements AutoCloseable {
     }
 
     private void receive() {
-        String reason = "the connection was closed";
+        String reason = "this initiator closed the connection";
         try {
             while (life.state() != State.LOGGED_OUT) {
                 datamover.receive(responses);
@@ -188,7 +188,8 @@ public final class IscsiSession implements AutoCloseable {
             request = numbers.take(clock.nanoTime() + timeoutNs, stop);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("the thread was interrupted while it waited for a free request");
+            throw new InterruptedIOException(
+                shard + ": the thread was interrupted while it waited for a free request");
         }
         if (request == null) {
             checkOpen();
@@ -241,14 +242,15 @@ public final class IscsiSession implements AutoCloseable {
      * Sends a command. If this method returns without an exception, the request's completion is called exactly once.
      *
      * @param more whether the session may hold back the command, to send it together with the next command. If true, the caller
-     *     must call {@link #flush} before it waits for anything. {@link #acquire} flushes by itself
+     *     must call {@link #flush} before it waits for anything. {@link #acquire} sends held-back commands before it waits
      * @throws ShardException if the session is closed; the request is free then
      * @throws RuntimeException if the datamover refuses the command, for example because it cannot use the memory; the request is
      *     free then
      */
     public void submit(IoRequest request, boolean more) throws ShardException {
         if (!request.move(IoRequest.State.HELD, IoRequest.State.IN_FLIGHT)) {
-            throw new IllegalStateException("the request was submitted or released before");
+            throw new IllegalStateException(
+                "the request cannot be submitted, because it was already submitted or released");
         }
         if (failure != null && withdraw(request)) {
             throw failure.again();
@@ -327,7 +329,7 @@ public final class IscsiSession implements AutoCloseable {
 
     private void awaitThreads() throws InterruptedException {
         if (!life.awaitThreads(END_TIMEOUT_NS)) {
-            LOG.warn("the threads of the session with {} did not stop in time", shard);
+            LOG.warn("the threads of the session with {} did not stop within {} ms", shard, END_TIMEOUT_NS / 1_000_000);
         }
     }
 

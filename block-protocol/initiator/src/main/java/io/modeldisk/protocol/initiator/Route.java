@@ -82,7 +82,7 @@ public record Route(InitiatorPortal portal, String reason) {
             case ISER -> iser;
             default -> tcp;
         };
-        return new Route(asked, "the user has chosen it");
+        return new Route(asked, "the user has chosen this datamover");
     }
 
     private static Route automatic(ShmInitiatorPortal shm, InitiatorPortal iser, TcpInitiatorPortal tcp) {
@@ -105,7 +105,7 @@ public record Route(InitiatorPortal portal, String reason) {
         }
     }
 
-    /** Returns the datamover and the reason, such as {@code tcp (the user has chosen it)}. */
+    /** Returns the datamover and the reason, such as {@code tcp (the user has chosen this datamover)}. */
     @Override
     public String toString() {
         return portal.datamover() + " (" + reason + ")";

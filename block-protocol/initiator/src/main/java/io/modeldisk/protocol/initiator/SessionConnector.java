@@ -16,7 +16,7 @@ final class SessionConnector {
         try {
             return context.over().connect(numbers, context.queueDepth(), context.connectTimeoutMs(), context.clock());
         } catch (IOException e) {
-            throw new ShardException(ShardException.Kind.PATH_LOST, shard, shard + " " + e.getMessage(), e);
+            throw new ShardException(ShardException.Kind.PATH_LOST, shard, shard + ": " + e.getMessage(), e);
         }
     }
 

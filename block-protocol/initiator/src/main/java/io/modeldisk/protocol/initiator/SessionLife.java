@@ -26,9 +26,9 @@ final class SessionLife {
     private final NanoClock clock;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    // Changed only by a thread that holds the lock.
+    // Changed only by a thread that holds {@code lock}.
     private volatile State state = State.OPEN;
-    // Guarded by lock.
+    // Guarded by {@code lock}.
     private int threads;
 
     SessionLife(NanoClock clock) {
@@ -39,7 +39,7 @@ final class SessionLife {
         return state;
     }
 
-    /** Changes to a later state. Returns false if the session is already in this state or a later state. */
+    /** Changes the state to {@code next}. Returns false if the session is already in this state or in a later state. */
     boolean advance(State next) {
         lock.lock();
         try {
@@ -54,7 +54,7 @@ final class SessionLife {
         }
     }
 
-    /** Waits until the session is in this state or a later state. Returns false if the time passes before. */
+    /** Waits until the session is in this state or in a later state. Returns false if the timeout passes first. */
     boolean await(State wanted, long timeoutNs) throws InterruptedException {
         return await(() -> state.compareTo(wanted) >= 0, timeoutNs);
     }
@@ -81,7 +81,7 @@ final class SessionLife {
         }
     }
 
-    /** Waits until all threads of the session have stopped. Returns false if the time passes before. */
+    /** Waits until all threads of the session have stopped. Returns false if the timeout passes first. */
     boolean awaitThreads(long timeoutNs) throws InterruptedException {
         return await(() -> threads == 0, timeoutNs);
     }

@@ -18,7 +18,7 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition room = lock.newCondition();
 
-    // Guarded by lock.
+    // Guarded by {@code lock}.
     private final IoRequest[] free;
     private int freeCount;
     private int reserved = 1;

@@ -28,8 +28,8 @@ final class SessionResponses implements InitiatorDatamover.Listener {
     private static final int SENSE_LENGTH_BYTES = 2;
     private static final int MIN_SENSE_BYTES = 14;
     /**
-     * The status of a command whose SCSI Response reports a target failure (RFC 7143 section 11.4.3). SAM does not use this
-     * value.
+     * The status of a command whose SCSI Response reports a target failure (RFC 7143 section 11.4.3). No SCSI status has
+     * this value.
      */
     private static final int TARGET_FAILURE = 0xFF;
 
@@ -90,9 +90,10 @@ final class SessionResponses implements InitiatorDatamover.Listener {
                 numbers.received(message);
                 LOG.info("{} sent an asynchronous message with event {}", shard, message.event());
             }
-            case Opcode.REJECT -> throw new ProtocolException("the target rejected a PDU with reason %02Xh"
+            case Opcode.REJECT -> throw new ProtocolException("the target rejected a PDU (reason %02Xh)"
                 .formatted(new RejectPdu(pdu.header()).reason()));
-            default -> throw new ProtocolException("the target sent unknown PDU opcode %02Xh".formatted(pdu.opcode()));
+            default -> throw new ProtocolException("the target sent a PDU with the unknown opcode %02Xh"
+                .formatted(pdu.opcode()));
         }
     }
 
@@ -124,7 +125,8 @@ final class SessionResponses implements InitiatorDatamover.Listener {
     private void endAborted() {
         IoRequest request = (IoRequest) task(aborts.abortingTag());
         if (request != null) {
-            complete(request, new ShardException(ShardException.Kind.PATH_LOST, shard, "the command was aborted"));
+            complete(request, new ShardException(ShardException.Kind.PATH_LOST, shard,
+                shard + ": this initiator aborted the command"));
         }
     }
 

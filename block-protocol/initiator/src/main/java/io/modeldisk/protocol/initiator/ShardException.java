@@ -27,9 +27,9 @@ public final class ShardException extends IOException {
         BUSY,
         /** Other learners did not push their rounds within the wait timeout. A later call waits again. */
         ROUND_TIMEOUT,
-        /** The job has stopped because too few learners are left. It continues when enough learners have joined. */
+        /** The job has stopped because too few learners are left. The job continues when enough learners have joined. */
         JOB_STOPPED,
-        /** The shard closed the round without this learner. */
+        /** The round of the push has closed, or is before the first round of this learner. */
         ROUND_CLOSED,
         /** The shard has forgotten this learner: the lease has expired, or the shard was restarted. */
         LEARNER_FORGOTTEN,
@@ -69,11 +69,11 @@ public final class ShardException extends IOException {
     /**
      * Creates the exception for a command that completed with a status other than GOOD.
      *
-     * @param doing the purpose of the command, such as {@code reading at byte 4096}; null for none
+     * @param doing the operation that failed, such as {@code reading at byte 4096}; null for none
      */
     public static ShardException ofCommand(ShardId shard, String doing, int status, int sense) {
         return new ShardException(kindOf(status, sense), shard, status, sense,
-            (doing == null ? shard.toString() : doing + " failed at " + shard) + ": " + describe(status, sense), null);
+            shard + ": " + (doing == null ? "" : doing + " failed: ") + describe(status, sense), null);
     }
 
     /** Creates the exception for a login that the target has refused. */

@@ -17,7 +17,7 @@ final class TaskAborts {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition answer = lock.newCondition();
 
-    // Guarded by lock.
+    // Guarded by {@code lock}.
     private boolean answered;
     private boolean over;
 

@@ -8,7 +8,7 @@ package io.modeldisk.protocol.initiator;
  *     FirstBurstLength): 0, or 512 bytes to 256 KiB. The target requests the remaining bytes. Shared memory ignores this value.
  *     iSER sends data with the command only for writes of at most 8 KiB
  * @param requestBytes the maximum size of a command that covers several adjacent blocks: a power of two from 4 KiB to 8 MiB. The
- *     value has an effect only above the block size, and only in a model with one shard
+ *     value has an effect only if it is larger than the block size, and only in a model with one shard
  * @param queueDepth the maximum number of commands in flight on a shard, 1 to 1023. A shard accepts 32 commands of a session by
  *     default
  */

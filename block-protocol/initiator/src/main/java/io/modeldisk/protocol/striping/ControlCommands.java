@@ -19,7 +19,7 @@ import java.util.concurrent.ExecutionException;
  */
 final class ControlCommands {
     private static final int CDB_BYTES = 16;
-    /** The maximum number of times that a command is sent again after unit attentions and aborts by other initiators. */
+    /** The maximum number of times that a command is sent again after a unit attention or an abort by another initiator. */
     private static final int MAX_ATTENTIONS = 8;
 
     /** The result of a command. */
@@ -41,7 +41,7 @@ final class ControlCommands {
      * @return false if the shard is BUSY
      * @throws ShardException if the shard refuses the command, or the session is lost. After TASK SET FULL, the caller must pause
      *     before it repeats the call
-     * @throws CancelledException if the call was cancelled; the command was aborted
+     * @throws CancelledException if the call was cancelled; this method has then aborted the command
      */
     boolean run(IscsiSession session, byte[] cdb, int offset, int bytes, Cancellation cancellation) throws IOException {
         byte[] padded = Arrays.copyOf(cdb, CDB_BYTES);

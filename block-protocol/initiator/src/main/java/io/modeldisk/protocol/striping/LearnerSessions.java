@@ -57,7 +57,8 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             throw joined
                 ? new ShardException(ShardException.Kind.PATH_LOST, client.id(),
                     client.id() + ": the connection was lost again during the reconnect")
-                : new ShardException(ShardException.Kind.CLOSED, client.id(), client.id() + ": this learner has left");
+                : new ShardException(ShardException.Kind.CLOSED, client.id(),
+                    client.id() + ": this learner has left the model");
         }
         return session;
     }

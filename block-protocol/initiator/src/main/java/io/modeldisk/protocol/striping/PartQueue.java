@@ -29,7 +29,7 @@ final class PartQueue {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
-    // Guarded by lock.
+    // Guarded by {@code lock}.
     private final InFlightParts inFlight;
     private final PartStack free;
     private final PartStack waiting;
@@ -49,8 +49,8 @@ final class PartQueue {
         this.rounds = rounds;
         this.partBytes = partBytes;
         this.inFlight = new InFlightParts(shards, queueDepth);
-        // No new part begins while other parts wait to be sent again. The number of parts is therefore at most the capacity plus
-        // one.
+        // A new part begins only while no part waits to be sent again. So the number of parts is at most the capacity of
+        // {@code inFlight}, plus one for the part that is being sent.
         this.free = new PartStack(inFlight.capacity() + 1);
         this.waiting = new PartStack(inFlight.capacity() + 1);
         for (int i = 0; i <= inFlight.capacity(); i++) {
@@ -88,7 +88,10 @@ final class PartQueue {
         }
     }
 
-    /** Shortens a part that is being sent. The next part begins with the rest. Returns false if the next part already exists. */
+    /**
+     * Shortens a part that is being sent. The next part then begins at the new end of this part. Returns false if the next part
+     * already exists.
+     */
     boolean shorten(Part part, int bytes) {
         if (bytes == part.bytes) {
             return true;

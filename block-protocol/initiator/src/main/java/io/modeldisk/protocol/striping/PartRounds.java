@@ -6,7 +6,7 @@ import io.modeldisk.protocol.initiator.ShardId;
 
 /**
  * Assigns rounds to the parts of one call, and reports the results of the parts to the learner's ledger. Only parts of pulls and
- * pushes have a round. Each {@link StripedTransfer} has one object, which it reuses for each call.
+ * pushes have a round. Each {@link StripedTransfer} has one {@code PartRounds} object, and reuses this object for each call.
  */
 final class PartRounds {
     private final PushLedger.Grant grant = new PushLedger.Grant();

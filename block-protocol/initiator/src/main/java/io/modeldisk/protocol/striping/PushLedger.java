@@ -65,7 +65,10 @@ final class PushLedger {
         this.epoch = new int[striping.shards()];
     }
 
-    /** Begins a new membership of a shard at this round, and discards the pushes of the previous membership. */
+    /**
+     * Begins a new membership of the learner in a shard. The first round is {@code joinRound}. Discards the pushes of the
+     * previous membership.
+     */
     synchronized void reset(int shard, long joinRound) {
         epoch[shard]++;
         firstRound[shard] = joinRound;
@@ -76,19 +79,22 @@ final class PushLedger {
         }
     }
 
-    /** Postpones the learner's next rounds on a shard to this round or later. The membership continues. */
+    /** Postpones the learner's next rounds on a shard to {@code joinRound} or later. The membership continues. */
     synchronized void postpone(int shard, long joinRound) {
         firstRound[shard] = Math.max(firstRound[shard], joinRound);
     }
 
-    /** The number of memberships of a shard so far. The shard does not know rounds that were granted in an earlier membership. */
+    /**
+     * The number of memberships that the learner has begun in a shard. The shard does not know rounds that were granted in an
+     * earlier membership.
+     */
     synchronized int epoch(int shard) {
         return epoch[shard];
     }
 
     /**
-     * Grants a round to a push. The grant covers the blocks from the start of the range that have the same round. The range must
-     * be on one shard.
+     * Grants a round to the push of a range, which must be on one shard. The grant starts with the first block of the range. The
+     * grant ends before the first block that needs a different round, or whose push must wait.
      */
     synchronized void push(long from, long end, Grant grant) {
         grant.logicalBlocks = 0;
@@ -190,8 +196,8 @@ final class PushLedger {
     }
 
     /**
-     * Grants a round to a pull: the last round that was pushed in full. The pulled weights must include this round. The grant
-     * covers the blocks from the start of the range that have the same round.
+     * Grants a round to the pull of a range. The pulled weights must include this round. The round is the last round in which the
+     * learner pushed the whole first block of the range. The grant ends before the first block for which this round is different.
      */
     synchronized void pull(long from, long end, Grant grant) {
         grant.epoch = epoch[shardOf(blockOf(from))];

@@ -54,7 +54,7 @@ final class ShardCheck {
         same(shard, "name", facts.model(), first.model());
         same(shard, "size", facts.sizeBytes(), first.sizeBytes());
         same(shard, "block size", facts.blockSizeBytes(), first.blockSizeBytes());
-        same(shard, "source", facts.source(), first.source());
+        same(shard, "source of the initial weights", facts.source(), first.source());
         same(shard, "aggregator", facts.aggregator(), first.aggregator());
         same(shard, "policy for NaN and infinity", facts.nonFinite(), first.nonFinite());
         same(shard, "consistency", facts.consistency(), first.consistency());

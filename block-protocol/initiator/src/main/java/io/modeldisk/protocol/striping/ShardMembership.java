@@ -29,11 +29,11 @@ final class ShardMembership {
     private final String label;
     private final NanoClock clock;
 
-    // Guarded by this.
+    // Guarded by {@code this}.
     private IscsiSession session;
     /** The result of the last JOIN; null before the first JOIN. */
     private JoinCommand.Answer answer;
-    /** The membership that the caller has agreed to; 0 for none. */
+    /** The number of the membership that the caller has agreed to; 0 for none. */
     private long membership;
     private long loggedInNs;
     private int shortLives;

@@ -48,10 +48,10 @@ public final class StripedModel implements RemoteModel {
     }
 
     /**
-     * Logs in to every shard and checks that the shards together are the model.
+     * Logs in to every shard and checks that the targets are all shards of the model, in their order.
      *
-     * @throws IOException if a shard does not respond, or the shards are not the shards of this model in their order; no session
-     *     is left then
+     * @throws IOException if a shard does not respond, or the shards are not the shards of this model in their order. All
+     *     sessions are then closed
      */
     public static StripedModel connect(StripedModelContext context) throws IOException {
         context.conclude();
@@ -129,7 +129,7 @@ public final class StripedModel implements RemoteModel {
         PushLedger ledger = learner.ledger();
         if (ledger == null) {
             throw new ShardException(ShardException.Kind.CLOSED, shards.getFirst().id(),
-                "the push failed because this learner has left");
+                shards.getFirst().id() + ": the push failed, because this learner has left the model");
         }
         if (!ledger.hasRepeatable(from, end)) {
             move(Direction.PUSH, offset, memory, memoryOffset, lengthBytes, cancellation);

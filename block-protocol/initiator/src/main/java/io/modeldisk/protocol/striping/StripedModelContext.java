@@ -92,7 +92,7 @@ public final class StripedModelContext {
         return this;
     }
 
-    /** Sets the time that a call tries to reach a lost shard again; 10 s by default. With 0, the call fails at once. */
+    /** Sets the time that a call tries to reach a lost shard again; 10 s by default. With 0, the call does not try. */
     public StripedModelContext reconnectTimeout(Duration timeout) {
         this.reconnectTimeout = timeout;
         return this;
@@ -128,7 +128,7 @@ public final class StripedModelContext {
      * @throws IllegalArgumentException if a value is invalid; the message names the value and its valid range
      */
     public StripedModelContext conclude() {
-        require(address != null, "address is not set");
+        require(address != null, "the address of the model is not set");
         require(learner.matches(LABEL_FORM),
             "learner '" + learner + "' must be 1 to 48 letters, digits, dots, colons or hyphens");
         require(concurrentCalls >= 1, "concurrentCalls=" + concurrentCalls + " must be at least 1");

@@ -56,7 +56,7 @@ final class StripedTransfer {
     private final IscsiSession[] sessions;
     private final PartQueue parts;
 
-    // The running thread sets these fields before any command is in flight.
+    // The thread that runs the call sets these fields before any command is in flight.
     private Direction direction;
     private DataMemory memory;
     private long start;
@@ -66,9 +66,9 @@ final class StripedTransfer {
 
     /** The first failure of the call; null if no failure has occurred. */
     private final AtomicReference<IOException> failure = new AtomicReference<>();
-    /** The session in which the running thread waits for a request; null if the thread does not wait for a request. */
+    /** The session in which the thread of the call waits for a request; null if the thread does not wait for a request. */
     private volatile IscsiSession acquiring;
-    /** Whether sessions may hold back commands that are not flushed yet. Used only by the running thread. */
+    /** Whether a session may still hold back a command. Used only by the thread that runs the call. */
     private boolean unflushed;
 
     StripedTransfer(
@@ -189,7 +189,7 @@ final class StripedTransfer {
         }
     }
 
-    /** Wakes the running thread, which may wait for a part or for a request of a session. */
+    /** Wakes the thread that runs the call, which may wait for a part or for a request of a session. */
     private void wake() {
         parts.wake();
         IscsiSession session = acquiring;
@@ -243,7 +243,7 @@ final class StripedTransfer {
         return outcome;
     }
 
-    /** Sends the commands that the sessions have held back. The running thread does so before it waits. */
+    /** Sends the commands that the sessions have held back. The thread that runs the call must do this before it waits. */
     private void flush() {
         if (unflushed) {
             unflushed = false;
@@ -290,7 +290,7 @@ final class StripedTransfer {
         if (!parts.shorten(part, bytes)) {
             ShardId shard = source.id(striping.shard(start + part.offset));
             throw new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, shard, shard
-                + ": another call pushed the blocks at byte " + (start + part.offset)
+                + ": the push at byte " + (start + part.offset) + " failed, because another call pushed the same blocks"
                 + " after the shard had forgotten this learner");
         }
     }

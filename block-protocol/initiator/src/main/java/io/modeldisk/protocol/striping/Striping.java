@@ -25,7 +25,7 @@ record Striping(int blockBytes, int shards, int requestBytes) {
         return offset / blockBytes / shards * blockBytes + offset % blockBytes;
     }
 
-    /** Returns the maximum number of bytes that one command can move from {@code offset} on. */
+    /** Returns the maximum number of bytes that one command can move, starting at {@code offset}. */
     long contiguousBytes(long offset) {
         int unit = shards == 1 ? Math.max(blockBytes, requestBytes) : blockBytes;
         return unit - offset % unit;

@@ -7,6 +7,7 @@ import io.modeldisk.protocol.initiator.ShardId;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayDeque;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -21,7 +22,7 @@ final class TransferPool {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition returned = lock.newCondition();
     private final Cancellation.Waiter waiter = Cancellation.signalling(lock, returned);
-    // Guarded by lock.
+    // Guarded by {@code lock}.
     private final ArrayDeque<StripedTransfer> free;
 
     /**
@@ -64,8 +65,9 @@ final class TransferPool {
             while (free.isEmpty()) {
                 cancellation.check();
                 if (!inTime) {
-                    throw new ShardException(ShardException.Kind.BUSY, shard, "all " + size
-                        + " calls in progress are waiting for a round that other learners have not pushed;"
+                    throw new ShardException(ShardException.Kind.BUSY, shard, shard
+                        + ": the call could not start within " + TimeUnit.NANOSECONDS.toSeconds(waitNs) + " s, because"
+                        + " all " + size + " calls in progress wait for a round that other learners have not pushed;"
                         + " `modeldisk status` names these learners");
                 }
                 inTime = clock.awaitUntil(returned, deadlineNs);

@@ -294,7 +294,7 @@ final class ShmServerTest {
     }
 
     @Test
-    void serverReleasesTheResourcesOfAThousandConnections() throws Exception {
+    void serverReleasesTheResourcesOfAThousandClosedConnections() throws Exception {
         for (int i = 0; i < 20; i++) {
             connectAndDie(i);
         }

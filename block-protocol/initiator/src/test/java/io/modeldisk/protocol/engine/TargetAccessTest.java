@@ -150,7 +150,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void loginWithoutAuthenticationIsRefused() throws IOException {
+    void loginWithoutAuthenticationIsRefusedByATargetWithSecrets() throws IOException {
         serveWithSecrets();
         assertThat(connect().login(1, 3, INITIATOR, TARGET).loginStatus()).isEqualTo(0x0201);
         assertThat(connect().login(0, 1, INITIATOR, TARGET).loginStatus()).isEqualTo(0x0201);
@@ -227,7 +227,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void loginLimitClosesTheOldestConnectionThatHasNotLoggedIn() throws IOException {
+    void connectionBeyondTheLoginLimitClosesTheOldestConnectionThatHasNotLoggedIn() throws IOException {
         serving = new Serving(context -> context.maxLogins(2));
         List<RawInitiator> silent = List.of(connect(), connect());
         assertThat(connect().login(1, 3, INITIATOR, TARGET).loginStatus()).isZero();

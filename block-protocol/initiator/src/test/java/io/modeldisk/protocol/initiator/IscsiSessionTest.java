@@ -104,7 +104,7 @@ class IscsiSessionTest {
             new byte[0]);
         target.send(ScriptedTarget.pdu(Opcode.DATA_IN, 0x81).putInt(16, tag).putInt(20, -1), ones);
         abort.get(10, TimeUnit.SECONDS);
-        assertThat(nextEnd()).isEqualTo("the command was aborted");
+        assertThat(nextEnd()).endsWith(": this initiator aborted the command");
         session.submit(read());
         target.respond(target.receive().getInt(16), 0);
         assertThat(nextEnd()).isEqualTo("GOOD");
@@ -184,7 +184,7 @@ class IscsiSessionTest {
     }
 
     @Test
-    void writesInFlightFailWhenTheTargetReceivesNothing() throws Exception {
+    void writesInFlightFailWhenTheTargetReceivesNoData() throws Exception {
         int submitted = 0;
         Thread time = Thread.ofVirtual().start(() -> {
             while (session.isOpen()) {
@@ -220,7 +220,7 @@ class IscsiSessionTest {
     }
 
     @Test
-    void dataBeyondTheLengthOfTheCommandClosesTheSession() throws Exception {
+    void dataBeyondTheTransferLengthOfTheCommandClosesTheSession() throws Exception {
         session.submit(read());
         int tag = target.receive().getInt(16);
         target.send(ScriptedTarget.pdu(Opcode.DATA_IN, 0x80).putInt(16, tag).putInt(20, -1).putInt(40, 4096),
@@ -229,7 +229,7 @@ class IscsiSessionTest {
     }
 
     @Test
-    void r2tBeyondTheLengthOfTheCommandClosesTheSession() throws Exception {
+    void r2tBeyondTheTransferLengthOfTheCommandClosesTheSession() throws Exception {
         session.submit(session.acquire(SECOND).write(0, 0, 1, memory, 0, 4096)
             .onCompletion(done -> ends.add(done.describeEnd())));
         int tag = target.receive().getInt(16);

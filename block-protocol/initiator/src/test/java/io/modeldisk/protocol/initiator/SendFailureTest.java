@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Tests that a failure to send closes the session. Every command then fails with the reason of the first failure, also a command
- * that is submitted before the session is closed.
+ * Tests that a failure to send closes the session. Every command then fails with the reason of the first failure. This includes
+ * commands that are submitted before the session is closed.
  */
 @Timeout(60)
 class SendFailureTest {
@@ -52,7 +52,8 @@ class SendFailureTest {
     }
 
     /**
-     * Returns a connection that cannot send commands. The receiving thread sees the closed connection after two attempts to send.
+     * Returns a connection that cannot send commands. The receiving thread notices that the connection is closed only after the
+     * test has tried to send two commands.
      */
     private InitiatorDatamover refusing(InitiatorDatamover datamover) {
         int[] tried = {0};

@@ -26,7 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class SessionFuzz {
     static final int LOG_IN = 1;
     static final int DIGESTS = 2;
-    /** The flag for correct lengths and digests in all PDUs of the input. */
+    /** If this flag is set, the target corrects the lengths and digests of all PDUs in the input. */
     static final int MEND = 4;
 
     private static final int READ_OFFSET = 4096;

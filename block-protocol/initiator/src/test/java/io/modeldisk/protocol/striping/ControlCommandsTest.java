@@ -65,7 +65,7 @@ class ControlCommandsTest {
     }
 
     @Test
-    void commandIsNotSentAgainWithoutAPauseAfterTaskSetFull() {
+    void commandIsSentOnlyOnceWhenTheTargetRespondsTaskSetFull() {
         status = ScsiStatus.TASK_SET_FULL;
         assertThatThrownBy(this::run).isInstanceOf(ShardException.class).hasMessageEndingWith(": TASK SET FULL")
             .extracting(e -> ((ShardException) e).kind()).isEqualTo(ShardException.Kind.BUSY);
@@ -73,14 +73,14 @@ class ControlCommandsTest {
     }
 
     @Test
-    void busyCommandIsNotSentAgain() throws Exception {
+    void commandIsSentOnlyOnceWhenTheTargetRespondsBusy() throws Exception {
         status = ScsiStatus.BUSY;
         assertThat(run()).isFalse();
         assertThat(received).hasValue(1);
     }
 
     @Test
-    void abortedCommandIsSentAgainAtMostEightTimes() {
+    void commandIsSentAgainEightTimesWhenTheTargetRespondsTaskAborted() {
         status = ScsiStatus.TASK_ABORTED;
         assertThatThrownBy(this::run).hasMessageEndingWith(": TASK ABORTED");
         assertThat(received).hasValue(9);

@@ -141,7 +141,7 @@ class StripedModelTest {
     }
 
     @Test
-    void blocksLargerThanTheEagerSizeArriveUnchanged() throws IOException {
+    void pulledBytesEqualPushedBytesWithBlocksLargerThanTheEagerSize() throws IOException {
         serve(8 * MIB, MIB, 2);
         byte[] data = random(8 * MIB, 3);
         put(data, 0);
@@ -429,8 +429,8 @@ class StripedModelTest {
 
     @ParameterizedTest
     @CsvSource({"refuse, 1, true", "refuse, NaN, false", "skip, -Infinity, false", "pass, 1, false"})
-    void pushIsDeclaredFiniteOnlyIfFiniteAndTheShardChecksGradients(String nonFinite, float value, boolean declared)
-        throws IOException {
+    void pushIsDeclaredFiniteOnlyIfItsGradientIsFiniteAndTheShardChecksGradients(
+        String nonFinite, float value, boolean declared) throws IOException {
         shards = new FakeShards(context -> context,
             new ModelFacts(FakeShards.MODEL, BLOCK, BLOCK, 0, 1, "sum", "asp", 1, 0, nonFinite, "zeros",
                 ModelFacts.PROTOCOL));
@@ -447,13 +447,13 @@ class StripedModelTest {
     }
 
     @Test
-    void connectFailsWhenShardsReportDifferentSources() throws IOException {
+    void connectFailsWhenShardsReportDifferentSourcesOfTheInitialWeights() throws IOException {
         assertRefused("different model: its source", FakeShards.facts(MIB, BLOCK, 0, 2),
             new ModelFacts(FakeShards.MODEL, MIB, BLOCK, 1, 2, "assign", "asp", 1, "sha256:1"));
     }
 
     @Test
-    void connectFailsWhenAShardReportsNoSource() throws IOException {
+    void connectFailsWhenAShardReportsNoSourceOfTheInitialWeights() throws IOException {
         assertRefused("different model: its source", FakeShards.facts(MIB, BLOCK, 0, 2),
             new ModelFacts(FakeShards.MODEL, MIB, BLOCK, 1, 2, "assign", "asp", 1, null));
     }

@@ -32,7 +32,7 @@ public final class AddressRange {
         int bits = address.length * Byte.SIZE;
         int prefix = slash < 0 ? bits : prefix(text, slash) - mapped;
         if (prefix < 0 || prefix > bits) {
-            throw new IllegalArgumentException("the prefix of '" + text + "' must be from " + mapped + " to "
+            throw new IllegalArgumentException("the prefix of '" + text + "' must have from " + mapped + " to "
                 + (bits + mapped) + " bits");
         }
         byte[] masked = address.clone();

@@ -3,8 +3,8 @@ package io.modeldisk.protocol.datamover;
 import java.io.IOException;
 
 /**
- * The immediate data of a SCSI command that the target has not read yet. The engine checks the command first. The engine then
- * calls exactly one of the two methods, before {@link TargetDatamover.Listener#commandNotify} returns.
+ * The immediate data of a SCSI command, before the target has read this data. The engine checks the command first. The engine
+ * then calls exactly one of the two methods, before {@link TargetDatamover.Listener#commandNotify} returns.
  */
 public interface ImmediateData {
     /**

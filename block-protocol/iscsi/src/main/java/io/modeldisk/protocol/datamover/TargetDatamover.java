@@ -50,7 +50,7 @@ public interface TargetDatamover extends AutoCloseable {
         /**
          * Data_Completion_Notify: handles the completion of a put that was in progress when {@link TargetDatamover#putData}
          * returned. The datamover no longer needs the put's memory. Called before the listener receives the PDU whose ExpStatSN
-         * acknowledges the put's status.
+         * acknowledges the status that the put has sent.
          */
         void putCompletionNotify(DataTransfer transfer);
 

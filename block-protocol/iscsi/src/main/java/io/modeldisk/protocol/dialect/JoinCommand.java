@@ -37,7 +37,7 @@ public final class JoinCommand {
      * The data that a shard returns for JOIN.
      *
      * @param joinRound the first round in which the learner participates
-     * @param membership a number that changes when the nexus becomes a new learner, whose earlier rounds are forgotten
+     * @param membership a number that changes when the nexus becomes a new learner and the shard forgets its earlier rounds
      */
     public record Answer(long joinRound, long membership) {}
 

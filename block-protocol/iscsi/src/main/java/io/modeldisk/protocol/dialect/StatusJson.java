@@ -8,7 +8,7 @@ import io.modeldisk.platform.metrics.Metric;
 public final class StatusJson {
     private StatusJson() {}
 
-    /** Sets a metric to a whole number. The {@code object} must be of the metric's scope. */
+    /** Sets a metric to a whole number. {@code object} must be the JSON object of the metric's {@link Metric.Scope}. */
     public static void put(ObjectNode object, Metric metric, long value) {
         group(object, metric).put(metric.key(), value);
     }

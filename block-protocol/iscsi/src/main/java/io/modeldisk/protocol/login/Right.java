@@ -30,7 +30,7 @@ public enum Right {
         Set<Right> rights = EnumSet.noneOf(Right.class);
         for (String word : list.split(",", -1)) {
             rights.add(Arrays.stream(values()).filter(right -> right.toString().equals(word)).findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("'" + word + "' must be one of "
+                .orElseThrow(() -> new IllegalArgumentException("the right '" + word + "' must be one of "
                     + Arrays.stream(values()).map(Right::toString).collect(Collectors.joining(", ")))));
         }
         return Set.copyOf(rights);

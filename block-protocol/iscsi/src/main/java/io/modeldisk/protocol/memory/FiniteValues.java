@@ -9,6 +9,9 @@ public final class FiniteValues {
     private static final int WITHOUT_SIGN = 0x7FFF_FFFF;
     private static final int INFINITY_BITS = 0x7F80_0000;
 
+    // Short, so that the method is called often enough to be compiled after a few gradients.
+    private static final int CHUNK_BYTES = 4096;
+
     private FiniteValues() {}
 
     /**
@@ -35,10 +38,19 @@ public final class FiniteValues {
     static boolean areIn(MemorySegment segment, long offset, long lengthBytes) {
         // All segments get the same class here, because a second class would make the loop many times slower for all callers.
         MemorySegment values = segment.asSlice(offset, lengthBytes).reinterpret(lengthBytes);
-        // As integers without the sign bit, NaN and infinity are greater than all finite values. The JIT compiler vectorizes this
-        // loop; the Vector API would not be faster, and a mount would need its incubator module.
+        for (long start = 0; start < lengthBytes; start += CHUNK_BYTES) {
+            if (!isChunkFinite(values, start, Math.min(lengthBytes, start + CHUNK_BYTES))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    // As integers without the sign bit, NaN and infinity are greater than all finite values. The JIT compiler vectorizes this
+    // loop; the Vector API would not be faster, and a mount would need its incubator module.
+    private static boolean isChunkFinite(MemorySegment values, long start, long end) {
         int greatest = 0;
-        for (long i = 0; i < lengthBytes; i += Float.BYTES) {
+        for (long i = start; i < end; i += Float.BYTES) {
             greatest = Math.max(greatest, values.get(INT, i) & WITHOUT_SIGN);
         }
         return greatest < INFINITY_BITS;

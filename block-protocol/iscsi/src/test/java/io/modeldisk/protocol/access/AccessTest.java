@@ -38,9 +38,9 @@ class AccessTest {
         10.0.0.0/            | is not a range of addresses
         10.0.0.0/-1          | is not a range of addresses
         fe80::1%eth0         | is not a range of addresses
-        10.0.0.0/33          | must be from 0 to 32 bits
-        ::/129               | must be from 0 to 128 bits
-        ::ffff:10.0.0.0/8    | must be from 96 to 128 bits
+        10.0.0.0/33          | must have from 0 to 32 bits
+        ::/129               | must have from 0 to 128 bits
+        ::ffff:10.0.0.0/8    | must have from 96 to 128 bits
         10.0.0.1/8           | did you mean 10.0.0.0/8?
         """)
     void malformedAddressRangeIsRefused(String range, String message) {
@@ -89,7 +89,7 @@ class AccessTest {
     }
 
     @Test
-    void delayDoublesWithEachFailedLoginUpToALimitUntilFailuresAreForgotten() {
+    void delayOfFailedLoginsDoublesUpToALimitAndStartsAgainAfterATimeWithoutFailures() {
         ManualClock clock = new ManualClock();
         FailureDelays delays = new FailureDelays(clock);
         InetAddress one = InetAddress.ofLiteral("10.0.0.1");

@@ -303,7 +303,7 @@ public abstract class DatamoverContract {
     }
 
     @Test
-    void targetReceiveFailsAfterTargetCloseAndInitiatorReceiveAfterTargetRelease() throws Exception {
+    void targetCloseStopsItsOwnReceiveAndTargetReleaseStopsTheInitiatorsReceive() throws Exception {
         pair.target().close();
         assertThat(targetEnd.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isInstanceOf(IOException.class);
         pair.target().release();

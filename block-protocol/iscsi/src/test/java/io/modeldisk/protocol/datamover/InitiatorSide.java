@@ -12,7 +12,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 
-/** A minimal initiator for the tests of datamovers. It sends commands and keeps a list of the received PDUs. */
+/** A minimal initiator for the tests of datamovers. The initiator sends commands and keeps a list of the received PDUs. */
 final class InitiatorSide implements InitiatorDatamover.Listener, InitiatorDatamover.Numbering {
     /** A received PDU: the opcode, the tag, the SCSI status and the data. */
     record Arrived(int opcode, int tag, int status, byte[] data) {}

@@ -34,7 +34,8 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
     volatile boolean holding;
 
     /**
-     * Whether the target sends the data of a read from two buffers in turn, and refills each buffer after its put has completed.
+     * Whether the target sends the data of a read alternately from two buffers, and refills each buffer after its put has
+     * completed.
      */
     volatile boolean refilling;
 

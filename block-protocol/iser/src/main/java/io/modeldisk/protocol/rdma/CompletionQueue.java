@@ -14,7 +14,7 @@ import java.util.Arrays;
  * a row, {@link #poll} waits for an event. The wait takes at most {@value #EVENT_WAIT_MS} ms, because no call can wake the
  * waiting thread.
  *
- * <p>Only one thread at a time may use an object. Only the constructor allocates memory.
+ * <p>Only one thread at a time may use a completion queue. Only the constructor allocates memory.
  */
 final class CompletionQueue {
     static final int EVENT_WAIT_MS = 100;
@@ -72,7 +72,7 @@ final class CompletionQueue {
             emptyPolls++;
             Thread.onSpinWait();
         } else if (!armed) {
-            // A completion before this call causes no event, so the next call polls once more.
+            // Completions that arrived before arm.execute() cause no event. The next call of poll() finds these completions.
             arm.execute();
             armed = true;
         } else if (events.getCqEvent(queue, EVENT_WAIT_MS)) {

@@ -65,7 +65,7 @@ public final class QueuePair implements AutoCloseable {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    // Guarded by lock.
+    // Guarded by {@code lock}.
     private final WorkTable works;
     private State state = State.OPEN;
     private int users;
@@ -134,7 +134,7 @@ public final class QueuePair implements AutoCloseable {
         return verbs.prepareReceive(work, address, bytes, localKey);
     }
 
-    /** Begins a use of the queue pair. {@link #exit} ends the use. */
+    /** Begins a use of the queue pair. The resources of the queue pair are not released before {@link #exit}. */
     public void enter() throws IOException {
         lock.lock();
         try {
@@ -187,8 +187,8 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Posts a request that is not signaled. The request completes, and its slot becomes free, with the next request that
-     * {@link #post} posts. The queue must have a free slot, and no other thread may post at the same time.
+     * Posts a request that is not signaled. The request completes together with the next request that {@link #post} posts. The
+     * slot of the request is then free. The queue must have a free slot, and no other thread may post at the same time.
      */
     public void postUnsignaled(SVCPostSend request) throws IOException {
         lock.lock();
@@ -307,7 +307,8 @@ public final class QueuePair implements AutoCloseable {
                     }
                     closing = true;
                     deadlineNs = clock.nanoTime() + QUIET_TIMEOUT_NS;
-                    fail(new IOException(peer + ": the device did not complete a request in time"));
+                    fail(new IOException(peer + ": the device did not complete a request within "
+                        + TimeUnit.NANOSECONDS.toSeconds(QUIET_TIMEOUT_NS) + " s"));
                 }
                 pollOrWait();
             }
@@ -320,7 +321,7 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Waits for the next completed work request that was created with {@code arrives}, and returns it. */
+    /** Waits until a work request that was created with {@code arrives} has completed. Returns the work request. */
     public Work awaitArrival() throws IOException {
         lock.lock();
         try {
@@ -336,7 +337,7 @@ public final class QueuePair implements AutoCloseable {
 
     /**
      * Polls for completions, or waits while another thread polls. Releases the lock during the poll or wait. The caller holds
-     * lock.
+     * {@code lock}.
      */
     private void pollOrWait() throws IOException {
         if (polling) {
@@ -407,7 +408,7 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Closes the queue pair. Only the first reason is kept. The caller holds lock. */
+    /** Closes the queue pair. Only the first reason is kept. The caller holds {@code lock}. */
     private void fail(IOException reason) {
         if (state != State.OPEN) {
             return;

@@ -52,7 +52,8 @@ public final class RdmaDomain {
     }
 
     /**
-     * Returns the completion vector (device interrupt) for the next completion queue. Each completion queue gets the next vector.
+     * Returns the completion vector (device interrupt) for the next completion queue. Consecutive completion queues get
+     * consecutive vectors.
      */
     synchronized int nextCompletionVector() {
         nextVector = (nextVector + 1) % completionVectors;

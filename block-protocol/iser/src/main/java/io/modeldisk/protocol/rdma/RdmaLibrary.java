@@ -20,8 +20,8 @@ import java.util.Optional;
  * another library.
  *
  * <p>DiSNI loads the library with {@code System.loadLibrary}, which searches only {@code java.library.path}. However, a library
- * with global symbols and a function {@code JNI_OnLoad_disni} counts as linked into the launcher (JEP 178). So this class first
- * opens libdisni with global symbols.
+ * with global symbols and a function {@code JNI_OnLoad_disni} counts as linked into the launcher (JEP 178), and then needs no
+ * path. This class therefore opens libdisni with global symbols before DiSNI loads it.
  */
 final class RdmaLibrary {
     /**

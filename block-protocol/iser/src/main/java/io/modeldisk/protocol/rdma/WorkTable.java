@@ -20,8 +20,8 @@ final class WorkTable {
     private final Arrivals arrivals = new Arrivals();
     private int room;
     /**
-     * The number of unsignaled requests since the last signaled request. The completion of the next signaled request frees their
-     * slots.
+     * The number of unsignaled requests since the last signaled request. The completion of the next signaled request frees the
+     * slots of these requests.
      */
     private int unsignaled;
 

@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests libdisni if this machine has built the library, with or without an RDMA device. */
+/** Tests libdisni, if the build of modeldisk contains this library. Only one test depends on whether an RDMA device exists. */
 class RdmaLibraryTest {
     @BeforeEach
     void needsTheLibrary() {

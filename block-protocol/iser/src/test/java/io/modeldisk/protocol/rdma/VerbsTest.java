@@ -214,12 +214,12 @@ class VerbsTest {
     }
 
     @Test
-    void errorOfAFailedVerbContainsErrnoAndText() throws IOException {
+    void errorOfAFailedVerbContainsTheErrnoAndItsText() throws IOException {
         RdmaCmId id = initiatorChannel.createId(RdmaCm.RDMA_PS_TCP);
         try {
             assertThatThrownBy(() -> id.bindAddr(new InetSocketAddress("192.0.2.1", 0)))
                 .isInstanceOf(IOException.class)
-                .hasMessageMatching("rdma_bind_addr: .* \\(errno (19|99)\\)");
+                .hasMessageMatching("rdma_bind_addr failed: .* \\(errno (19|99)\\)");
             assertThatThrownBy(id::getVerbs).isInstanceOf(IOException.class).hasMessageContaining("no RDMA device yet");
         } finally {
             id.destroyId();
@@ -234,7 +234,7 @@ class VerbsTest {
             gone = memory.address(0);
         }
         assertThatThrownBy(() -> target.id().getVerbs().allocPd().regMr(gone, 1 << 26, 1).execute())
-            .isInstanceOf(IOException.class).hasMessageContaining("ibv_reg_mr of 67108864 bytes")
+            .isInstanceOf(IOException.class).hasMessageContaining("ibv_reg_mr failed for 67108864 bytes")
             .hasMessageContaining("errno");
     }
 

@@ -39,7 +39,7 @@ public final class Cancellation {
 
     private static final int EXPECTED_WAITERS = 4;
 
-    // Guarded by this.
+    // Guarded by {@code this}.
     private Waiter[] waiters = new Waiter[EXPECTED_WAITERS];
     private int waiterCount;
 

@@ -14,8 +14,8 @@ import java.util.List;
 record ControlGroup(Path directory, String name, Version version) {
     /** The versions of control groups, with the names of their files. */
     enum Version {
-        // The kernel does not kill a process above memory.high, but slows the process almost to a halt. So memory.high also
-        // counts.
+        // The kernel does not kill a process above memory.high, but makes the process extremely slow. So memory.high also counts
+        // as a limit.
         V1("memory.usage_in_bytes", "total_inactive_file ", "memory.limit_in_bytes"), V2("memory.current",
             "inactive_file ", "memory.max", "memory.high");
 
@@ -75,7 +75,7 @@ record ControlGroup(Path directory, String name, Version version) {
     private static Path below(String mountRoot, String name) {
         Path group = Path.of(name).normalize();
         Path mounted = Path.of(mountRoot);
-        // If the group is outside the mounted group, it is not visible. Then the mounted group is used.
+        // A group outside the mounted group is not visible. The mounted group is then used instead.
         return group.startsWith(mounted) ? Path.of("/").resolve(mounted.relativize(group)) : Path.of("/");
     }
 

@@ -54,34 +54,40 @@ final class MemoryCalls {
     private MemoryCalls() {}
 
     static int memfdCreate(String name, int flags) throws IOException {
-        return (int) Errno.check("memfd_create", CLibrary.call(MEMFD_CREATE, name, flags));
+        return (int) Errno.check("cannot create a memfd", CLibrary.call(MEMFD_CREATE, name, flags));
     }
 
     static void ftruncate(int descriptor, long bytes) throws IOException {
-        Errno.check("ftruncate", CLibrary.call(FTRUNCATE, descriptor, bytes));
+        Errno.check("cannot set the size of the memfd to " + bytes + " bytes",
+            CLibrary.call(FTRUNCATE, descriptor, bytes));
     }
 
     static void fallocate(int descriptor, long bytes) throws IOException {
-        Errno.check("fallocate", CLibrary.call(FALLOCATE, descriptor, 0, 0L, bytes));
+        Errno.check("cannot allocate " + bytes + " bytes for the memfd",
+            CLibrary.call(FALLOCATE, descriptor, 0, 0L, bytes));
     }
 
     static int fcntl(int descriptor, int command, int argument) throws IOException {
-        return (int) Errno.check("fcntl", Descriptors.fcntl(descriptor, command, argument));
+        return (int) Errno.check("cannot read or set the seals of the memfd",
+            Descriptors.fcntl(descriptor, command, argument));
     }
 
     static long mmap(long bytes, int flags, int descriptor) throws IOException {
-        return Errno.check("mmap", CLibrary.call(MMAP, 0L, bytes, PROT_READ_WRITE, flags, descriptor, 0L));
+        return Errno.check("cannot map " + bytes + " bytes of shared memory",
+            CLibrary.call(MMAP, 0L, bytes, PROT_READ_WRITE, flags, descriptor, 0L));
     }
 
     static void munmap(long address, long bytes) throws IOException {
-        Errno.check("munmap", CLibrary.call(MUNMAP, address, bytes));
+        Errno.check("cannot unmap " + bytes + " bytes of shared memory", CLibrary.call(MUNMAP, address, bytes));
     }
 
     static void statx(int descriptor, MemorySegment status) throws IOException {
-        Errno.check("statx", CLibrary.call(STATX, descriptor, "", AT_EMPTY_PATH, STATX_SIZE_AND_BLOCKS, status));
+        Errno.check("cannot read the size of the shared memory",
+            CLibrary.call(STATX, descriptor, "", AT_EMPTY_PATH, STATX_SIZE_AND_BLOCKS, status));
     }
 
     static void fstatfs(int descriptor, MemorySegment status) throws IOException {
-        Errno.check("fstatfs", CLibrary.call(FSTATFS, descriptor, status));
+        Errno.check("cannot read the file system type of the shared memory",
+            CLibrary.call(FSTATFS, descriptor, status));
     }
 }

@@ -25,7 +25,7 @@ public final class SharedMemory {
         }
         for (String name : new String[]{"memfd_create", "statx"}) {
             if (CLibrary.find(name).isEmpty()) {
-                return "the C library has no " + name;
+                return "the C library has no function " + name;
             }
         }
         return null;
@@ -101,7 +101,8 @@ public final class SharedMemory {
             long bytes = status.get(JAVA_LONG, MemoryCalls.STATX_SIZE);
             if (bytes <= 0 || bytes > maxBytes) {
                 throw new IOException(
-                    "the shared memory has a size of " + bytes + " bytes, but the limits are 1 and " + maxBytes);
+                    "the shared memory has a size of " + bytes + " bytes, but the size must be from 1 to "
+                        + maxBytes + " bytes");
             }
             long allocatedBytes = status.get(JAVA_LONG, MemoryCalls.STATX_BLOCKS) * STAT_BLOCK_BYTES;
             if (allocatedBytes < bytes) {

@@ -135,7 +135,7 @@ public final class SocketMessage {
         poll.set(JAVA_SHORT, SocketCalls.POLL_EVENTS, events);
         int ready = SocketCalls.poll(callState, poll.address(), 1, timeoutMs);
         if (!Errno.EINTR.is(ready)) {
-            Errno.check("poll", ready);
+            Errno.check("cannot wait for the Unix socket", ready);
         }
     }
 

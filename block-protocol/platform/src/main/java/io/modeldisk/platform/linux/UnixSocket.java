@@ -55,13 +55,15 @@ public final class UnixSocket implements AutoCloseable {
      */
     public static UnixSocket connect(Path path, long timeoutMs) throws IOException {
         // The socket is blocking until it is connected, because the kernel waits for a free slot only on a blocking socket.
-        UnixSocket socket = new UnixSocket((int) Errno.check("socket", SocketCalls.socket(BLOCKING_TYPE)));
+        UnixSocket socket = new UnixSocket(
+            (int) Errno.check("cannot create a socket", SocketCalls.socket(BLOCKING_TYPE)));
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment time = arena.allocate(TIME_BYTES, Long.BYTES);
             time.set(JAVA_LONG, 0, timeoutMs / 1000);
             time.set(JAVA_LONG, Long.BYTES, TimeUnit.MILLISECONDS.toMicros(timeoutMs % 1000));
-            Errno.check("SO_SNDTIMEO", SocketCalls.setsockopt(socket.descriptor, SocketCalls.SOL_SOCKET,
-                SocketCalls.SO_SNDTIMEO, time, TIME_BYTES));
+            Errno.check("cannot set SO_SNDTIMEO of a socket",
+                SocketCalls.setsockopt(socket.descriptor, SocketCalls.SOL_SOCKET,
+                    SocketCalls.SO_SNDTIMEO, time, TIME_BYTES));
             MemorySegment address = address(path, arena);
             int result;
             do {
@@ -75,7 +77,7 @@ public final class UnixSocket implements AutoCloseable {
                     + timeoutMs + " ms");
             }
             Errno.check("cannot connect to " + path, result);
-            Errno.check("O_NONBLOCK",
+            Errno.check("cannot set O_NONBLOCK of a socket",
                 Descriptors.fcntl(socket.descriptor, Descriptors.F_SETFL, Descriptors.O_NONBLOCK));
             return socket;
         } catch (IOException | RuntimeException e) {
@@ -86,7 +88,7 @@ public final class UnixSocket implements AutoCloseable {
 
     /** Creates a socket that listens at a path. No file may exist at the path. */
     public static UnixSocket listen(Path path) throws IOException {
-        UnixSocket socket = new UnixSocket((int) Errno.check("socket", SocketCalls.socket(TYPE)));
+        UnixSocket socket = new UnixSocket((int) Errno.check("cannot create a socket", SocketCalls.socket(TYPE)));
         try (Arena arena = Arena.ofConfined()) {
             Errno.check("cannot listen on " + path, SocketCalls.bind(socket.descriptor, address(path, arena)));
             Errno.check("cannot listen on " + path, SocketCalls.listen(socket.descriptor, BACKLOG));
@@ -101,7 +103,7 @@ public final class UnixSocket implements AutoCloseable {
     public static UnixSocket[] pair() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment descriptors = arena.allocate(JAVA_INT, 2);
-            Errno.check("socketpair", SocketCalls.socketpair(TYPE, descriptors));
+            Errno.check("cannot create a pair of sockets", SocketCalls.socketpair(TYPE, descriptors));
             return new UnixSocket[]{new UnixSocket(descriptors.getAtIndex(JAVA_INT, 0)),
                 new UnixSocket(descriptors.getAtIndex(JAVA_INT, 1))};
         }
@@ -112,7 +114,7 @@ public final class UnixSocket implements AutoCloseable {
         byte[] name = path.toString().getBytes(StandardCharsets.UTF_8);
         if (name.length >= PATH_BYTES) {
             throw new IOException("the socket path " + path + " has " + name.length + " bytes, but the limit is "
-                + (PATH_BYTES - 1) + "; choose a shorter directory");
+                + (PATH_BYTES - 1) + "; choose a directory with a shorter path");
         }
         MemorySegment address = arena.allocate(FAMILY_BYTES + PATH_BYTES, Long.BYTES);
         address.set(JAVA_SHORT, 0, (short) SocketCalls.AF_UNIX);
@@ -133,7 +135,7 @@ public final class UnixSocket implements AutoCloseable {
             int accepted = SocketCalls.accept(descriptor, SocketCalls.SOCK_CLOEXEC | SocketCalls.SOCK_NONBLOCK);
             return Errno.EAGAIN.is(accepted) || Errno.EINTR.is(accepted)
                 ? null
-                : new UnixSocket((int) Errno.check("accept", accepted));
+                : new UnixSocket((int) Errno.check("cannot accept a connection", accepted));
         } finally {
             leave();
         }
@@ -144,16 +146,17 @@ public final class UnixSocket implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment credentials = arena.allocate(CREDENTIALS_BYTES, Integer.BYTES);
             MemorySegment length = arena.allocateFrom(JAVA_INT, CREDENTIALS_BYTES);
-            Errno.check("SO_PEERCRED", SocketCalls.getsockopt(descriptor, SocketCalls.SOL_SOCKET,
-                SocketCalls.SO_PEERCRED, credentials, length));
+            Errno.check("cannot read the peer process of a socket",
+                SocketCalls.getsockopt(descriptor, SocketCalls.SOL_SOCKET,
+                    SocketCalls.SO_PEERCRED, credentials, length));
             return new Peer(credentials.getAtIndex(JAVA_INT, 0), credentials.getAtIndex(JAVA_INT, 1));
         }
     }
 
     /** Lets child processes inherit the descriptor, and makes the descriptor blocking for the child processes. */
     public void letChildrenInherit() throws IOException {
-        Errno.check("FD_CLOEXEC", Descriptors.fcntl(descriptor, F_SETFD, 0));
-        Errno.check("O_NONBLOCK", Descriptors.fcntl(descriptor, Descriptors.F_SETFL, 0));
+        Errno.check("cannot clear FD_CLOEXEC of a socket", Descriptors.fcntl(descriptor, F_SETFD, 0));
+        Errno.check("cannot clear O_NONBLOCK of a socket", Descriptors.fcntl(descriptor, Descriptors.F_SETFL, 0));
     }
 
     /**

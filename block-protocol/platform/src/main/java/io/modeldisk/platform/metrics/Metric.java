@@ -67,7 +67,7 @@ public enum Metric {
     PULL_RATE(Scope.MOUNT, "pullGbPerSecond", Unit.GB_PER_SECOND, Kind.GAUGE,
         "mean rate of all pulls; the time between pulls is excluded"),
 
-    // Metrics of the iterations of a mount. They exist with exchange=sync and exchange=overlap.
+    // Metrics of the iterations of a mount. These metrics exist with exchange=sync and exchange=overlap.
     STALL_MS(Scope.ITERATION, "stallMs", Unit.MILLISECONDS, Kind.GAUGE,
         "time that the learner waited in the last fsync"),
     TOTAL_STALL_MS(Scope.ITERATION, "totalStallMs", Unit.MILLISECONDS, Kind.COUNTER,
@@ -174,8 +174,8 @@ public enum Metric {
     }
 
     /**
-     * Returns the member of {@link #scope()} that groups this metric with others, such as {@code version}. Returns an empty
-     * string if the metric has no group.
+     * Returns the name of the JSON member that groups this metric with others, such as {@code version}. Returns an empty string
+     * if the metric has no group.
      */
     public String group() {
         return group;

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 
 /**
- * Measures the time during which this process runs. The clock stops while the process is stopped (SIGSTOP, a paused virtual
+ * Measures the time during which this process runs. The clock stops while the process is suspended (SIGSTOP, a paused virtual
  * machine, a starved container). Timeouts of peers use this clock. So a pause of this process does not make a live peer appear
  * dead.
  *
@@ -12,7 +12,7 @@ import java.util.concurrent.locks.Condition;
  * the longest step. Thread-safe.
  */
 public final class RunningClock implements NanoClock {
-    /** The default of the longest step, for ticks every 100 ms. A process without processor time for longer counts as stopped. */
+    /** The default of the longest step, for ticks every 100 ms. A longer time without processor time counts as a pause. */
     public static final Duration DEFAULT_LONGEST_STEP = Duration.ofSeconds(1);
 
     private final NanoClock clock;
@@ -39,7 +39,7 @@ public final class RunningClock implements NanoClock {
 
     @Override
     public long nanoTime() {
-        // The tick is read before the time. A tick that is read after the time could be ahead of the time.
+        // Reads the last tick before the time. In the opposite order, the tick could be later than the time.
         Tick tick = last;
         return runningNs(tick, clock.nanoTime());
     }

@@ -64,8 +64,8 @@ final class FrameReader {
         // TotalAHSLength, the first byte of the length field, must be 0. Otherwise the length exceeds the limit.
         if (dataBytes < 0 || dataBytes > TextParameters.MAX_TEXT_BYTES) {
             throw new ProtocolException(
-                "the length field of a PDU is %08Xh, but it must be at most %08Xh; additional headers are not allowed"
-                    .formatted(dataBytes, TextParameters.MAX_TEXT_BYTES));
+                "%s sent a PDU with the length field %08Xh, but the limit is %08Xh, and additional headers are not allowed"
+                    .formatted(peer, dataBytes, TextParameters.MAX_TEXT_BYTES));
         }
         fill(Frame.BYTES + dataBytes);
         frameEnd = frame + Frame.BYTES + dataBytes;

@@ -118,8 +118,8 @@ final class FrameWriter {
     }
 
     /**
-     * Increases the number of responses per system call if the reading thread received a batch. A batch shows that the peer sends
-     * requests even while responses are held back.
+     * Increases the number of responses per system call if the reading thread received at least as many frames at once. The peer
+     * then sends requests even while responses are held back.
      */
     void received(int receivedBytes) {
         if (receivedBytes >= answersPerSend * Frame.BYTES) {

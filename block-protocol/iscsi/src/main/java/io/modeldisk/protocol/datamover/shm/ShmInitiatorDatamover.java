@@ -105,7 +105,7 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
     private void receivePdu(Listener listener) throws IOException {
         in.header(pdu.header());
         if (pdu.opcode() == Opcode.DATA_IN || pdu.opcode() == Opcode.R2T) {
-            throw new ProtocolException("the target sent opcode %02Xh, which shared memory does not allow"
+            throw new ProtocolException("the target sent a PDU with opcode %02Xh, which shared memory does not allow"
                 .formatted(pdu.opcode()));
         }
         listener.controlNotify(pdu, in.data());
@@ -113,7 +113,7 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
 
     @Override
     public void awaitEndedTasks() {
-        // There is nothing to wait for. The target moves all data, and stops before it reports the end of a task.
+        // The target moves all data, and has finished before it reports that a task has ended. No wait is needed.
     }
 
     @Override

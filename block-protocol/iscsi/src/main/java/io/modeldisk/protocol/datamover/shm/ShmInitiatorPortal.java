@@ -49,7 +49,7 @@ public record ShmInitiatorPortal(Path path) implements InitiatorPortal {
         try {
             socket = UnixSocket.connect(path, timeoutMs);
         } catch (NoListenerException e) {
-            throw new IOException("does not respond over shared memory at " + e.getMessage()
+            throw new IOException("the target does not respond over shared memory at " + e.getMessage()
                 + "; is `modeldisk serve --datamover shm` running on this host, as the same user?", e);
         }
         try {

@@ -28,7 +28,7 @@ final class PduWriter {
     private final ByteBuffer[] vector = new ByteBuffer[4];
     private final ByteBuffer trailer = ByteBuffer.allocateDirect(2 * Integer.BYTES);
     private final WireDigest digest = new WireDigest();
-    /** The lock is fair, so that a thread that sends much does not delay a single PDU of another thread. */
+    /** The lock is fair, so that a thread that sends many PDUs does not delay a single PDU of another thread. */
     private final ReentrantLock lock = new ReentrantLock(true);
     private ByteBuffer held = ByteBuffer.allocateDirect(0);
     private boolean headerDigests;

@@ -29,7 +29,7 @@ public record TcpInitiatorPortal(InetSocketAddress address) implements Initiator
     public InitiatorDatamover connect(
         InitiatorDatamover.Numbering numbering, int queueDepth, long timeoutMs, NanoClock clock) throws IOException {
         if (address.isUnresolved()) {
-            throw new IOException("has an unknown host name; check the address");
+            throw new IOException("the host name '" + address.getHostString() + "' is unknown; check the address");
         }
         SocketChannel channel = SocketChannel.open();
         try {
@@ -37,10 +37,11 @@ public record TcpInitiatorPortal(InetSocketAddress address) implements Initiator
             return new TcpInitiatorDatamover(channel, numbering, queueDepth, clock);
         } catch (ConnectException | SocketTimeoutException e) {
             channel.close();
-            throw new IOException("does not respond: " + e.getMessage() + "; is `modeldisk serve` running there?", e);
+            throw new IOException("the target does not respond: " + e.getMessage()
+                + "; is `modeldisk serve` running there?", e);
         } catch (IOException e) {
             channel.close();
-            throw new IOException("cannot be reached: " + e.getMessage(), e);
+            throw new IOException("the target cannot be reached: " + e.getMessage(), e);
         }
     }
 }

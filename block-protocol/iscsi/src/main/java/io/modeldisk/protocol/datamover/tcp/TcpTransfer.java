@@ -13,7 +13,7 @@ final class TcpTransfer {
      */
     private static final int SLOT_BITS = 12;
     private static final int GENERATION_MASK = 0x7FFFF;
-    /** The number of latest generations whose tags may still arrive. Older tags count as invalid. */
+    /** The number of latest transfers of a slot whose tags may still arrive. Older tags count as invalid. */
     private static final int VALID_GENERATIONS = (GENERATION_MASK + 1) / 2;
 
     DataTransfer transfer;
@@ -55,7 +55,7 @@ final class TcpTransfer {
         fetching = true;
     }
 
-    /** Whether this target transfer tag belongs to the current transfer of this slot, or to a recent one. */
+    /** Whether this target transfer tag belongs to the current transfer of this slot, or to a recent transfer of this slot. */
     boolean hasGiven(int tag) {
         long age = generation - (tag >>> SLOT_BITS) & GENERATION_MASK;
         return age < Math.min(generation, VALID_GENERATIONS);

@@ -100,7 +100,7 @@ final class FrameStreamTest {
     }
 
     @Test
-    void responseOfAnotherThreadIsNotHeldBack() throws Exception {
+    void responseSentByAThreadOtherThanTheReadingThreadIsNotHeldBack() throws Exception {
         ask(2);
         assertThat(tagOfNext(far)).isZero();
         CompletableFuture.runAsync(() -> {

@@ -41,7 +41,7 @@ class TcpTransferTest {
     }
 
     @Test
-    void slotHasIssuedTheTagsOfItsTransfersOnly() {
+    void slotHasIssuedOnlyTheTagsOfItsTransfers() {
         int first = begin(1);
         int third = begin(2);
         assertThat(transfer.hasGiven(first)).isTrue();
@@ -52,7 +52,7 @@ class TcpTransferTest {
     }
 
     @Test
-    void tagThatIsNotYetIssuedIsUnknownAfterTagsRepeat() {
+    void tagOfAFutureTransferIsInvalidAfterTagsHaveStartedToRepeat() {
         int before = begin(TAGS - 1);
         int current = begin(3);
         assertThat(current).isEqualTo(tag(2));

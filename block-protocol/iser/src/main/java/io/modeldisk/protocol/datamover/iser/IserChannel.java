@@ -20,7 +20,8 @@ import java.util.function.Predicate;
 
 /**
  * Sends and receives messages over a queue pair, for an initiator or a target. Receives are posted in advance. Each send has its
- * own buffer. Threads send in the order in which they acquire {@link #lock}. Thread-safe in the same way as {@link QueuePair}.
+ * own buffer. Threads send in the order in which they acquire {@link #lock}. Thread-safe under the conditions of
+ * {@link QueuePair}.
  */
 final class IserChannel implements AutoCloseable {
     /** The number of receives for PDUs that belong to no command: pings, task management, text and logout. */
@@ -109,8 +110,8 @@ final class IserChannel implements AutoCloseable {
     }
 
     /**
-     * Returns a message without data. The caller keeps the message and sends it after the last RDMA WRITE of a read. Both belong
-     * to the same {@link Work}, so the message has no completion of its own.
+     * Returns a message without data. The caller keeps the message and sends it after the last RDMA WRITE of a read. The message
+     * and the WRITE belong to the same {@link Work}, so the message has no separate completion.
      */
     IserMessage kept(int index) {
         return kept[index];
@@ -179,7 +180,7 @@ final class IserChannel implements AutoCloseable {
 
     /**
      * Waits for a free message and returns it. The caller must send the message. The message advertises no memory. The caller
-     * holds sendLock.
+     * holds {@code sendLock}.
      */
     IserMessage nextMessage() throws IOException {
         IserMessage message = sends[nextSend];
@@ -193,14 +194,15 @@ final class IserChannel implements AutoCloseable {
     }
 
     /**
-     * Sends a message from {@link #nextMessage}. Returns the turn of the message. If {@code signaled} is true, the caller may
-     * wait for the turn with {@link QueuePair#awaitEnd}. The caller holds sendLock.
+     * Sends a message from {@link #nextMessage}. Returns the turn of the message, which is the number of its use. If
+     * {@code signaled} is true, the caller may wait for the turn with {@link QueuePair#awaitEnd}. The caller holds
+     * {@code sendLock}.
      */
     int send(IserMessage message, int bytes, boolean signaled) throws IOException {
         return send(send, message, bytes, signaled);
     }
 
-    /** Sends a message in the same way as {@link #send}, and invalidates a key of the peer. The caller holds sendLock. */
+    /** Sends a message in the same way as {@link #send}, and invalidates a key of the peer. The caller holds {@code sendLock}. */
     int sendAndInvalidate(IserMessage message, int bytes, boolean signaled, int key) throws IOException {
         sendAndInvalidate.getWrMod(0).getRdmaMod().setRkey(key);
         return send(sendAndInvalidate, message, bytes, signaled);
@@ -228,7 +230,7 @@ final class IserChannel implements AutoCloseable {
         part.setLkey(messages.localKey(message.offset()));
     }
 
-    /** Sends a PDU with its data. The caller holds sendLock. */
+    /** Sends a PDU with its data. The caller holds {@code sendLock}. */
     void sendPdu(Pdu pdu, ByteBuffer data) throws IOException {
         IserMessage message = nextMessage();
         send(message, message.fill(pdu, data), false);

@@ -36,7 +36,7 @@ public final class IserConnector {
     }
 
     /**
-     * @param asksForInvalidation whether the connector asks targets to invalidate the keys of a command with the response
+     * @param asksForInvalidation whether the connector asks targets to invalidate the key of a command with the response
      */
     IserConnector(boolean asksForInvalidation) {
         this.asksForInvalidation = asksForInvalidation;
@@ -54,7 +54,7 @@ public final class IserConnector {
         NanoClock clock)
         throws IOException {
         if (portal.isUnresolved()) {
-            throw new IOException("has an unknown host name; check the address");
+            throw new IOException("the host name '" + portal.getHostString() + "' is unknown; check the address");
         }
         Rdma.ensureAvailability();
         Attempt attempt = new Attempt(portal, timeoutMs, clock);
@@ -66,7 +66,7 @@ public final class IserConnector {
         }
     }
 
-    /** One attempt to connect, with its deadline and the objects that were created so far. */
+    /** One attempt to connect, with its deadline and the objects that the attempt has created. */
     private final class Attempt {
         private final String portal;
         private final InetSocketAddress address;
@@ -124,23 +124,27 @@ public final class IserConnector {
                 throw new IOException(
                     describe(type, ConnectionDetails.shared().lastEvent(channel).status()));
             }
-            throw new IOException("does not respond over RDMA within " + timeoutMs + " ms" + device()
+            throw new IOException("the target does not respond over RDMA within " + timeoutMs + " ms" + device()
                 + "; check whether `rping -c -a " + address.getAddress().getHostAddress() + "` succeeds");
         }
 
         private String describe(EventType type, int status) {
             return switch (type) {
-                case RDMA_CM_EVENT_ADDR_ERROR, RDMA_CM_EVENT_ROUTE_ERROR -> "cannot be reached over RDMA: no device ("
-                    + String.join(", ", Rdma.devices()) + ") has a route to its address (status " + status
-                    + "); see `rdma link` and `ip route get "
-                    + address.getAddress().getHostAddress() + "`";
+                case RDMA_CM_EVENT_ADDR_ERROR, RDMA_CM_EVENT_ROUTE_ERROR ->
+                    "the target cannot be reached over RDMA: no device ("
+                        + String.join(", ", Rdma.devices()) + ") has a route to the target (status " + status
+                        + "); see `rdma link` and `ip route get "
+                        + address.getAddress().getHostAddress() + "`";
                 case RDMA_CM_EVENT_REJECTED -> status == INVALID_SERVICE_ID
-                    ? "accepts no iSER connections" + device() + "; start the shard with --datamover iser"
-                    : "refuses the iSER connection (reason " + status + ")" + device() + "; the shard's log says why";
+                    ? "the target accepts no iSER connections" + device() + "; start the shard with --datamover iser"
+                    : "the target refuses the iSER connection (reason " + status + ")" + device()
+                        + "; the shard's log says why";
                 case RDMA_CM_EVENT_UNREACHABLE, RDMA_CM_EVENT_CONNECT_ERROR ->
-                    "does not respond over RDMA (status " + status
-                        + ")" + device() + "; check that both devices use one network and one version of RoCE";
-                default -> "cannot be reached over RDMA: the event is " + type + ", status " + status + device();
+                    "the target does not respond over RDMA (status " + status
+                        + ")" + device()
+                        + "; check that both devices use the same network and the same version of RoCE";
+                default -> "the target cannot be reached over RDMA: the event is " + type + ", status " + status
+                    + device();
             };
         }
 
@@ -166,7 +170,7 @@ public final class IserConnector {
             }
         }
 
-        /** Releases the objects created so far. */
+        /** Releases the objects that this attempt has created. */
         private void giveUp() throws IOException {
             if (queue != null) {
                 queue.close();

@@ -17,13 +17,13 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * A connection that an initiator requests. The target accepts the connection before any login, in the protection domain that all
- * connections of the device share. No memory is exposed, because the target registers its memory without remote rights
- * ({@link IserTargetDatamover#DATA_RIGHTS}).
+ * connections of the device share. The initiator cannot access memory of the target, because the target registers its memory
+ * without remote rights ({@link IserTargetDatamover#DATA_RIGHTS}).
  */
 final class IserIncoming implements IncomingConnection {
     /**
-     * The maximum retry count of InfiniBand. As a retry count while the peer has posted no receive (RNR), 7 means unlimited
-     * retries.
+     * The maximum retry count of InfiniBand. For requests that fail because the peer has posted no receive (RNR), the value 7
+     * means that the number of retries has no limit.
      */
     private static final byte RETRIES = 7;
 
@@ -67,7 +67,7 @@ final class IserIncoming implements IncomingConnection {
         QueuePair queue = open(portal.domains(), id, IserTargetDatamover.sendRequests(),
             IserTargetDatamover.receives(slots), IserPortal.text(peer), clock);
         taken = true;
-        // The use of the queue pair keeps its resources, because the portal may close the connection at any time after opened().
+        // The portal may close the queue pair at any time after opened(). The resources are then not released before exit().
         queue.enter();
         try {
             portal.opened(id, queue);
@@ -93,7 +93,7 @@ final class IserIncoming implements IncomingConnection {
         }
     }
 
-    /** Creates a queue pair on the device of an identifier, in the protection domain of the device. */
+    /** Creates a queue pair on the device of {@code id}, in the protection domain of the device. */
     static QueuePair open(RdmaDomains domains, RdmaCmId id, int sendRequests, int receives, String peer,
         NanoClock clock)
         throws IOException {

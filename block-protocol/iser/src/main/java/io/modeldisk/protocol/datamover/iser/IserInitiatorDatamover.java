@@ -19,7 +19,7 @@ import java.nio.ByteBuffer;
 
 /**
  * The datamover of an initiator over iSER (RFC 7145). The initiator advertises the memory of a command, and the target moves the
- * data. A short write is sent together with its command. The target fetches all the data of a longer write.
+ * data. The data of a short write is sent together with the command. The target fetches all the data of a longer write.
  */
 public final class IserInitiatorDatamover implements InitiatorDatamover {
     /** The rights of the target to the data of commands. The target needs remote rights, because it READs and WRITEs the data. */

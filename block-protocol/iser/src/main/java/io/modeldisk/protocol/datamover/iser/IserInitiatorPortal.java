@@ -40,7 +40,7 @@ public record IserInitiatorPortal(IserConnector connector, InetSocketAddress add
         try (InitiatorDatamover _ = connector.connect(address, PROBE_MS, new Unnumbered(), 1, NanoClock.SYSTEM)) {
             return null;
         } catch (IOException e) {
-            return "it " + e.getMessage();
+            return e.getMessage();
         }
     }
 
@@ -48,7 +48,7 @@ public record IserInitiatorPortal(IserConnector connector, InetSocketAddress add
     private static final class Unnumbered implements InitiatorDatamover.Numbering {
         @Override
         public void stamp(RequestPdu pdu) {
-            throw new IllegalStateException("this connection must not send a PDU");
+            throw new IllegalStateException("the connection cannot send a PDU, because it only checks the target");
         }
 
         @Override

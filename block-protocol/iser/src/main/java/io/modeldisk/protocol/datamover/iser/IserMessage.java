@@ -82,7 +82,8 @@ final class IserMessage extends Work {
     /** Checks that a received message is complete. Returns the offset of its data segment. */
     int checkReceived(int longestDataSegment) throws ProtocolException {
         if (bytes() < HEADER_BYTES) {
-            throw new ProtocolException("the message has " + bytes() + " bytes, but its headers need " + HEADER_BYTES);
+            throw new ProtocolException(
+                "the peer sent a message of " + bytes() + " bytes, but the headers need " + HEADER_BYTES);
         }
         if (!IserHeader.isControl(bytes)) {
             throw new ProtocolException(
@@ -92,11 +93,11 @@ final class IserMessage extends Work {
         int start = HEADER_BYTES + pdu.ahsBytes();
         if (length > longestDataSegment) {
             throw new ProtocolException(
-                "the data segment has " + length + " bytes, but the limit is " + longestDataSegment);
+                "the peer sent a data segment of " + length + " bytes, but the limit is " + longestDataSegment);
         }
         if (start + length > bytes()) {
             throw new ProtocolException(
-                "the data segment has " + length + " bytes, but the whole message has " + bytes());
+                "the peer sent a data segment of " + length + " bytes in a message of " + bytes() + " bytes");
         }
         return start;
     }

@@ -79,7 +79,8 @@ public final class IserPortal implements TargetPortal {
      */
     public static IserPortal listen(InetSocketAddress address) throws IOException {
         if (address.isUnresolved()) {
-            throw new IOException("cannot listen on " + address.getHostString() + ": the host is unknown");
+            throw new IOException("cannot listen on " + address.getHostString()
+                + ": the host name is unknown; choose another address with --listen");
         }
         Rdma.ensureAvailability();
         List<InetAddress> available = Rdma.addresses();
@@ -220,15 +221,16 @@ public final class IserPortal implements TargetPortal {
                         incoming.peerAddress());
                     incoming.close();
                 } else if (!incomings.offer(Optional.of(incoming))) {
-                    LOG.warn("the iSER connection from {} is refused because {} others wait", incoming.peerAddress(),
-                        BACKLOG);
+                    LOG.warn("the iSER connection from {} is refused because {} other connections wait",
+                        incoming.peerAddress(), BACKLOG);
                     incoming.close();
                 }
             }
             case RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_CONNECT_ERROR, RDMA_CM_EVENT_UNREACHABLE,
                 RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_DEVICE_REMOVAL -> {
                 QueuePair queue = id == null ? null : connections.get(id);
-                LOG.debug("{}: RDMA event {}", queue == null ? "an unknown connection" : queue.peer(), type);
+                LOG.debug("{}: the portal received the RDMA event {}",
+                    queue == null ? "an unknown connection" : queue.peer(), type);
                 if (queue != null) {
                     queue.peerClosed();
                 }

@@ -12,10 +12,10 @@ final class IserPrivateData {
     private IserPrivateData() {}
 
     /**
-     * Returns the private data of this peer.
+     * Returns the private data that this process sends.
      *
-     * @param invalidates whether an initiator lets the target invalidate keys, or whether a target will invalidate keys of the
-     *     initiator
+     * @param invalidates at an initiator, whether the target may invalidate keys; at a target, whether the target will
+     *     invalidate keys of the initiator
      */
     static byte[] bytes(boolean invalidates) {
         return new byte[]{(byte) (NO_ZERO_BASED_ADDRESSES | (invalidates ? 0 : NO_SEND_WITH_INVALIDATE)), 0, 0, 0};

@@ -43,8 +43,8 @@ public final class IserTargetDatamover implements TargetDatamover {
     private static final int WRITES = 16;
 
     /**
-     * The rights of initiators to memory of the target. Initiators need no access, because only the target posts RDMA requests.
-     * So a peer cannot access memory of the target without a login.
+     * The rights of initiators to memory of the target. Initiators need no remote rights, because only the target posts RDMA
+     * requests. Without remote rights, a peer that has not logged in cannot access memory of the target.
      */
     static final MemoryRights DATA_RIGHTS = MemoryRights.LOCAL;
 

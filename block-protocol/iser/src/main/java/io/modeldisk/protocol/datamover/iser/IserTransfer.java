@@ -59,8 +59,8 @@ final class IserTransfer extends Work {
     }
 
     /**
-     * Returns the key that the task with this tag advertised, and removes the key. Returns 0 if the task advertised no key or has
-     * another transfer. The caller holds the lock for sending.
+     * Returns the key that the task with this tag advertised, and removes the key. Returns 0 if the task advertised no key, or if
+     * this transfer belongs to another task. The caller holds the lock for sending.
      */
     int takeAdvertisedKey(int initiatorTaskTag) {
         int key = advertisedKey;
@@ -72,8 +72,8 @@ final class IserTransfer extends Work {
     }
 
     /**
-     * Returns the error in the data of a command, or null if the data is valid. The command must not have more immediate data
-     * than agreed. The command must advertise memory for the remaining data.
+     * Returns an error if a command has more immediate data than agreed, or advertises no memory for the remaining data.
+     * Otherwise returns null.
      */
     DataError check(ScsiCommandPdu command, OperationalParameters agreed) {
         if (unsolicitedBytes > (agreed.immediateData() ? agreed.firstBurstBytes() : 0)) {

@@ -65,8 +65,8 @@ class IserFaultTest extends IserFixture {
     }
 
     /**
-     * The device of the initiator refuses to invalidate memory of a user process. So the failure shows that the response
-     * contained the key.
+     * If a response contains a key, the command fails, because the device of the initiator refuses to invalidate memory of a user
+     * process. The failure therefore shows that the response contained the key.
      */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
@@ -122,7 +122,7 @@ class IserFaultTest extends IserFixture {
     }
 
     @Test
-    void targetClosesAConnectionWithoutALogin() throws Exception {
+    void targetClosesAConnectionThatDoesNotLogIn() throws Exception {
         try (InitiatorDatamover mute = iser().connect(new Unnumbered(), 1, 20_000, NanoClock.SYSTEM);
             IscsiSession session = login(iser())) {
             assertThatThrownBy(() -> mute.receive(null)).isInstanceOf(IOException.class);
@@ -185,10 +185,10 @@ class IserFaultTest extends IserFixture {
         }
     }
 
-    /** The first value is too low to register the messages. The second value is too low to register the data. */
+    /** The first limit is too low to register the messages. The second limit is too low to register the data. */
     @ParameterizedTest
     @ValueSource(ints = {64 << 10, 2 << 20})
-    void errorNamesTheLimitIfTheInitiatorMayNotLockItsMemory(int mayLock) throws Exception {
+    void errorContainsTheLimitOfLockedMemoryIfTheInitiatorMayNotLockItsMemory(int mayLock) throws Exception {
         try (IserVictim initiator = IserVictim.initiator(serving.server.localAddress(), locking(mayLock))) {
             initiator.awaitEnd();
             assertThat(initiator.output()).contains("cannot be registered with the RDMA device")

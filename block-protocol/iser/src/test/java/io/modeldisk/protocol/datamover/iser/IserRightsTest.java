@@ -37,7 +37,7 @@ final class IserRightsTest {
     private static final class NoNumbers implements TargetDatamover.Numbering {
         @Override
         public void stamp(ResponsePdu pdu, boolean carriesStatus) {
-            throw new IllegalStateException("this target must not send a PDU");
+            throw new IllegalStateException("the target sent a PDU, but the test expects none");
         }
     }
 

@@ -44,7 +44,7 @@ final class LyingInitiator implements InitiatorDatamover {
     /**
      * Returns a portal whose connections advertise wrong memory for commands of more than one logical block.
      *
-     * @param instead one logical block of memory
+     * @param instead one logical block of memory, which the connections advertise for {@link Lie#TOO_SHORT}
      * @param foreignTag the steering tag of the memory of another session
      */
     static InitiatorPortal portal(InitiatorPortal way, Lie lie, DataMemory instead, int foreignTag) {

@@ -7,7 +7,7 @@ import io.modeldisk.protocol.pdu.RequestPdu;
 final class Unnumbered implements InitiatorDatamover.Numbering {
     @Override
     public void stamp(RequestPdu pdu) {
-        throw new IllegalStateException("this connection must not send a PDU");
+        throw new IllegalStateException("the initiator sent a PDU, but the test expects none");
     }
 
     @Override
