@@ -60,7 +60,7 @@ public class Gradient {
         MemorySegment.copy(values, 0, block.weights(), 0, bytes);
     }
 
-    /** A block of weights without state of an aggregator. */
+    /** A block of weights that has no aggregator state. */
     record Block(MemorySegment weights) implements BlockMemory {
         @Override
         public MemorySegment state() {

@@ -18,7 +18,7 @@ public interface Aggregator extends AutoCloseable {
     }
 
     /**
-     * Returns whether each new weight depends on the old weight. If it does, a NaN or an infinity in one gradient stays in the
+     * Returns whether each new weight depends on the old weight. If so, a NaN or an infinity in one gradient stays in the
      * weights. The default is true.
      */
     default boolean accumulates() {
@@ -30,8 +30,8 @@ public interface Aggregator extends AutoCloseable {
      *
      * @param block the locked block
      * @param offset the offset in bytes from the start of the block; a multiple of 4096
-     * @param gradient float32 values in native byte order; the given range belongs to this block
-     * @param gradientOffset the offset in bytes from the start of the segment; a multiple of 4
+     * @param gradient float32 values in native byte order
+     * @param gradientOffset the offset in bytes of the first value in {@code gradient}; a multiple of 4
      * @param lengthBytes a multiple of 4; {@code offset + lengthBytes} is at most the size of the block
      * @param scale the factor of each gradient value: 1, or 1/n if the gradient is the sum of the gradients of n learners
      */

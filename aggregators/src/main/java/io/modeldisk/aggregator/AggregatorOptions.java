@@ -6,8 +6,9 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The options of a specification such as {@code sgd:lr=0.1}. Options have the form {@code key=value,key=value} and follow the
- * colon. An {@link AggregatorProvider} reads the options that it knows. Any other option is an error. Not thread-safe.
+ * The options of a specification such as {@code sgd:lr=0.1}. The part after the colon has the form
+ * {@code key=value,key=value}. An {@link AggregatorProvider} reads the options that it knows. Any other option is an error. Not
+ * thread-safe.
  */
 public final class AggregatorOptions {
     private final Map<String, String> untaken = new LinkedHashMap<>();
@@ -66,9 +67,9 @@ public final class AggregatorOptions {
     }
 
     /**
-     * Returns the value of an optional whole number, or the default if the option is missing.
+     * Returns the value of an optional integer, or the default if the option is missing.
      *
-     * @throws IllegalArgumentException if the value is not a whole number of 32 bits
+     * @throws IllegalArgumentException if the value is not a 32-bit integer
      */
     public int intOption(String key, int defaultValue) {
         String value = take(key);
@@ -78,7 +79,7 @@ public final class AggregatorOptions {
         try {
             return Integer.parseInt(value);
         } catch (NumberFormatException e) {
-            throw new IllegalArgumentException(key + "=" + value + " must be a whole number", e);
+            throw new IllegalArgumentException(key + "=" + value + " must be a 32-bit integer", e);
         }
     }
 

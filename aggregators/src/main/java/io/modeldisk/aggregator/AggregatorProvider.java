@@ -1,6 +1,6 @@
 package io.modeldisk.aggregator;
 
-/** Creates the aggregators of one name. {@link java.util.ServiceLoader} finds the providers on the class path. */
+/** Creates aggregators of one kind, such as {@code sgd}. {@link java.util.ServiceLoader} finds all providers. */
 public interface AggregatorProvider {
     /**
      * Returns the name of the aggregator, such as {@code sgd} in {@code sgd:lr=0.1}. A name has lower-case letters, digits and

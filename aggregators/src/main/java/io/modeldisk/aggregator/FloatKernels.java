@@ -12,9 +12,9 @@ import jdk.incubator.vector.VectorSpecies;
 /**
  * Computes with arrays of float32 values in native memory and native byte order.
  *
- * <p>Offsets and lengths are in bytes. A length is a multiple of 4; an offset may have any value. The two ranges must be
- * identical or must not overlap. A segment on the heap causes an {@link UnsupportedOperationException}. No memory is allocated.
- * Several threads may work on different ranges at the same time.
+ * <p>Offsets and lengths are in bytes. A length is a multiple of 4; an offset may have any value. The ranges {@code src} and
+ * {@code dst} must be identical or must not overlap. A segment on the heap causes an {@link UnsupportedOperationException}. No
+ * memory is allocated. Several threads may work on different ranges at the same time.
  */
 public final class FloatKernels {
     // Vectors have at most 256 bits. Stores of 512 bits are not faster for arrays that exceed the cache. They are 5 to 10 %
@@ -39,7 +39,7 @@ public final class FloatKernels {
 
     /** Computes {@code dst += src}. */
     public static void add(MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long lengthBytes) {
-        // A product with 1 is exact, so the sum is the same.
+        // A product with 1 is exact, so the factor does not change the result.
         scaledAdd(dst, dstOffset, src, srcOffset, lengthBytes, 1);
     }
 
@@ -117,9 +117,9 @@ public final class FloatKernels {
     }
 
     /**
-     * Returns the same memory, with the same size and lifetime, as a segment whose class the JIT compiler knows. Otherwise, the
-     * speed of a kernel would depend on other code of the process. If the JIT compiler has seen mapped or heap segments in the
-     * Vector API, loops over native segments run at a half to a tenth of their speed.
+     * Returns the same memory, with the same size and lifetime, as a segment whose class the JIT compiler knows. Without this
+     * method, the speed of a kernel would depend on other code of the process. If the JIT compiler has seen mapped or heap
+     * segments in the Vector API, loops over native segments run at a half to a tenth of their speed.
      */
     @SuppressWarnings("restricted")
     private static MemorySegment ofKnownClass(MemorySegment segment) {

@@ -49,7 +49,7 @@ class AggregatorOptionsTest {
         assertThatThrownBy(() -> options.floatOption("lr")).hasMessage("lr=fast must be a number");
         assertThatThrownBy(() -> options.floatOption("momentum", 0))
             .hasMessage("momentum=1e99 must be a finite float32 number");
-        assertThatThrownBy(() -> options.intOption("device", 0)).hasMessage("device=1.5 must be a whole number");
+        assertThatThrownBy(() -> options.intOption("device", 0)).hasMessage("device=1.5 must be a 32-bit integer");
     }
 
     @Test

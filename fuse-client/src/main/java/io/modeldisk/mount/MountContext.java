@@ -47,7 +47,7 @@ public final class MountContext {
         return this;
     }
 
-    /** Sets the model. The mount does not close the model: the caller closes it after the mount. Required. */
+    /** Sets the model. Required. The caller closes the model after the mount is closed, because the mount does not close it. */
     public MountContext remoteModel(RemoteModel value) {
         this.remoteModel = value;
         return this;
@@ -190,16 +190,16 @@ public final class MountContext {
      * @throws IllegalArgumentException if a value is missing or invalid; the message names the value and its valid range
      */
     public MountContext conclude() {
-        require(directory != null, "directory is not set");
-        require(remoteModel != null, "remoteModel is not set");
-        require(exchange != null, "exchange is not set");
-        require(pull != null, "pull is not set");
-        require(learner != null, "learner must not be null");
-        require(datamover != null, "datamover must not be null");
-        require(tuning != null, "tuning must not be null");
-        require(access != null, "access is not set");
-        require(clock != null, "clock is not set");
-        require(binding != null, "binding is not set");
+        require(directory != null, "the directory of the mount is not set");
+        require(remoteModel != null, "the remote model of the mount is not set");
+        require(exchange != null, "the exchange scheme of the mount is not set");
+        require(pull != null, "the pull policy of the mount is not set");
+        require(learner != null, "the learner's name must not be null; it may be empty");
+        require(datamover != null, "the text about the datamovers must not be null; it may be empty");
+        require(tuning != null, "the map of tuned sizes must not be null; it may be empty");
+        require(access != null, "the owner and the permissions of the files are not set");
+        require(clock != null, "the clock of the mount is not set");
+        require(binding != null, "the FUSE binding of the mount is not set");
         require(workerThreads >= 1, "workerThreads=" + workerThreads + " must be at least 1");
         require(dataRequests > workerThreads && dataRequests <= DATA_REQUESTS_LIMIT, "dataRequests=" + dataRequests
             + " must be above workerThreads=" + workerThreads + " and at most " + DATA_REQUESTS_LIMIT);

@@ -74,7 +74,7 @@ final class AccessMountTest {
     }
 
     @Test
-    void modeLimitsTheAccessOfOtherUsersWithAllowOther() throws Exception {
+    void modeLimitsOtherUsersWhenAllowOtherIsSet() throws Exception {
         launch(FileAccess.ofThisUser().withMode(0664).withOthers(true));
         fixture.shell.succeed(AS_OUTSIDER + READ.formatted("model"));
         assertRefused(AS_OUTSIDER + WRITE.formatted("model"));

@@ -46,7 +46,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void filesCannotBeCreatedRemovedRenamedOrChowned() throws Exception {
+    void filesCannotBeCreatedRemovedRenamedOrGivenAnotherOwner() throws Exception {
         for (String command : new String[]{
             "touch x", "rm -f model", "mv model x", "mkdir x", "chmod 600 model", "chown 5 model", "ln model x",
             "ln -s a b"
@@ -92,14 +92,14 @@ final class FilesMountTest {
     }
 
     @Test
-    void fioVerifiesItsWritesToTheWeightsFile() throws Exception {
+    void dataThatFioWritesToTheWeightsFileIsReadBackUnchanged() throws Exception {
         fixture.shell.succeed("command -v fio >/dev/null || exit 0; cd / && for rw in write randwrite; do "
             + "fio --name=v --filename=\"$DIR/weights\" --direct=1 --ioengine=libaio --iodepth=8 --bs=64k --rw=$rw --size=8m"
             + " --verify=crc32c --verify_fatal=1 --allow_file_create=0 >&2 || exit 1; done");
     }
 
     @Test
-    void writeAcrossTheEndOfAFileIsShort() throws Exception {
+    void writeAcrossTheEndOfAFileWritesOnlyTheBytesBeforeTheEnd() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n"
             + "import os, errno\n"
             + "size=" + SIZE + "\n"
@@ -137,7 +137,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void directExchangeSplitsAWriteFromScatteredMemoryAtLogicalBlocks() throws Exception {
+    void directExchangeSplitsAWriteFromScatteredMemoryBetweenLogicalBlocks() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n"
             + "import os\n"
             + "f=os.open(os.environ['DIR']+'/model', os.O_RDWR); size=1024*1000; at=0\n"
@@ -162,7 +162,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void copySucceedsWhenItsOpenTruncatesTheFile() throws Exception {
+    void copyIntoAFileSucceedsWhenTheOpenTruncatesTheFile() throws Exception {
         fixture.shell.succeed("head -c " + SIZE + " /dev/urandom > \"$DIR/../data\"");
         fixture.shell.succeed("cp \"$DIR/../data\" \"$DIR/weights\" && cmp \"$DIR/../data\" \"$DIR/weights\"");
         fixture.shell.succeed(

@@ -33,7 +33,7 @@ final class LifecycleMountTest {
     }
 
     @Test
-    void directoryCanBeMountedAgainAfterClose() throws Exception {
+    void directoryCanBeMountedAgainAfterTheMountWasClosed() throws Exception {
         for (int i = 0; i < 5; i++) {
             fixture.launch(i % 2 == 0 ? "sync" : "direct");
             fixture.shell.succeed("cat \"$DIR/model\" >/dev/null");
@@ -90,7 +90,7 @@ final class LifecycleMountTest {
     }
 
     @Test
-    void messageOfAFailedLaunchContainsTheReason() throws Exception {
+    void messageOfAFailedMountContainsTheReason() throws Exception {
         Path file = Files.createFile(fixture.base.resolve("file"));
         assertThatThrownBy(() -> ModelMount.launch(fixture.context("sync").directory(fixture.base.resolve("none"))))
             .isInstanceOf(IOException.class).hasMessageContaining("does not exist");

@@ -139,7 +139,7 @@ public final class MemoryModel implements RemoteModel {
         throws IOException {
         pulls.incrementAndGet();
         if (pullBreaks) {
-            throw new IllegalStateException("a simulated defect");
+            throw new IllegalStateException("the pull failed, because the test simulates a defect");
         }
         awaitWhile(() -> pullsWait, cancellation);
         if (pullNs > 0) {
@@ -249,7 +249,7 @@ public final class MemoryModel implements RemoteModel {
         try {
             while (!released && condition.getAsBoolean()) {
                 if (cancellation.isCancelled()) {
-                    throw new CancelledException("the wait was cancelled");
+                    throw new CancelledException("the call was cancelled while it waited");
                 }
                 if (deadlineNs == Long.MAX_VALUE) {
                     changed.await();
@@ -270,7 +270,8 @@ public final class MemoryModel implements RemoteModel {
     private void check(long offset, long lengthBytes) {
         if (offset % 4096 != 0 || lengthBytes % 4096 != 0 || lengthBytes <= 0 || offset + lengthBytes > bytes.bytes()) {
             throw new IllegalArgumentException(
-                "offset=" + offset + " lengthBytes=" + lengthBytes + " must be multiples of 4096 within the model");
+                "offset=" + offset + " and lengthBytes=" + lengthBytes
+                    + " must be multiples of 4096, and the range must be within the model");
         }
     }
 }

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 final class MountTableTest {
     @Test
-    void lookupFindsTheUpperOfTwoMountsOnOneDirectory() {
+    void lookupReturnsTheLaterOfTwoMountsOnOneDirectory() {
         MountTable table = MountTable.parse(List.of("1 0 8:1 / /a rw shared:1 - ext4 /dev/sda rw",
             "2 1 0:5 / /a rw,nosuid - fuse.modeldisk modeldisk rw,user_id=0", "nonsense"));
         assertThat(table.at(Path.of("/a"))).hasValueSatisfying(

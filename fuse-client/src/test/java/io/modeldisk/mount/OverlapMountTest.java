@@ -111,7 +111,7 @@ final class OverlapMountTest {
     }
 
     @Test
-    void killedLearnerLosesOnlyTheGradientAfterItsLastFsync() throws Exception {
+    void killedLearnerLosesOnlyTheGradientWrittenAfterItsLastFsync() throws Exception {
         fixture.model.pushesWait(true);
         Process learner = learner(WRITE + "os.fsync(f)\nos.pwrite(f, b'\\1'*4096, 0)\nprint('x')\nsignal.pause()\n");
         assertThat(learner.getInputStream().read()).isEqualTo('x');
@@ -123,7 +123,7 @@ final class OverlapMountTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"compute", "push", "pull", "stall"})
-    void newLearnerTrainsAfterAnotherWasKilledInAnyPhase(String phase) throws Exception {
+    void newLearnerTrainsAfterAnotherLearnerWasKilledInAnyPhase(String phase) throws Exception {
         fixture.model.pushesWait(phase.equals("push") || phase.equals("stall"));
         Process learner = learner(
             (phase.equals("compute") ? "" : WRITE + "os.fsync(f)\n") + (phase.equals("stall") ? WRITE : "")
@@ -146,7 +146,7 @@ final class OverlapMountTest {
     }
 
     @Test
-    void failedPushIsReportedByTheNextFsyncTheCloseAndTheStatus() throws Exception {
+    void failedPushIsReportedByTheNextFsyncByCloseAndInTheStatus() throws Exception {
         fixture.model.failPushAfter(0);
         fixture.shell.succeed("python3 - <<'P'\n" + OPEN + WRITE + "os.fsync(f)\n" + WRITE
             + "import errno\n"

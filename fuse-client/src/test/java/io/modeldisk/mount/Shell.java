@@ -42,7 +42,7 @@ final class Shell {
     static Result end(Process process) throws IOException, InterruptedException {
         if (!process.waitFor(BOUND_S, TimeUnit.SECONDS)) {
             process.destroyForcibly();
-            throw new AssertionError("a command did not exit within " + BOUND_S + " s");
+            throw new AssertionError("a command on the mount did not exit within " + BOUND_S + " s");
         }
         return new Result(process.exitValue(),
             new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8));

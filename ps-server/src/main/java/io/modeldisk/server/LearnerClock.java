@@ -63,7 +63,7 @@ final class LearnerClock {
         return roundsBehind;
     }
 
-    /** The lowest round that another learner has pushed in some block, but this learner has not. */
+    /** The lowest round of any block that another learner has pushed and this learner has not pushed. */
     long missingRound() {
         return missingRound;
     }

@@ -9,7 +9,7 @@ import io.modeldisk.server.consistency.RoundMarks;
 
 /**
  * The memory that a shard needs for its model, its blocks and its learners. The shard checks the budget before it allocates
- * memory. Without this check, Linux could kill the process when memory runs out, and single threads could fail when the Java heap
+ * memory. Without this check, Linux could kill the process when memory runs out, and some threads could fail when the Java heap
  * is full.
  *
  * @param nativeBytes the bytes outside the Java heap: weights, aggregator state, spare blocks, the sums of gradients under bsp,
@@ -20,8 +20,8 @@ import io.modeldisk.server.consistency.RoundMarks;
  *     each block
  */
 record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerBytes) {
-    // Heap bytes measured for a block of 1 to 16 logical blocks: asp 162 to 182, ssp 240 to 242, bsp 312 to 370 (including 4
-    // bytes for each logical block).
+    // Measured heap bytes of a block with 1 to 16 logical blocks: 162 to 182 under asp, 240 to 242 under ssp, and 312 to 370
+    // under bsp (including 4 bytes for each logical block).
     private static final long ASP_BLOCK_HEAP_BYTES = 200;
     private static final long SSP_BLOCK_HEAP_BYTES = 260;
     private static final long BSP_BLOCK_HEAP_BYTES = 320;

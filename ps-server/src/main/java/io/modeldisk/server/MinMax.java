@@ -12,7 +12,7 @@ final class MinMax {
         total += value;
     }
 
-    /** Returns whether a value was added. */
+    /** Returns whether any value was added. */
     boolean isKnown() {
         return min <= max;
     }

@@ -191,8 +191,8 @@ public final class ServerContext {
     }
 
     /**
-     * Sets the number of blocks that readers may pin at the same time. The shard allocates memory for as many spare blocks. If
-     * readers have pinned this number of blocks, further reads copy their data.
+     * Sets the number of blocks that readers may pin at the same time. The shard allocates memory for the same number of spare
+     * blocks. If readers have pinned this number of blocks, further reads copy their data.
      */
     public ServerContext spareBlocks(int count) {
         this.spareBlocks = count;
@@ -212,7 +212,8 @@ public final class ServerContext {
             check(model != null && ModelFacts.MODEL_NAME.matcher(model).matches(),
                 "model=%s must have 1 to 64 characters of a-z, 0-9, '.' and '-', and start with a letter or digit",
                 model);
-            check(listen != null && !listen.isUnresolved(), "listen=%s must be an address of this machine", listen);
+            check(listen != null && !listen.isUnresolved(),
+                "listen=%s must have an IP address, or a host name that can be resolved", listen);
             access.checkListen(listen);
             validatePortals();
             validateSessions();
@@ -290,8 +291,8 @@ public final class ServerContext {
             "shard=%s would have %s bytes, but PUSH and PULL address at most %s bytes (2^32 logical blocks); use more shards",
             shard, facts.bytesOfShard(), RoundCdb.MAX_BLOCKS * LogicalBlock.BYTES);
         check(facts.blocksOfShard() <= Integer.MAX_VALUE - MAX_SPARE_BLOCKS,
-            "shard=%s would get %s blocks, but the maximum is about 2^31; use more shards or a larger --block-size",
-            shard, facts.blocksOfShard());
+            "shard=%s would get %s blocks, but the maximum is %s; use more shards or a larger --block-size",
+            shard, facts.blocksOfShard(), Integer.MAX_VALUE - MAX_SPARE_BLOCKS);
         return facts;
     }
 

@@ -37,7 +37,7 @@ public final class ShardModel implements AutoCloseable {
     private final Duration lease;
     /** Whether some blocks may still wait for a learner that was removed. Used only by the thread that calls {@link #expire}. */
     private boolean unsettled;
-    // Guarded by this.
+    // Guarded by the lock of this object.
     private boolean stopped;
 
     private ShardModel(ServerSettings settings, int maxLearners, BlockStore store) {

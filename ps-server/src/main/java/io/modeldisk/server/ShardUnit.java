@@ -27,7 +27,7 @@ abstract class ShardUnit implements LogicalUnit {
 
     /** Returns the exception for a command that needs a right which the user of the nexus does not have. */
     static ScsiException lacks(Nexus nexus, Right right, String what) {
-        return new ScsiException(Sense.NO_ACCESS_RIGHTS, "'" + nexus.learner() + "' has no right to " + what
+        return new ScsiException(Sense.NO_ACCESS_RIGHTS, "user '" + nexus.learner() + "' has no right to " + what
             + "; in the secrets file of the shard, the line of this user needs may=" + right);
     }
 

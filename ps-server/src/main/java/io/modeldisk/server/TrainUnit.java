@@ -88,7 +88,7 @@ final class TrainUnit extends ShardUnit {
         shard().traffic().nonFinite();
         Learner learner = shard().learners().member(task.nexus());
         long count = learner == null ? 1 : learner.nonFinite();
-        // Only pushes 1, 2, 4, 8 and so on are logged, because a learner that has diverged sends many such pushes.
+        // A learner that has diverged sends many pushes with a NaN. Therefore only number 1, 2, 4, 8 and so on are logged.
         if (Long.bitCount(count) == 1) {
             LOG.warn(
                 "learner '{}' sent a push at byte {} of the shard with a NaN or an infinity ({} such pushes so far);"

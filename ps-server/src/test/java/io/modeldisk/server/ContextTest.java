@@ -69,7 +69,7 @@ class ContextTest {
     }
 
     @Test
-    void stalenessIsShownWithoutLeadingZeros() throws IOException {
+    void stalenessIsShownWithoutLeadingZerosInTheConfiguration() throws IOException {
         assertThat(sound().consistency("ssp:007").conclude().settings().facts().consistency()).isEqualTo("ssp:7");
         assertThat(sound().consistency("ssp:1000000").conclude().toString().lines())
             .contains("consistency=ssp:1000000");

@@ -219,7 +219,7 @@ class ShardModelTest {
     }
 
     @Test
-    void leaseLimitsOnlyTheSilenceOfLearners() throws Exception {
+    void leaseLimitsTheSilenceOfLearnersButNotOfOtherInitiators() throws Exception {
         Nexus observer = FakeTask.nexus("observer");
         try (ShardModel shard = ShardModel.open(context().lease(Duration.ofSeconds(7)))) {
             shard.target().nexusEstablished(LEARNER);

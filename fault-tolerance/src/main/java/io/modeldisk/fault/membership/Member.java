@@ -11,7 +11,7 @@ public class Member<K> {
     private volatile long number;
     private volatile long joinRound;
     private volatile boolean lost;
-    // Guarded by the lock of Membership. Valid only if the learner is lost.
+    // Guarded by the lock of Membership. Valid only while the connection of the learner is lost.
     private long lostSinceNs;
 
     /** Creates a member that has not joined yet. {@link Membership#join} sets the member's number and first round. */
@@ -30,8 +30,8 @@ public class Member<K> {
     }
 
     /**
-     * Returns a random number that identifies this membership. The number is never 0. A later member with the same key has
-     * another number.
+     * Returns a random number that identifies this membership. The number is never 0. A later member with the same key has a
+     * different number.
      */
     public final long number() {
         return number;
@@ -43,9 +43,9 @@ public class Member<K> {
     }
 
     /**
-     * Raises the first round of the learner to {@code round}. So the learner can join all shards at the same round.
+     * Raises the first round of the learner to {@code round}. A learner does this if another shard gave it a later first round.
      *
-     * @return whether the first round was raised; if so, earlier rounds no longer wait for the learner
+     * @return whether the first round was raised; if so, rounds before {@code round} no longer wait for the learner
      */
     public final synchronized boolean postpone(long round) {
         if (round <= joinRound) {

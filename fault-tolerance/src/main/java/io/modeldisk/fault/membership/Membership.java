@@ -21,8 +21,8 @@ import java.util.function.Function;
  * <p>A learner is removed when it {@linkplain #left leaves}, or when its connection has been {@linkplain #lost lost} for the time
  * of the lease. After that, a client with the same key joins as a new learner.
  *
- * <p>Thread-safe. {@link #roster} and {@link #member} acquire no lock. {@link #join} acquires no lock if the key already is a
- * learner. {@link #opened} acquires no lock if the round is already open.
+ * <p>Thread-safe. {@link #roster} and {@link #member} acquire no lock. {@link #join} acquires no lock if a learner already has
+ * the key. {@link #opened} acquires no lock if the round is already open.
  *
  * @param <K> the type of the key that identifies a learner, with {@code equals} and {@code hashCode}
  * @param <M> the type of a learner
@@ -86,8 +86,8 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /**
-     * Returns the learner with this key. If no learner has the key, a new learner joins. A new learner without a connection is
-     * lost at once.
+     * Returns the learner with this key. If no learner has the key, a new learner joins. If the key has no connection, the lease
+     * of the new learner starts immediately.
      */
     public M join(K key) {
         M member = members.get(key);

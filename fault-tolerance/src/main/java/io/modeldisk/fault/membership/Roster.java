@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * The learners of a job at one moment. Immutable.
  *
- * @param formed whether the required number of learners had joined at the same time, now or earlier
+ * @param formed whether the job has formed: it has, or had at an earlier time, the required number of learners
  * @param tooFew whether the job has formed, but now has fewer learners than its minimum
  * @param members the learners for which rounds wait, live or lost, in the order in which they joined
  * @param <M> the type of a learner

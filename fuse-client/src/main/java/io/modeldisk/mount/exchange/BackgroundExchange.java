@@ -22,7 +22,7 @@ import org.apache.logging.log4j.Logger;
 /**
  * Exchanges one buffer set at a time with the shards, in worker threads. Pushes the gradient, and pulls the weights when the
  * {@link Pacing} allows a pull. Each worker gets the next step from {@link ExchangeProgress} and executes the step without
- * holding the lock.
+ * holding the lock of this object.
  *
  * <p>An exchange owns the buffer sets of its {@link ExchangeJob} until the exchange has ended. Thread-safe.
  */
@@ -40,12 +40,13 @@ final class BackgroundExchange implements AutoCloseable {
     private final Cancellation pushCancellation = new Cancellation();
     private final Cancellation pullCancellation = new Cancellation();
     private final ReentrantLock lock = new ReentrantLock();
-    // The condition work wakes workers when a step can start. The condition ended wakes callers when a push or a pull has ended.
+    // The condition {@code work} wakes workers when a step can start.
+    // The condition {@code ended} wakes callers when a push or a pull has ended.
     private final Condition work = lock.newCondition();
     private final Condition ended = lock.newCondition();
     private final Cancellation.Waiter wakeCallers = Cancellation.signalling(lock, ended);
 
-    // Guarded by lock.
+    // Guarded by {@code lock}.
     private final ExchangeProgress progress;
     private final ExchangeTimes times;
     private ExchangeJob job;
@@ -75,7 +76,9 @@ final class BackgroundExchange implements AutoCloseable {
         lock.lock();
         try {
             if (!progress.hasEnded() || closed) {
-                throw new IllegalStateException(closed ? "the exchange is closed" : "the last exchange has not ended");
+                throw new IllegalStateException(closed
+                    ? "an exchange cannot start after close()"
+                    : "an exchange cannot start before the previous exchange has ended");
             }
             startWorkers();
             job = next;
@@ -104,8 +107,8 @@ final class BackgroundExchange implements AutoCloseable {
     }
 
     /**
-     * Waits until the current exchange has ended. Returns immediately if no exchange is in progress. A pull that the scheduler
-     * has delayed starts immediately.
+     * Waits until the current exchange has ended. Returns immediately if no exchange is in progress. If the
+     * scheduler delays the pull, this call starts the pull immediately.
      *
      * @throws CancelledException if the wait was cancelled; the exchange continues
      */
@@ -148,7 +151,7 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Returns the failure of the last exchange. Returns null if there is none, or an earlier call has returned the failure. */
+    /** Returns the failure of the last exchange. Returns null after a success, or if an earlier call has returned the failure. */
     IOException takeFailure() {
         lock.lock();
         try {
@@ -194,7 +197,7 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Gives the buffer sets back if the exchange has ended, and wakes all waiting threads. The caller holds lock. */
+    /** Gives the sets back to the learner if the exchange has ended. Wakes all waiting threads. The caller holds {@code lock}. */
     private void exchangeStopped() {
         if (job != null && progress.hasEnded()) {
             job.giveBack();
@@ -206,7 +209,7 @@ final class BackgroundExchange implements AutoCloseable {
     /**
      * Cancels the pull and waits until the push has completed. Cancels the push after the timeout.
      *
-     * @return whether the exchange has ended; if not, it may still use the memory of its buffer sets
+     * @return whether the exchange has ended; if not, the exchange may still use the memory of its buffer sets
      */
     boolean end(long pushTimeoutNs) {
         cancelPull();
@@ -232,7 +235,7 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Cancels the exchange and stops the workers. An exchange that does not end in time keeps its buffer sets. */
+    /** Cancels the exchange and stops the workers. An exchange that does not end within 3 s keeps its buffer sets. */
     @Override
     public void close() {
         lock.lock();
@@ -245,7 +248,7 @@ final class BackgroundExchange implements AutoCloseable {
         end(0);
     }
 
-    /** Waits until a step can start and stores the step in {@code step}. Returns its job, or null after {@link #close}. */
+    /** Waits until a step can start and stores the step in {@code step}. Returns the job of the step, or null after close. */
     ExchangeJob awaitStep(Step step) throws InterruptedException {
         lock.lock();
         try {
@@ -329,14 +332,14 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Stores the first failure and cancels the pull, because the weights would not be used. The caller holds lock. */
+    /** Stores the first failure and cancels the pull, because no learner would use the weights. The caller holds {@code lock}. */
     private void stepFailed(Step step, IOException failed) {
         boolean isPush = step.kind == StepKind.PUSH || step.kind == StepKind.SYNCHRONIZE;
         if (step.kind != StepKind.OBSERVE && failure == null && (isPush || !pullCancelled)) {
             failure = failed;
             counters.failed(failed);
-            LOG.warn("the {} {} failed: {}", isPush ? "push" : "pull",
-                job.pushes() ? "of iteration " + job.iteration() : "at open",
+            LOG.warn("the {} of {} failed: {}", isPush ? "push" : "pull",
+                job.pushes() ? "iteration " + job.iteration() : "the weights",
                 failed.getMessage());
             pullCancellation.cancel();
         }

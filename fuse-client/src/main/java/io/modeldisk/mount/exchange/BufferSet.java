@@ -96,7 +96,7 @@ final class BufferSet implements AutoCloseable {
             case FRESH -> state == Weights.NONE;
         };
         if (!allowed) {
-            throw new IllegalStateException("weights in state " + state + " cannot change to " + next);
+            throw new IllegalStateException("weights in state " + state + " cannot change to state " + next);
         }
         state = next;
     }
@@ -118,9 +118,9 @@ final class BufferSet implements AutoCloseable {
     }
 
     /**
-     * Pushes the dirty blocks of a range. Clears each piece after its push, so that no piece is pushed twice. Several threads may
-     * push different ranges at the same time. These ranges must start at multiples of 256 KiB, because {@link DirtyBlocks} has
-     * one word for each 256 KiB.
+     * Pushes the dirty blocks of a range. Sets each pushed part of the gradient to zero and clears its marks, so that no part is
+     * pushed twice. Several threads may push different ranges at the same time. These ranges must start at multiples of 256 KiB,
+     * because {@link DirtyBlocks} has one word of marks for each 256 KiB.
      *
      * @return the number of bytes that were pushed
      */
@@ -158,7 +158,7 @@ final class BufferSet implements AutoCloseable {
         return dropped;
     }
 
-    /** Sets a range of the gradient to zero and clears its marks, so that a partly written block can be pushed as a whole. */
+    /** Sets a range of the gradient to zero and clears its marks. So the next push has zeros where nothing was written. */
     private void clear(long from, long length) {
         Memories.zero(gradient, from, length);
         dirty.clear(from, length);
@@ -193,7 +193,7 @@ final class BufferSet implements AutoCloseable {
         return pulledAtNs;
     }
 
-    /** Returns the minimum version of all blocks when they were pulled, or {@link VersionProbe#UNKNOWN}. */
+    /** Returns the lowest version among all blocks at the time of the pull, or {@link VersionProbe#UNKNOWN}. */
     long version() {
         return version;
     }

@@ -32,17 +32,17 @@ abstract class BufferedExchange implements LocalExchange {
     // One open, fsync or close at a time holds this lock.
     protected final CancellableLock turn = new CancellableLock();
 
-    /** The set that reads and writes use. Changes only while the locks turn and {@link #sets} are held exclusively. */
+    /** The set that reads and writes use. A thread that changes this field holds {@link #turn} and {@link #sets}. */
     protected volatile BufferSet active;
 
-    // Guarded by the lock turn.
+    // Guarded by {@code turn}.
     protected boolean learning;
     protected long iteration = 1;
     protected long computingSinceNs;
 
-    // Held shared by reads and writes. Held exclusively by a thread that lends or replaces the active set.
+    // Reads and writes hold this lock shared. A thread that lends or replaces the active set holds this lock exclusively.
     private final CancellableLock sets = new CancellableLock();
-    // Whether an interrupted request has left an exchange of the active set in progress. Guarded by the lock turn.
+    // Whether an interrupted request has left an exchange of the active set in progress. Guarded by {@code turn}.
     private boolean left;
     // Whether the active set was read or written after its last exchange.
     private volatile boolean touched;
@@ -84,7 +84,7 @@ abstract class BufferedExchange implements LocalExchange {
         return null;
     }
 
-    /** Records that the learner begins to compute. The caller holds the lock turn. */
+    /** Records that the learner begins to compute. The caller holds {@code turn}. */
     protected void computationBegins() {
         computingSinceNs = trace.clock().nanoTime();
     }
@@ -99,7 +99,7 @@ abstract class BufferedExchange implements LocalExchange {
         }
     }
 
-    /** Makes another set the active set. Returns the previous active set. The caller holds the lock turn. */
+    /** Makes another set the active set. Returns the previous active set. The caller holds {@code turn}. */
     protected final BufferSet replaceActive(BufferSet next, Cancellation cancellation) throws IOException {
         long stamp = sets.lockExclusive(cancellation);
         try {
@@ -188,7 +188,7 @@ abstract class BufferedExchange implements LocalExchange {
 
     /**
      * Exchanges the active set and waits until the exchange has ended. If an interrupted request has left an exchange in progress
-     * and the learner has not used the set since, waits for that exchange instead. The caller holds the lock turn.
+     * and the learner has not used the set since, waits for that exchange instead. The caller holds {@code turn}.
      *
      * @param pushes whether the gradient is pushed before the weights are pulled
      */
@@ -208,7 +208,7 @@ abstract class BufferedExchange implements LocalExchange {
         }
     }
 
-    /** Returns whether this request can wait for the exchange of an interrupted request. The caller holds the lock turn. */
+    /** Returns whether this request can wait for the exchange of an interrupted request. The caller holds {@code turn}. */
     protected final boolean repeatsInterrupted() {
         return left && !touched;
     }
@@ -226,13 +226,13 @@ abstract class BufferedExchange implements LocalExchange {
         }
     }
 
-    /** Records that the learner has called fsync. The caller holds the lock turn. */
+    /** Records that the learner has called fsync. The caller holds {@code turn}. */
     protected final void computationEnded(long nowNs) {
         trace.add(Phase.COMPUTE, iteration, computingSinceNs, nowNs);
         computingSinceNs = nowNs;
     }
 
-    /** Records that an fsync has succeeded. The caller holds the lock turn. */
+    /** Records that an fsync has succeeded. The caller holds {@code turn}. */
     protected final void iterationEnded(long stalledSinceNs, boolean pushed) {
         long nowNs = trace.clock().nanoTime();
         trace.add(Phase.STALL, iteration, stalledSinceNs, nowNs);
@@ -249,7 +249,8 @@ abstract class BufferedExchange implements LocalExchange {
             learning = false;
             left = false;
             if (!background.end(DRAIN_TIMEOUT_NS)) {
-                LOG.error("the last exchange of a learner did not end after close; the mount allocates new buffers");
+                LOG.error("the last exchange of a learner did not end after the learner had closed the model;"
+                    + " the mount allocates new buffers");
             }
             long stamp = sets.lockExclusive();
             try {
@@ -264,7 +265,7 @@ abstract class BufferedExchange implements LocalExchange {
 
     /**
      * Discards the gradient of a learner that has closed the model. Replaces a set that is still lent, because the exchange may
-     * still use its memory. The caller holds the locks turn and sets.
+     * still use the memory of the set. The caller holds {@code turn} and {@code sets}.
      */
     protected void learnerGone() {
         if (active.isLent()) {
@@ -304,7 +305,7 @@ abstract class BufferedExchange implements LocalExchange {
         }
     }
 
-    /** Frees the memory of the sets. The caller holds the locks turn and sets. */
+    /** Frees the memory of the sets. The caller holds {@code turn} and {@code sets}. */
     protected void closeSets() {
         close(active);
     }

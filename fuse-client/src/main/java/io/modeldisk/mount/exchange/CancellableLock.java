@@ -9,7 +9,8 @@ import java.util.concurrent.locks.StampedLock;
 
 /**
  * A lock with shared and exclusive access. A thread stops waiting when its request is cancelled. A thread that waits for
- * exclusive access goes before later threads that want shared access. Not reentrant. Allocates no memory. Thread-safe.
+ * exclusive access acquires the lock before later threads that want shared access. Not reentrant. Allocates no memory.
+ * Thread-safe.
  */
 public final class CancellableLock {
     private final StampedLock lock = new StampedLock();
@@ -17,9 +18,9 @@ public final class CancellableLock {
     private final Condition unlocked = queue.newCondition();
     private final Cancellation.Waiter wakeWaiting = Cancellation.signalling(queue, unlocked);
 
-    // Writes of both counters are guarded by the lock queue. A thread increments the counter before its last attempt to acquire
-    // the lock. The method unlock reads the counter after it has released the lock. So either the attempt succeeds or unlock
-    // wakes the thread.
+    // Writes of both counters are guarded by {@code queue}. A thread increments a counter before its last attempt to acquire
+    // this lock. The method {@code unlock} reads the counter after it has released this lock. So either the attempt succeeds,
+    // or {@code unlock} wakes the thread.
     private volatile int waiting;
     private volatile int waitingExclusive;
 
@@ -56,7 +57,8 @@ public final class CancellableLock {
             long stamp = tryLock(exclusive);
             while (stamp == 0) {
                 if (cancellation.isCancelled()) {
-                    throw new CancelledException("the call was interrupted while it waited for another request");
+                    throw new CancelledException(
+                        "the call was interrupted while it waited for another request on the same file");
                 }
                 unlocked.await();
                 stamp = tryLock(exclusive);
@@ -69,7 +71,7 @@ public final class CancellableLock {
         } finally {
             count(exclusive, -1);
             if (exclusive) {
-                // Threads that want shared access wait until this thread has stopped waiting, so they are woken here.
+                // Other threads got no shared access while this thread waited for exclusive access. They may try again now.
                 unlocked.signalAll();
             }
             queue.unlock();

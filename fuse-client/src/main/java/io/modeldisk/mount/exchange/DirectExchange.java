@@ -8,7 +8,7 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 
-/** An exchange without local buffers: each read pulls and each write pushes, in the memory of the request. */
+/** An exchange without local buffers: each read pulls into the memory of its request, and each write pushes from it. */
 final class DirectExchange implements Exchange {
     private final RemoteModel model;
     private final long sizeBytes;
@@ -42,7 +42,10 @@ final class DirectExchange implements Exchange {
         request.reply(request.memory(), request.memoryOffset() + offset - start, lengthBytes);
     }
 
-    /** Rounds a write down to whole logical blocks, because the kernel may split a write from scattered memory within a block. */
+    /**
+     * Returns the length without a partial block at the end, because the kernel may split a write from scattered memory within a
+     * logical block.
+     */
     @Override
     public int writable(long offset, int lengthBytes) {
         long end = offset + lengthBytes;

@@ -54,7 +54,7 @@ final class ExchangeProgress {
 
     /** The sizes of the pieces of a push. */
     enum Cut {
-        /** Small pieces, so that a pull can run during the push with a delay of one piece. */
+        /** Small pieces, so that a pull can run during the push and follow the push with a delay of one piece. */
         FINE(64, 256 << 10),
         /** Large pieces, for a push that completes before the pull begins. Each piece keeps many requests in flight. */
         COARSE(32, 1 << 20);
@@ -120,7 +120,7 @@ final class ExchangeProgress {
         pull = Pull.WAITING;
         nextPull = 0;
         copies = copying;
-        // Only one OBSERVE step is in progress at a time. The last OBSERVE step may still wait for the response of a shard.
+        // An OBSERVE step requests the version of the model. No second request starts while the last request is in flight.
         observes = pushes && !observing;
     }
 
@@ -236,7 +236,7 @@ final class ExchangeProgress {
         } else if (pull == Pull.STOPPING) {
             pull = pullsUnderWay == 0 ? Pull.ENDED : Pull.STOPPING;
         } else if (step.kind == StepKind.BEGIN_PULL) {
-            // After the push, one call pulls the whole model.
+            // If the whole gradient is pushed, one call pulls the whole model.
             pullPieceBytes = isPushed() ? bytes : PULL_PIECE_BYTES;
             pull = Pull.MOVING;
         } else if (step.kind == StepKind.COPY) {

@@ -5,8 +5,8 @@ import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.platform.time.NanoClock;
 
 /**
- * Measures the times of exchanges and reports them to counters, {@link Pacing} and trace. Not thread-safe:
- * {@link BackgroundExchange} calls this class under its lock.
+ * Measures the times of exchanges and reports the times to the counters, to {@link Pacing} and to the trace. Not
+ * thread-safe: {@link BackgroundExchange} calls this class under its lock.
  */
 final class ExchangeTimes {
     private final ExchangeCounters counters;
@@ -43,7 +43,7 @@ final class ExchangeTimes {
     /** Records that the push has ended, successfully or not. */
     void pushEnded(ExchangeJob job, ExchangeProgress progress) {
         if (progress.pushedBytes() > 0) {
-            // The measured time excludes the wait after the last byte, which depends on other learners and not on the network.
+            // The time does not include the wait after the last byte, because this wait depends on other learners.
             long endNs = progress.isPushed() ? pushedNs : clock.nanoTime();
             counters.pushed(progress.pushedBytes(), endNs - startedNs);
             pacing.pushed(endNs - startedNs);

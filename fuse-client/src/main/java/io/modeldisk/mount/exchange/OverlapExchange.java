@@ -10,7 +10,7 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * An exchange with two buffer sets. The learner computes on one set while the other set is exchanged with the shards (iRDMA,
- * section IV.B). An fsync swaps the references to the sets and returns. It waits only for the exchange of the previous fsync.
+ * section IV.B). An fsync waits until the exchange of the previous fsync has ended. Then it swaps the two sets and returns.
  *
  * <p><b>Weights of an iteration.</b> Each block of weights of iteration <i>k</i> is pulled after the same block of the gradient
  * of iteration <i>k</i> − 2 was pushed. While iteration <i>k</i> computes, the gradient of iteration <i>k</i> − 1 is pushed. The
@@ -27,7 +27,7 @@ final class OverlapExchange extends BufferedExchange {
 
     private final PullScheduler scheduler;
 
-    // Guarded by the lock turn.
+    // Guarded by {@code turn}.
     private BufferSet other;
 
     OverlapExchange(RemoteModel model, ExchangeSettings settings) {
@@ -94,8 +94,8 @@ final class OverlapExchange extends BufferedExchange {
     private void throwFailure() throws IOException {
         IOException failure = background.takeFailure();
         if (failure != null) {
-            throw new IOException("the exchange of the last iteration failed, and the next fsync repeats it: "
-                + failure.getMessage(), failure);
+            throw new IOException("the exchange of the last iteration failed: " + failure.getMessage()
+                + "; the next fsync repeats the exchange", failure);
         }
     }
 
@@ -123,7 +123,8 @@ final class OverlapExchange extends BufferedExchange {
         long lostBytes = other.drop();
         if (lostBytes > 0) {
             IOException failure = background.failure();
-            String reason = "%d bytes of the gradient of iteration %d are lost because the learner left: %s"
+            String reason = ("%d bytes of the gradient of iteration %d are lost,"
+                + " because the learner left before the push completed: %s")
                 .formatted(
                     lostBytes, iteration - 1, failure == null ? "the push was cancelled" : failure.getMessage());
             LOG.error(reason);

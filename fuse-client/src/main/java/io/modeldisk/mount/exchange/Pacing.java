@@ -25,7 +25,7 @@ interface Pacing {
     default void weightsInUse(long version) {}
 
     /**
-     * Returns the minimum version of the weights of the next pull. May send a request to the shards.
+     * Returns the version that all weights of the next pull have at least. May send a request to the shards.
      *
      * @param pushed whether the shards have received the whole gradient
      */

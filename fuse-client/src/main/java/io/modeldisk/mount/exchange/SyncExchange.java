@@ -8,12 +8,12 @@ import java.io.IOException;
  * An exchange with one buffer set. An fsync pushes the gradient, waits until the shards have aggregated it, and pulls the whole
  * model.
  *
- * <p><b>Failures.</b> A failed fsync may have pushed some pieces of the gradient. The next fsync pushes only the other pieces and
- * the failed piece. The blocks of the failed piece count only once, even if they had arrived before (see
+ * <p><b>Failures.</b> A failed fsync may have pushed some pieces of the gradient. The next fsync pushes only the pieces that
+ * have failed or were not pushed. The blocks of the failed piece count only once, even if they had arrived before (see
  * {@link RemoteModel#push}). After a failed pull, the next read pulls again.
  */
 final class SyncExchange extends BufferedExchange {
-    // Guarded by the lock turn.
+    // Guarded by {@code turn}.
     private long stalledSinceNs;
     private boolean pushing;
 

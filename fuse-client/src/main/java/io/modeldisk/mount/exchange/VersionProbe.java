@@ -30,7 +30,7 @@ public final class VersionProbe {
     /**
      * The version of a model at a time.
      *
-     * @param version the minimum number of updates of all blocks, or {@link #UNKNOWN}
+     * @param version the lowest number of updates among all blocks, or {@link #UNKNOWN}
      * @param updatesPerRound the number of updates in a round: 1 in bsp, otherwise one for each learner
      * @param askedNs the time when the version was requested
      */
@@ -45,7 +45,7 @@ public final class VersionProbe {
 
     /**
      * Returns a version that was requested less than 20 ms ago. If there is none, requests a new version. So a learner with short
-     * iterations does not wait in each iteration.
+     * iterations does not wait for a request in each iteration.
      */
     Sample recent() {
         Sample last = latest;

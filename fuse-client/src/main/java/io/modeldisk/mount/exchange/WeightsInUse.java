@@ -3,7 +3,7 @@ package io.modeldisk.mount.exchange;
 /**
  * The version and the age of the weights that a read returns now.
  *
- * @param version the minimum number of updates of all blocks when they were pulled, or {@link VersionProbe#UNKNOWN}
+ * @param version the lowest number of updates among all blocks at the time of the pull, or {@link VersionProbe#UNKNOWN}
  * @param ageMs the time since the pull of the weights began; 0 if each read pulls, and 0 before the first pull
  */
 public record WeightsInUse(long version, double ageMs) {

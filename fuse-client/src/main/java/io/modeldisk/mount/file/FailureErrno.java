@@ -4,7 +4,7 @@ import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.protocol.initiator.ShardException;
 import java.io.IOException;
 
-/** Maps the failure of a request to the shards to the error number that the system call returns. */
+/** Determines the error number that a system call returns when its request to the shards has failed. */
 public final class FailureErrno {
     private FailureErrno() {}
 

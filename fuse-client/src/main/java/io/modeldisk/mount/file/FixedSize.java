@@ -50,7 +50,7 @@ final class FixedSize {
         int within = readable(offset, lengthBytes);
         if (within == 0 && lengthBytes > 0) {
             throw new ErrnoException(Errno.ENOSPC,
-                "a write must start within file " + name + ", which has " + bytes + " bytes");
+                "the write starts at byte " + offset + ", but file " + name + " has only " + bytes + " bytes");
         }
         return within;
     }

@@ -30,9 +30,9 @@ public final class ModelFile implements MountedFile {
     private final PendingReleases releases;
     // Held while the mount joins or leaves, so that an open waits until the previous learner has left.
     private final CancellableLock lock = new CancellableLock();
-    // The number of open handles. Guarded by lock.
+    // The number of open handles. Guarded by {@code lock}.
     private int handles;
-    // The number of writable handles. Writes of this field are guarded by lock; the status reads it without the lock.
+    // The number of writable handles. Writes of this field are guarded by {@code lock}; the status reads it without the lock.
     private volatile int learners;
 
     /** Creates the file of this model. The exchange moves the data of the file. */
@@ -119,7 +119,8 @@ public final class ModelFile implements MountedFile {
         try {
             model.leave();
         } catch (IOException e) {
-            LOG.warn("the learner could not leave; the shards remove it when its lease expires: {}", e.getMessage());
+            LOG.warn("the learner could not leave: {}; the shards remove the learner when its lease expires",
+                e.getMessage());
         }
     }
 
@@ -139,7 +140,7 @@ public final class ModelFile implements MountedFile {
 
     private final class Handle implements FileHandle {
         private final boolean writable;
-        // Whether the release of this handle is pending. Writes of this field are guarded by the handle.
+        // Whether the release of this handle is pending. Writes of this field are guarded by the monitor of the handle.
         private volatile boolean flushed;
 
         Handle(boolean writable) {

@@ -20,7 +20,7 @@ final class PendingReleases {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Cancellation.Waiter wake = Cancellation.signalling(lock, changed);
-    // Writes of this field are guarded by lock.
+    // Writes of this field are guarded by {@code lock}.
     private volatile int count;
 
     PendingReleases(NanoClock clock) {

@@ -13,14 +13,16 @@ import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 
 /**
- * The file {@code weights}: the raw weights (LUN 1). Processes can read and write it at any offset and do not become learners.
+ * The file {@code weights}: the raw weights (LUN 1). Processes can read and write the file at any offset, and do not become
+ * learners.
  */
 public final class WeightsFile implements MountedFile, AutoCloseable {
     private final RemoteModel model;
     private final FixedSize size;
-    // Held shared by writes of whole logical blocks. Held exclusively by a write of partial blocks, which reads them first.
+    // Writes of whole logical blocks hold this lock shared. A write of partial blocks first reads the blocks from the shards and
+    // holds this lock exclusively.
     private final CancellableLock lock = new CancellableLock();
-    // Memory for the logical blocks that a write of partial blocks changes. Guarded by lock, held exclusively.
+    // Memory for the logical blocks that a write of partial blocks changes. Guarded by {@code lock}, which is held exclusively.
     private final DataMemory patch;
 
     /**

@@ -12,7 +12,7 @@ public interface DataRequest {
     /** The maximum length of a read or a write. */
     int MAX_REQUEST_BYTES = 1 << 20;
 
-    /** The memory of one request: the maximum length, plus two logical blocks to widen an unaligned range to whole blocks. */
+    /** The memory size of one request: its maximum length, and two logical blocks because a range is extended to whole blocks. */
     int MEMORY_BYTES = MAX_REQUEST_BYTES + 2 * 4096;
 
     /** Returns the memory that holds the data of a write or receives the data of a read. */

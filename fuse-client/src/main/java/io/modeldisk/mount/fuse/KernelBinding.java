@@ -42,7 +42,7 @@ public final class KernelBinding implements FuseBinding {
         int userId = Processes.effectiveUserId();
         if (userId != 0 && options.access().userId() != userId) {
             throw new IOException("cannot mount " + directory + " for user " + options.access().userId()
-                + ": only root can mount for another user, and this process has user " + userId);
+                + ": only root can mount for another user, and this process runs as user " + userId);
         }
         return userId == 0
             ? mountAsRoot(directory, fileSystem, options)
@@ -106,7 +106,7 @@ public final class KernelBinding implements FuseBinding {
             if (Mounts.unmount(directory.toString(), Mounts.UMOUNT_NOFOLLOW) >= 0) {
                 return;
             }
-            // MNT_FORCE aborts the session even if files are open. MNT_DETACH removes the mount from the tree immediately.
+            // MNT_FORCE aborts the session even if files are open. MNT_DETACH removes the mount from the directory immediately.
             int unmounted = Mounts.unmount(directory.toString(),
                 Mounts.MNT_FORCE | Mounts.MNT_DETACH | Mounts.UMOUNT_NOFOLLOW);
             if (unmounted < 0) {

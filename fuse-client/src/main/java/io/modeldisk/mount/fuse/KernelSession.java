@@ -84,7 +84,7 @@ final class KernelSession implements FuseSession {
                 arena.close();
             } else {
                 // The memory must not be freed, because a thread may still use it.
-                LOG.error("{} is unmounted, but a request did not complete within {} ms; its memory is not freed",
+                LOG.error("{} is unmounted, but a request did not complete within {} ms; the memory is not freed",
                     directory, options.closeTimeout().toMillis());
             }
         } catch (InterruptedException e) {

@@ -26,12 +26,12 @@ final class Lane {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition room = lock.newCondition();
-    // Guarded by lock.
+    // Guarded by {@code lock}.
     private final Deque<ParkedRequest> parked = new ArrayDeque<>();
     private long parkedBytes;
     private boolean loggedFull;
 
-    // Writes of this field are guarded by lock.
+    // Writes of this field are guarded by {@code lock}.
     private volatile int parkedCount;
 
     /**
@@ -153,7 +153,8 @@ final class Lane {
     private void logFull() {
         if (!loggedFull) {
             loggedFull = true;
-            LOG.warn("{} requests in lane {} are not complete and no memory is left for more; further requests wait",
+            LOG.warn("{} requests of kind '{}' are not complete, and the memory for waiting requests is full;"
+                + " further requests of this kind wait",
                 limit + parked.size(), name);
         }
     }

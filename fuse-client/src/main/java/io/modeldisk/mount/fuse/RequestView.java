@@ -109,7 +109,7 @@ final class RequestView {
         return head.get(JAVA_LONG, BODY + 16);
     }
 
-    /** Returns the size of the process's buffer, from a GETXATTR or LISTXATTR request; 0 requests the length. */
+    /** Returns the size of the process's buffer, from a GETXATTR or LISTXATTR request. The size 0 asks for the length. */
     int roomBytes() {
         return head.get(JAVA_INT, BODY);
     }

@@ -123,7 +123,7 @@ final class WorkerPool {
         }
     }
 
-    /** Serves a request. No failure stops the thread, because the kernel would wait for its replies. */
+    /** Serves a request. Catches all failures, because the kernel would wait for the replies of a stopped thread. */
     private void serveRequest(RequestSlot slot) {
         try {
             dispatcher.serve(slot);
@@ -166,7 +166,7 @@ final class WorkerPool {
             }
             long before = requests();
             sleep(STUCK_NS);
-            // If no request was read since the last check, all threads wait, so another thread is needed.
+            // No thread reads now, and none has read a request since the last check. So all threads wait.
             if (reading.get() == 0 && requests() == before && !unmounted) {
                 try {
                     addThread();

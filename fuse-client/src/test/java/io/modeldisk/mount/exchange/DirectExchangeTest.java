@@ -57,7 +57,7 @@ final class DirectExchangeTest {
     }
 
     @Test
-    void fsyncSynchronizesTheShards() throws IOException {
+    void fsyncCallsSynchronizeOnTheRemoteModel() throws IOException {
         exchange.synchronize(Cancellation.NONE);
         assertThat(model.calls).containsExactly("synchronize");
     }

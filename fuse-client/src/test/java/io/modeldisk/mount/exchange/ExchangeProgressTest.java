@@ -81,7 +81,7 @@ final class ExchangeProgressTest {
     }
 
     @Test
-    void pushEndsAfterTheShardsAreSynchronized() {
+    void pushEndsOnlyAfterTheShardsHaveAggregatedTheGradient() {
         begin(Cut.FINE);
         pushAll();
         assertThat(progress.push()).isEqualTo(Push.SYNCHRONIZING);
@@ -95,7 +95,7 @@ final class ExchangeProgressTest {
     }
 
     @Test
-    void pullDoesNotReachAPieceThatIsNotPushedYet() {
+    void pieceIsNotPulledBeforeAllEarlierPiecesArePushed() {
         begin(Cut.FINE);
         Step[] two = takeTwoPieces();
         observe();
@@ -137,7 +137,7 @@ final class ExchangeProgressTest {
     }
 
     @Test
-    void failedPushEndsWithoutSynchronizationAfterThePiecesInFlight() {
+    void failedPushEndsWhenThePiecesInFlightHaveEnded() {
         begin(Cut.FINE);
         Step[] two = takeTwoPieces();
         observe();

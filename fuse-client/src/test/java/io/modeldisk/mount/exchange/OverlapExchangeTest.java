@@ -152,7 +152,7 @@ final class OverlapExchangeTest {
         write(BLOCK);
         assertThatThrownBy(this::fsync).hasMessageContaining("the last iteration").hasMessageContaining("shard 0");
         assertThat(exchange.counters().lastError()).contains("shard 0");
-        // The failed fsync has not swapped the sets, so the new gradient is kept and the weights are the same.
+        // The failed fsync has not swapped the sets, so the new gradient is kept and the weights are unchanged.
         assertThat(read(0)).isEqualTo(FIRST);
         fsync();
         exchange.flush(Cancellation.NONE);
@@ -191,7 +191,7 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void closeDiscardsTheGradientAfterTheLastFsync() throws Exception {
+    void closeDiscardsTheGradientWrittenAfterTheLastFsync() throws Exception {
         open();
         for (int block = 0; block < 20; block++) {
             write(2 * block * BLOCK);
@@ -208,7 +208,7 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void newLearnerReadsFreshWeightsAfterAnotherClosedDuringAPull() throws Exception {
+    void newLearnerReadsFreshWeightsAfterAnotherLearnerClosedDuringAPull() throws Exception {
         open();
         awaitPulls(1);
         model.pullsWait(true);
@@ -314,7 +314,7 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void ageOfTheWeightsGrowsUntilAnFsyncSwapsTheSets() throws IOException {
+    void ageOfTheWeightsGrowsUntilAnFsyncSwapsTheBufferSets() throws IOException {
         ManualClock clock = new ManualClock();
         open(PullPolicy.AFTER_PUSH, clock);
         awaitPulls(1);

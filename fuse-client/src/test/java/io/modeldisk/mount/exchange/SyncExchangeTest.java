@@ -289,7 +289,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void learnerKilledInFsyncPushesItsWholeGradient() throws Exception {
+    void wholeGradientIsPushedAfterTheLearnerWasKilledInFsync() throws Exception {
         exchange.write(0, BLOCK, request.with(1, BLOCK));
         exchange.write(2 << 20, BLOCK, request.with(1, BLOCK));
         model.pushesWait(true);

@@ -53,7 +53,7 @@ final class PullSchedulerTest {
     void pullCompletesJustBeforeASteadyComputationEnds() {
         SimulatedLearner learner = adaptive(COMPUTATION, PULL);
         assertThat(learner.stallPart(0)).isZero();
-        // The age of the weights is the sum of the pull, 1 % of the computation, 0.2 ms, and the rest of the first deviation.
+        // The age of the weights is the sum of the pull, 1 % of the computation, 0.2 ms, and a remainder of the first deviation.
         assertThat(learner.meanAgeNs(WARM)).isBetween(5.5 * MS, 5.6 * MS);
         assertThat(atOnce(COMPUTATION, PULL).meanAgeNs(WARM)).isEqualTo(22.0 * MS);
     }
@@ -93,13 +93,13 @@ final class PullSchedulerTest {
     void learnerThatBecomesFasterStallsForAtMostOneWindowOfIterations() {
         SimulatedLearner learner = adaptive(i -> (i < 1_000 ? 40 : 25) * MS, PULL);
         assertThat(learner.stallPart(1_000 + PullScheduler.WINDOW)).isZero();
-        // An iteration waits at most for the duration of one pull.
+        // No iteration waits longer than one pull, so the total stall is short.
         assertThat(learner.stallPart(0)).isLessThan(0.001);
     }
 
     @ParameterizedTest
     @ValueSource(longs = {2, 10, 100})
-    void oneLongComputationHasLittleEffectAfterFiveWindows(long times) {
+    void ageOfTheWeightsRecoversWithinFiveWindowsAfterOneLongComputation(long times) {
         SimulatedLearner learner = adaptive(i -> (i == 1_000 ? times * 30 : 30) * MS, PULL);
         assertThat(learner.stallPart(WARM)).isZero();
         assertThat(learner.ageNs(1_001)).isGreaterThan(learner.ageNs(999));

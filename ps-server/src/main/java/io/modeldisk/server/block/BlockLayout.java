@@ -35,12 +35,12 @@ public record BlockLayout(long sizeBytes, int blockSizeBytes) {
         return lengthOf(block) / LogicalBlock.BYTES;
     }
 
-    /** The last block of a range, at most the last block of the shard. For an empty range, returns the block before the range. */
+    /** The number of the last block of a range, within the shard. For an empty range, returns the block before the range. */
     public int lastBlock(long offset, int lengthBytes) {
         return lengthBytes <= 0 ? blockOf(offset) - 1 : Math.min(blocks() - 1, blockOf(offset + lengthBytes - 1));
     }
 
-    /** The first logical block of {@code block} that lies in a range from {@code offset}. Counts from the start of the block. */
+    /** The start of a range within {@code block}, in logical blocks from the start of the block. */
     public int firstLogicalBlock(long offset, int block) {
         return (int) (Math.max(0, offset - offsetOf(block)) / LogicalBlock.BYTES);
     }

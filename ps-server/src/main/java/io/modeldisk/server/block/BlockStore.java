@@ -106,14 +106,14 @@ public final class BlockStore implements AutoCloseable {
         return memory;
     }
 
-    /** The number of spare slots. If no slot is pinned, this is the number given to the constructor. */
+    /** The number of free spare slots. If no slot is pinned, all spare slots are free. */
     public int spareCount() {
         return spares.count();
     }
 
     /**
-     * Pins the data of a read from {@code dataOffset} to the end of the block or of the read. If no permit is free, copies the
-     * data to the scratch memory of the task.
+     * Pins the data of a read from {@code dataOffset} to the end of the block, or to the end of the read if that is earlier. If
+     * no permit is free, copies the data to the scratch memory of the task.
      */
     public void pin(IoTask task, int dataOffset, Pin pin) {
         long offset = task.offset() + dataOffset;
@@ -155,7 +155,7 @@ public final class BlockStore implements AutoCloseable {
         }
     }
 
-    /** Passes the data of a write to a visitor, in ascending order. Locks one block at a time. */
+    /** Passes the data of a write to a visitor, in ascending order of offsets. Locks one block at a time. */
     public <C> void visit(IoTask task, PieceVisitor<C> visitor, C context) {
         int piece = 0;
         int pieceStart = 0;

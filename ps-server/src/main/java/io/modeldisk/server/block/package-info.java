@@ -1,2 +1,2 @@
-/** The weights of a shard in memory: blocks, their memory slots and their versions. This package does not know rounds. */
+/** The weights of a shard in memory: blocks, their memory slots and their versions. This package must not depend on rounds. */
 package io.modeldisk.server.block;

@@ -13,7 +13,7 @@ public final class Asp implements Consistency {
     private final Learners membership;
     private final ImmediatePushes pushes;
 
-    /** Creates the mode for the blocks of this store. */
+    /** Creates the consistency mode for the blocks of {@code store}. */
     public Asp(BlockStore store, Aggregator aggregator, Learners membership) {
         this.membership = membership;
         this.pushes = new ImmediatePushes(store, aggregator, membership);

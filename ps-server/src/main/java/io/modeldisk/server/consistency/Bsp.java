@@ -23,8 +23,8 @@ import java.lang.foreign.MemorySegment;
  * repetition are applied. All blocks of a push are locked in ascending order before any block is changed. So a push that waits or
  * is refused has changed nothing.
  *
- * <p><b>Pulls.</b> A pull waits for its round at the first block where this round has not closed. The round is the number in the
- * command, or else the last round that the learner has pushed.
+ * <p><b>Pulls.</b> A pull belongs to the round with the number in the command. A pull without a number belongs to the last round
+ * that the learner has pushed. A pull waits at the first block where its round has not closed.
  *
  * <p>When a round of a block closes, the tasks that wait at the block are resumed and try again. No lock is held while tasks are
  * resumed.
@@ -41,8 +41,8 @@ public final class Bsp implements Consistency {
     private final PieceVisitor<RoundMarks> contribution = this::contribute;
 
     /**
-     * Creates the mode for the blocks of this store, all in round 1. Allocates memory of the size of the shard for the sums of
-     * gradients.
+     * Creates the consistency mode for the blocks of {@code store}. Each block starts in round 1. Allocates memory of the size
+     * of the shard for the sums of gradients.
      */
     public Bsp(BlockStore store, Aggregator aggregator, Learners learners) {
         this.store = store;
@@ -175,7 +175,7 @@ public final class Bsp implements Consistency {
             return woken;
         }
         int index = block.block().index();
-        // The round must be reported before it can close: see Membership.opened.
+        // The round must be recorded as opened before it can close: see Membership.opened.
         learners.opened(block.round());
         learner.mark(index, block.round(), firstLogicalBlock(task, index), endLogicalBlock(task, index),
             block.logicalBlocks());
@@ -189,7 +189,7 @@ public final class Bsp implements Consistency {
     private ParkedTask closeComplete(RoundBlock block, ParkedTask woken) {
         ParkedTask chain = woken;
         while (rules.mayClose(block)) {
-            // The round must be reported before it closes, so that no newcomer joins at a closed round. See Membership.opened.
+            // The round is recorded as opened before it closes, so that no newcomer joins at a closed round.
             learners.opened(block.round());
             if (!rules.mayClose(block)) {
                 return chain;
@@ -308,7 +308,7 @@ public final class Bsp implements Consistency {
     }
 
     private void park(IoTask task, RoundBlock block) {
-        // A task that was resumed for another reason may still be in the list.
+        // A task that was resumed before the round closed may still be in the list.
         if (!block.parked().contains(task)) {
             block.parked().add(parking.park(task));
         }

@@ -7,7 +7,7 @@ import io.modeldisk.protocol.memory.FiniteValues;
 public final class Gradients {
     private Gradients() {}
 
-    /** Returns whether no value of a push is a NaN or an infinity. Reads the data once, usually from the CPU cache. */
+    /** Returns whether all values of a push are finite. Reads the data once, usually from the CPU cache. */
     public static boolean areFinite(IoTask push) {
         for (int piece = 0; piece < push.pieceCount(); piece++) {
             if (!FiniteValues.areIn(push.memory(), push.pieceOffset(piece), push.pieceLengthBytes(piece))) {

@@ -13,8 +13,8 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>A push with a round number is applied only to logical blocks that its learner has not yet pushed in that round. If the round
  * is earlier than the last started round of the block, the push is a repetition, because an initiator completes a round of a
- * block before it starts the next. Logical blocks are changed and marked as pushed under the same lock. So a repetition completes
- * a push that failed in the middle. A push without a round number is applied each time it arrives, and sets no marks.
+ * block before it starts the next round. Logical blocks are changed and marked as pushed under the same lock. So a repetition
+ * completes a push that failed in the middle. A push without a round number is applied each time it arrives, and sets no marks.
  */
 final class ImmediatePushes {
     private static final Aggregator NOTHING = (block, offset, gradient, gradientOffset, lengthBytes, scale) -> {};
@@ -71,8 +71,8 @@ final class ImmediatePushes {
                 int end = marks.nextMarked(index, round, from, last);
                 int start = from * LogicalBlock.BYTES;
                 apply(block, start, data, dataOffset + start - offset, (end - from) * LogicalBlock.BYTES);
-                // The round is reported before the mark is set. So a newcomer joins at a later round, and no pull of this round
-                // waits for the newcomer.
+                // The round is recorded as opened before the mark is set. From then on, newcomers join only at later rounds.
+                // Therefore a pull of this round does not wait for these newcomers.
                 learners.opened(round);
                 learner.mark(index, round, from, end, block.lengthBytes() / LogicalBlock.BYTES);
                 applied = true;

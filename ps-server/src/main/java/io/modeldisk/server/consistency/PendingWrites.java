@@ -22,7 +22,7 @@ final class PendingWrites {
         }
     }
 
-    /** Returns whether no write waits. Otherwise keeps the synchronization, and resumes it when the last write is removed. */
+    /** Returns whether no write waits. If a write waits, resumes the synchronization when the last write is removed. */
     synchronized boolean admit(IoTask synchronization) {
         if (count > 0 && indexOf(synchronizations, synchronization) < 0) {
             synchronizations.add(synchronization);

@@ -59,7 +59,7 @@ final class RoundBlock {
         return leastContributions() > 0;
     }
 
-    /** The number of gradients of the logical block that has the fewest. */
+    /** The lowest number of gradients that a logical block of this block has. */
     int leastContributions() {
         int least = Integer.MAX_VALUE;
         for (int count : contributions) {

@@ -7,7 +7,7 @@ public final class RoundTimes {
     /** The value for an unknown time. */
     public static final long UNKNOWN = Long.MIN_VALUE;
 
-    // If a learner is behind by more rounds than this, its delay counts from the oldest recorded round.
+    // If a learner is behind by more than 1024 rounds, its delay counts from the oldest recorded round.
     private static final int ROUNDS = 1024;
 
     private final NanoClock clock;

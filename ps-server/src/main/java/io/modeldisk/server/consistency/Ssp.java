@@ -15,9 +15,9 @@ import java.util.List;
  * push is at most <i>s + 1</i> rounds ahead.
  *
  * <p><b>Learners.</b> A pull waits for all learners that are connected or within their lease. A newcomer joins after all started
- * rounds, so that no pull waits for rounds that the newcomer could not push. While the job forms, missing learners count as
- * learners that have pushed nothing. A learner that has started a round of a block has finished all earlier rounds of the block,
- * even if it has left out parts of them.
+ * rounds, so that no pull waits for rounds that the newcomer could not push. While the job forms, learners that have not joined
+ * yet count as learners that have pushed nothing. A learner that has started a round of a block has finished all earlier rounds
+ * of the block, even if it has left out parts of them.
  *
  * <p><b>Waits.</b> Only pulls wait, each at the first block where a learner is too far behind. The clock of a learner is the last
  * round of the block that it has finished. When the lowest clock of a block rises, all pulls that wait at the block are resumed
@@ -36,8 +36,8 @@ public final class Ssp implements Consistency {
     private final ParkedTaskFreeList parking = new ParkedTaskFreeList();
 
     /**
-     * Creates the mode for the blocks of this store. {@code staleness} is the number of rounds that a learner may be behind, from
-     * 0.
+     * Creates the consistency mode for the blocks of {@code store}. {@code staleness} is the number of rounds that a learner may
+     * be behind, at least 0.
      */
     public Ssp(int staleness, BlockStore store, Aggregator aggregator, Learners membership) {
         if (staleness < 0) {
@@ -174,8 +174,8 @@ public final class Ssp implements Consistency {
 
     @Override
     public void learnersLeft() {
-        // A learner leaves without the lock of a block. So a pull that is about to wait may still count this learner. Therefore
-        // every block is checked.
+        // No block is locked while a learner leaves, so a pull that is about to wait may still count this learner. Therefore
+        // every block is checked, even if no pull waits yet.
         wake(0, blocks.length - 1);
     }
 

@@ -35,7 +35,7 @@ final class StaleBlock {
         }
     }
 
-    /** Removes and returns all waiting tasks if the lowest clock has risen; otherwise returns null. */
+    /** Removes and returns all waiting tasks if {@code least} is above {@code leastWhenParked}; otherwise returns null. */
     ParkedTask detachIfAbove(long least) {
         return least > leastWhenParked ? detachAll() : null;
     }

@@ -41,7 +41,7 @@ public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
 
     /** Reads weights. Not thread-safe. */
     interface WeightsReader extends AutoCloseable {
-        /** Reads a range of the model into memory. The range must lie in the model, and the memory must be filled with zeros. */
+        /** Reads a range of the model into memory. The range must lie in the model. The memory must contain only zeros. */
         void read(long modelOffset, DataMemory memory, long memoryOffset, int lengthBytes) throws IOException;
 
         @Override

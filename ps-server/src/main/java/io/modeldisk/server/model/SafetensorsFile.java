@@ -131,7 +131,7 @@ final class SafetensorsFile implements ModelSource {
             int read = channel.read(buffer.clear().limit((int) Math.min(buffer.capacity(), end - position)), position);
             if (read < 0) {
                 throw new EOFException(
-                    file + ": ends at byte " + position + ", " + (end - position) + " bytes too early");
+                    file + ": the file ends at byte " + position + ", " + (end - position) + " bytes too early");
             }
             digest.update(buffer.flip());
             position += read;

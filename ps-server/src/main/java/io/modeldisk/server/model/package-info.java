@@ -1,2 +1,2 @@
-/** The sources of the initial weights of a model. This package does not know SCSI and rounds. */
+/** The sources of the initial weights of a model. This package must not depend on SCSI or rounds. */
 package io.modeldisk.server.model;

@@ -168,7 +168,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void pullOfSeveralBlocksWaitsAtEachBlock() throws Exception {
+    void pullOfSeveralBlocksWaitsUntilEachBlockHasTheNeededRound() throws Exception {
         pushes(a, 1, 2);
         shard.consistency.push(push(b, 1, 0, BLOCK, 2));
         FakeTask pull = new FakeTask(a, 0, SIZE).ofRound(1);

@@ -91,8 +91,8 @@ class BspStressTest {
     }
 
     /**
-     * Pushes and pulls as one learner until {@code goOn} is false. All learners push ones, so that every weight after round k is
-     * k.
+     * Pushes and pulls as one learner until {@code goOn} returns false. All learners push ones, so that every weight after round
+     * k is k.
      */
     private Void pushOnes(String name, IntPredicate goOn, boolean leavesHalfARound) throws ScsiException {
         Nexus nexus = shard.connect(name);

@@ -88,7 +88,7 @@ class BspTest {
     }
 
     @Test
-    void logicalBlockCountsOncePerLearnerAndRound() throws Exception {
+    void gradientOfALogicalBlockCountsOncePerLearnerAndRound() throws Exception {
         assertThat(shard.push(a, 0, PAGE, 2)).isTrue();
         assertThat(shard.push(a, 0, PAGE, 2)).isFalse();
         assertThat(shard.push(a, PAGE, PAGE, 4)).isTrue();
@@ -156,7 +156,7 @@ class BspTest {
     }
 
     @Test
-    void gradientOfAnExpiredLearnerStillCounts() throws Exception {
+    void gradientCountsAfterTheLeaseOfItsLearnerExpired() throws Exception {
         shard.push(a, 0, PAGE, 2);
         shard.push(b, 0, SIZE, 4);
         assertThat(bsp.rounds(0)).isZero();

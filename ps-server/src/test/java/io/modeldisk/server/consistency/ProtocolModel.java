@@ -16,7 +16,7 @@ import java.util.stream.IntStream;
 import org.assertj.core.data.Offset;
 
 /**
- * A shard with learners that obey PROTOCOL.md, and a model of the rules. A gradient counts once for each membership, logical
+ * A shard with learners that obey PROTOCOL.md, and a model of these rules: A gradient counts once for each membership, logical
  * block and round. A pull is admitted exactly when the consistency mode allows this pull. Every waiting task that can be accepted
  * has been resumed.
  */
@@ -117,7 +117,7 @@ final class ProtocolModel implements AutoCloseable {
                 taken = shard.consistency.push(task);
             } catch (ScsiException e) {
                 assertThat(e.sense()).isEqualTo(RoundRules.NOT_IN_ROUND);
-                assertThat(push.round).as("refused round before the join round").isLessThan(member.joinRound());
+                assertThat(push.round).as("round of a refused push").isLessThan(member.joinRound());
                 waitingPush = null;
                 skipToJoinRound();
                 return;

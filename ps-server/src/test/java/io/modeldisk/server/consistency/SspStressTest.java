@@ -60,7 +60,7 @@ class SspStressTest {
         Pin pin = new Pin();
         shard.membership.join(nexus);
         for (int round = 1; round <= rounds; round++) {
-            // The learner pushes two pieces. The first ends in the middle of a block.
+            // The learner pushes two pieces. The first piece ends in the middle of a block.
             shard.consistency.push(new FakeTask(nexus, 0, 3 * PAGE).fill(1).ofRound(round));
             shard.consistency.push(new FakeTask(nexus, 3 * PAGE, 2 * PAGE).fill(1).ofRound(round));
             pull.ofRound(round);
@@ -83,7 +83,7 @@ class SspStressTest {
     }
 
     @Test
-    void learnerContinuesWhileOtherLearnersJoinAndLeave() throws Exception {
+    void learnerCompletesItsRoundsWhileOtherLearnersJoinAndLeave() throws Exception {
         shard = RoundsFixture.stale(1, 1);
         Nexus stays = shard.connect("stays");
         shard.membership.join(stays);

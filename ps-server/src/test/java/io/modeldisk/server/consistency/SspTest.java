@@ -127,7 +127,7 @@ class SspTest {
     }
 
     @Test
-    void pullDoesNotWaitForANewcomerBeforeTheJoinRound() throws Exception {
+    void pullOfARoundBeforeTheJoinRoundDoesNotWaitForTheNewcomer() throws Exception {
         pushAll(a, 3);
         pushAll(b, 3);
         Nexus newcomer = joined("newcomer");
@@ -169,7 +169,7 @@ class SspTest {
 
     @Test
     void startOfARoundFinishesAllEarlierRoundsOfTheLearner() throws Exception {
-        // Learner b never pushes the second half of each block, such as a layer that is not trained.
+        // Learner b pushes only the first half of the block, as if the second half were a layer that is not trained.
         for (long round = 1; round <= 2; round++) {
             shard.consistency.push(new FakeTask(b, 0, PAGE).fill(1).ofRound(round));
         }
@@ -179,7 +179,7 @@ class SspTest {
     }
 
     @Test
-    void pushesWithoutARoundNumberAdvanceTheClock() throws Exception {
+    void pushesWithoutARoundNumberAdvanceTheClockOfTheirLearner() throws Exception {
         for (int round = 1; round <= 2; round++) {
             shard.push(a, 0, PAGE, 1);
             shard.push(a, PAGE, SIZE - PAGE, 1);
@@ -281,7 +281,7 @@ class SspTest {
     }
 
     @Test
-    void pullOfSeveralBlocksWaitsAtEachBlock() throws Exception {
+    void pullOfSeveralBlocksWaitsUntilEachBlockHasTheNeededRound() throws Exception {
         push(b, 1);
         pushAll(a, 3);
         shard.consistency.push(new FakeTask(b, 0, BLOCK).fill(1).ofRound(2));
