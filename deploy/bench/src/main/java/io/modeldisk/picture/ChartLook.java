@@ -19,7 +19,7 @@ public final class ChartLook {
         return COLOURS[index % COLOURS.length];
     }
 
-    /** The stroke of a line. */
+    /** Returns the stroke of a solid or dashed line. */
     public static BasicStroke stroke(boolean dashed) {
         return dashed
             ? new BasicStroke(2, BasicStroke.CAP_ROUND, BasicStroke.JOIN_ROUND, 10, new float[]{5, 5}, 0)

@@ -80,7 +80,8 @@ public record LearningCurve(List<Learner> learners) {
             throw new IOException(file + ", line " + number + ": the line is not JSON", e);
         }
         if (!line.path("seconds").isNumber() || !line.path("accuracy").isNumber()) {
-            throw new IOException(file + ", line " + number + ": the number seconds or the number accuracy is missing");
+            throw new IOException(file + ", line " + number + ": the member 'seconds' or 'accuracy' is missing or "
+                + "is not a number");
         }
         return line;
     }

@@ -104,8 +104,8 @@ final class MountCommand implements Callable<Integer> {
     private ByteSize requestSize;
 
     @Option(names = "--queue-depth", paramLabel = "N",
-        description = "The maximum number of requests in flight to each shard, instead of the tuned number. A shard "
-            + "accepts 32.")
+        description = "The maximum number of requests in flight to each shard, instead of the tuned number. A "
+            + "shard accepts at most 32.")
     private Integer queueDepth;
 
     @Option(names = "--foreground", description = "Stay in the foreground until the directory is unmounted.")
@@ -167,7 +167,7 @@ final class MountCommand implements Callable<Integer> {
         return routes.stream().map(route -> route.portal().datamover()).distinct().collect(Collectors.joining("+"));
     }
 
-    /** Returns the datamover and the reason for the choice: once if all shards have the same, else for each shard. */
+    /** Returns the datamover and the reason for the choice: once if they are the same for all shards, else for each shard. */
     private static String describe(List<Route> routes) {
         String first = routes.getFirst().toString();
         if (routes.stream().allMatch(route -> route.toString().equals(first))) {

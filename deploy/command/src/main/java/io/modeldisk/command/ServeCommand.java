@@ -92,8 +92,8 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(names = "--consistency", paramLabel = "MODE", defaultValue = "asp",
         description = "asp: a push is applied at once. ssp:S, such as ssp:3: a push is applied at once, and a pull at round k "
-            + "waits until every learner has pushed round k - S. bsp: when every learner has pushed a round, the mean of their "
-            + "gradients is applied, and a pull waits for this.")
+            + "waits until every learner has pushed round k - S. bsp: when every learner has pushed a round, the "
+            + "mean of their gradients is applied. A pull waits until the mean is applied.")
     private String consistency;
 
     @Option(names = "--learners", paramLabel = "N", defaultValue = "1",

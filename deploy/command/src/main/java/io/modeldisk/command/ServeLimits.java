@@ -11,9 +11,9 @@ final class ServeLimits {
     private int maxSessions;
 
     @Option(names = "--max-logins", paramLabel = "N", defaultValue = "64",
-        description = "The maximum number of connections that have not logged in. For a further connection, the shard "
-            + "closes one of these connections, of the address that has the most of them. This takes at most about one "
-            + "second.")
+        description = "The maximum number of connections that have not logged in. When a further connection "
+            + "arrives, the shard closes a connection of the address that has the most of these connections. The "
+            + "shard needs at most about one second for this.")
     private int maxLogins;
 
     @Option(names = "--login-timeout", paramLabel = "TIME", defaultValue = "15s",

@@ -91,7 +91,7 @@ public final class Settings implements IDefaultValueProvider {
     }
 
     /**
-     * Returns whether a setting belongs to bench, tune or trace, and their module is not installed. The setting is then no error.
+     * Returns whether a setting belongs to bench, tune or trace, and their module is not installed. Such a setting is no error.
      */
     private static boolean belongsToAbsentCommand(CommandLine line, String key) {
         String command = key.split("[._]", 2)[0];

@@ -21,17 +21,17 @@ public record Finding(State state, Area area, String subject, String message) {
 
     /** The part of modeldisk that needs the subject of a check. */
     public enum Area {
-        /** All commands of modeldisk. */
+        /** All commands of modeldisk need the subject. */
         JAVA,
-        /** Mounts. */
+        /** Mounts need the subject. */
         FUSE,
-        /** The datamover tcp, and the ports of shards. */
+        /** The datamover tcp and shards that listen on a port need the subject. */
         TCP,
-        /** The datamover shm. */
+        /** The datamover shm needs the subject. */
         SHM,
-        /** The datamover iser. */
+        /** The datamover iser needs the subject. */
         ISER,
-        /** Shards with many learners or a large model. */
+        /** Shards with many learners or a large model need the subject. */
         LIMITS
     }
 }

@@ -8,7 +8,10 @@ import java.util.Optional;
 final class LimitsCheck {
     static final Path LIMITS = Path.of("/proc/self/limits");
     private static final Path MAPS = Path.of("/proc/sys/vm/max_map_count");
-    /** The required number of descriptors: 288 sessions and 64 logins with up to two descriptors each, and the files of Java. */
+    /**
+     * The required number of file descriptors: 288 sessions and 64 logins with up to two descriptors each, and the files of
+     * Java.
+     */
     private static final long DESCRIPTORS = 1024;
     /** The required number of memory mappings: the default of Linux. */
     private static final long MAPPINGS = 65_530;

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class LearnerLabelTest {
     /** Two containers of one host may have the same host name and the same process number. */
     @Test
-    void learnerLabelsWithTheSameHostAndProcessNumberDiffer() {
+    void defaultLearnerLabelsDifferForTheSameHostAndProcessNumber() {
         assertThat(LearnerLabel.unique("host", 1, new Random(1)))
             .isNotEqualTo(LearnerLabel.unique("host", 1, new Random(2)));
         assertThat(LearnerLabel.ofThisHost()).isNotEqualTo(LearnerLabel.ofThisHost());
@@ -21,10 +21,10 @@ final class LearnerLabelTest {
     @ParameterizedTest
     @ValueSource(strings = {"gpu7", "a.very.long.host.name.of.a.cluster.in.some.cloud.example.org",
         "with_underscore and blank", ""})
-    void learnerLabelOfAnyHostNameIsAccepted(String host) {
+    void defaultLearnerLabelIsValidForAnyHostName(String host) {
         String label = LearnerLabel.unique(host, 4_194_304, new Random(1));
 
-        // Throws if the label has more than 48 characters or a character that is not allowed.
+        // This call throws if the label has more than 48 characters or a character that is not allowed.
         new StripedModelContext(ModelAddress.parse("modeldisk://127.0.0.1:1/m")).learner(label).conclude();
         assertThat(label).contains("-4194304-");
     }

@@ -169,7 +169,7 @@ final class DoctorTest {
     }
 
     @Test
-    void shardIsReportedMissingOnlyOverTheDatamoverThatFails() {
+    void doctorReportsAShardAsMissingOnlyOverTheDatamoverThatFails() {
         FakeMachine machine = new FakeMachine();
         machine.shardObstacles.putAll(Map.of("shm", "has no socket"));
         Report report = new Doctor(machine).examine(List.of(), ModelAddress.parse("modeldisk://127.0.0.1:3260/m"),

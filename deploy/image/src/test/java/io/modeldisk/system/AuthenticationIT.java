@@ -106,7 +106,7 @@ final class AuthenticationIT {
         Programs.require("iscsi-ls", "libiscsi-bin");
         Running first = Command.serve(sandbox, "--model", "two", "--size", "64MiB", "--shard", "0/2");
         int port = Command.port(first);
-        // The port of the other shard is known only now.
+        // The port of the first shard, which --peers needs, is known only after the first shard has started.
         Running second = Command.serve(sandbox, "--model", "two", "--size", "64MiB", "--shard", "1/2",
             "--peers", "127.0.0.1:" + port + ",127.0.0.1:1");
         String list = sandbox.run("iscsi-ls", "iscsi://127.0.0.1:" + Command.port(second)).succeeded();

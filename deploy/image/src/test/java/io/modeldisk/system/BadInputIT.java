@@ -145,7 +145,8 @@ final class BadInputIT {
         try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             free = probe.getLocalPort();
         }
-        assertRefused(List.of("127.0.0.1:" + free + " does not respond", "is `modeldisk serve` running there?"),
+        assertRefused(
+            List.of("127.0.0.1:" + free + ": the target does not respond", "is `modeldisk serve` running there?"),
             "mount",
             "modeldisk://127.0.0.1:" + free + "/m", sandbox.directory("d"));
     }
@@ -164,7 +165,8 @@ final class BadInputIT {
         Shards small = launch(2, context -> context);
         Shards large = Shards.launch(sandbox, "m", 2, 2 * SIZE_BYTES, context -> context);
         Shards mixed = new Shards("m", List.of(small.ports().getFirst(), large.ports().getLast()));
-        assertRefused(List.of("127.0.0.1:" + large.ports().getLast(), "its size is 2097152, but at shard 0 it is 1048576"),
+        assertRefused(
+            List.of("127.0.0.1:" + large.ports().getLast(), "its size is 2097152, but at shard 0 it is 1048576"),
             "mount",
             mixed.address(), sandbox.directory("d"));
     }

@@ -107,7 +107,8 @@ final class BspIT {
 
     private static void awaitRounds(Running learner, long more) throws Exception {
         long wanted = rounds(learner) + more;
-        await("learner pushes rounds", () -> rounds(learner) >= wanted || !learner.process().isAlive());
+        await("the learner pushes " + wanted + " rounds",
+            () -> rounds(learner) >= wanted || !learner.process().isAlive());
         assertThat(learner.process().isAlive()).as(learner.output()).isTrue();
     }
 
@@ -154,7 +155,7 @@ final class BspIT {
         return waiting;
     }
 
-    /** The victim is killed at a random time within a round. The seed determines the time. */
+    /** The learner {@code victim} is killed at a random time within a round. The seed determines the time. */
     @ParameterizedTest
     @CsvSource({"0, 1, sync", "1, 2, sync", "0, 5, overlap", "1, 6, overlap"})
     void otherLearnersContinueWhenALearnerIsKilledAndReplaced(int victim, long seed, String scheme)

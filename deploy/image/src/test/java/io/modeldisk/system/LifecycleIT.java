@@ -54,7 +54,7 @@ final class LifecycleIT {
     }
 
     @Test
-    void statusRefusesADirectoryThatIsNotAMount() throws Exception {
+    void statusRefusesADirectoryOnWhichNothingIsMounted() throws Exception {
         Result result = sandbox.run(modeldisk("status", sandbox.directory("d")));
         assertThat(result.status()).isNotZero();
         assertThat(result.output()).contains("no model is mounted on", "status.json does not exist");

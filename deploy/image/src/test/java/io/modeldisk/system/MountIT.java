@@ -98,7 +98,7 @@ final class MountIT {
         bytes.asFloatBuffer().get(all);
         float[] wanted = new float[all.length];
         Arrays.fill(wanted, expected);
-        assertThat(Arrays.mismatch(all, wanted)).as("first weight that is not %s", expected).isEqualTo(-1);
+        assertThat(Arrays.mismatch(all, wanted)).as("index of the first weight that is not %s", expected).isEqualTo(-1);
     }
 
     @ParameterizedTest

@@ -137,7 +137,7 @@ final class PeerIT {
         qemuIo(shards.unit(1), "write -s " + floats("weights", 3.0f) + " 0 512k");
         qemuIo(shards.unit(0), "write -s " + gradient + " 256k 4k", "flush");
         qemuIo(shards.unit(0), "write -s " + gradient + " 256k 4k", "flush");
-        // Only the weights of the pushed logical block have changed, by 2 * 0.5.
+        // Only the weights of the pushed logical block have changed. Each of the two pushes subtracted 0.5.
         Path copy = sandbox.path("copy");
         sandbox.run("qemu-img", "convert", "-O", "raw", shards.unit(1), copy.toString()).succeeded();
         ByteBuffer weights = ByteBuffer.wrap(Files.readAllBytes(copy)).order(ByteOrder.LITTLE_ENDIAN);

@@ -81,8 +81,8 @@ final class RealTimeTest {
     }
 
     /**
-     * Whether a method is in {@code METHODS}, or has a time-out and belongs to a thread, lock, queue, future or process of the
-     * JDK.
+     * Returns whether a method is in {@code METHODS}, or has a time-out and belongs to a thread, lock, queue, future or process
+     * of the JDK.
      */
     private static boolean isRealTime(CodeUnitAccessTarget target) {
         String owner = target.getOwner().getName();

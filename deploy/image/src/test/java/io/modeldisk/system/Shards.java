@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
  * @param ports the ports of the shards, in the order of the shard numbers
  */
 record Shards(String model, List<Integer> ports) {
-    /** Starts shards in this process. The aggregator is {@code sgd:lr=1} unless {@code change} sets another. */
+    /** Starts shards in this process. The aggregator is {@code sgd:lr=1} unless {@code change} sets another aggregator. */
     static Shards launch(
         Sandbox sandbox, String model, int count, long sizeBytes, UnaryOperator<ServerContext> change)
         throws IOException {

@@ -39,7 +39,7 @@ final class ShmIT {
     }
 
     @Test
-    void localLearnerTrainsOverSharedMemoryAndAKilledMountIsUnmapped() throws Exception {
+    void learnerTrainsOverSharedMemoryAndShardUnmapsMemoryOfAKilledMount() throws Exception {
         Programs.requireMounting();
         Running shard = serve("tcp,shm", "127.0.0.1:0");
         Shards shards = new Shards("m", List.of(Command.port(shard)));
@@ -71,7 +71,7 @@ final class ShmIT {
     }
 
     @Test
-    void statusOfAMountShowsTheReasonForTcp() throws Exception {
+    void statusOfAMountShowsWhyTheMountUsesTcp() throws Exception {
         Programs.requireMounting();
         Running shard = serve("tcp", "127.0.0.1:0");
         Shards shards = new Shards("m", List.of(Command.port(shard)));

@@ -96,7 +96,7 @@ final class SilentPathIT {
 
         void awaitRounds(int more) throws Exception {
             int wanted = rounds.get() + more;
-            await("a learner completes rounds", () -> rounds.get() >= wanted || training.isDone());
+            await("a learner completes " + wanted + " rounds", () -> rounds.get() >= wanted || training.isDone());
             assertThat(rounds.get()).as(() -> "rounds of " + training).isGreaterThanOrEqualTo(wanted);
         }
     }

@@ -117,7 +117,7 @@ final class StaleIT {
 
     private static void awaitRounds(Running learner, long more) throws Exception {
         long wanted = learner.output().lines().count() + more;
-        await("the learner completes rounds",
+        await("the learner completes " + wanted + " rounds",
             () -> learner.output().lines().count() >= wanted || !learner.process().isAlive());
         assertThat(learner.process().isAlive()).as(learner.output()).isTrue();
     }

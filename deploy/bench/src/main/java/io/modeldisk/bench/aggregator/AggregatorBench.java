@@ -19,7 +19,7 @@ public final class AggregatorBench {
     private AggregatorBench() {}
 
     /**
-     * Measures an aggregator, sgd as a loop in C, and memcpy, one after another.
+     * Measures an aggregator, sgd as a loop in C, and memcpy, in alternation.
      *
      * @param name the name of the aggregator in the report
      * @param bytes the size of the weights, a multiple of the block size

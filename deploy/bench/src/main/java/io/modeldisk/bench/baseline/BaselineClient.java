@@ -18,7 +18,8 @@ import org.HdrHistogram.Histogram;
 
 /**
  * The client of the baseline, which moves data over a blocking socket without a protocol. Only the socket buffers limit the
- * number of requests in flight. The queue depth of a load is the number of memory buffers that are used in turn. Not thread-safe.
+ * number of requests in flight. The client cycles through a number of memory buffers that is equal to the queue depth of the
+ * load. Not thread-safe.
  */
 public final class BaselineClient implements Mover, Requester {
     private final SocketChannel channel;
@@ -57,8 +58,8 @@ public final class BaselineClient implements Mover, Requester {
     }
 
     /**
-     * Returns a mover over this connection. For each push, the server applies the received buffer to the model with sgd, while
-     * the buffer is in the processor's cache.
+     * Returns a mover that uses this connection. For each push, the server applies the received buffer to the model with sgd,
+     * while the buffer is in the processor's cache.
      */
     public Mover withSgd() {
         return load -> move(load, true);
@@ -122,7 +123,7 @@ public final class BaselineClient implements Mover, Requester {
         return (long) load.queueDepth() * load.direction().ways() * load.requestBytes();
     }
 
-    /** Returns the offset, in the memory for pulled weights, of the buffer of the last request. */
+    /** Returns the offset of the last request's buffer in the memory for pulled weights. */
     private static long lastBuffer(Load load) {
         return (load.requests() - 1) % (load.queueDepth() * load.direction().ways()) * load.requestBytes();
     }
@@ -133,7 +134,7 @@ public final class BaselineClient implements Mover, Requester {
         long received = count.flip().getLong();
         long pushed = load.requests() * load.requestBytes();
         if (received != pushed) {
-            throw new IOException("the baseline server received " + received + " of " + pushed + " bytes");
+            throw new IOException("the baseline server received " + received + " of " + pushed + " pushed bytes");
         }
     }
 

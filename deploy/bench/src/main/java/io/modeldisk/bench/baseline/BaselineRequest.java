@@ -7,7 +7,8 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
 /**
- * The description of a load. The client of the baseline sends the description to the server in 24 bytes before the data.
+ * The description of a load. The client of the baseline sends this description to the server before the data. The encoding has
+ * 24 bytes.
  *
  * @param direction the direction of the data
  * @param pingPong whether each request waits for the response to the previous request
@@ -30,7 +31,7 @@ record BaselineRequest(
         writeAll(channel, header);
     }
 
-    /** Receives the next request. Returns null if the client has closed the connection. */
+    /** Receives the description of the next load. Returns null if the client has closed the connection. */
     static BaselineRequest receive(SocketChannel channel) throws IOException {
         ByteBuffer header = ByteBuffer.allocateDirect(BYTES);
         if (channel.read(header) < 0) {

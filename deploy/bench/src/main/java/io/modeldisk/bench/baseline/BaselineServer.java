@@ -19,9 +19,9 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The server of the baseline, which moves data over a blocking socket without a protocol. Weights are sent directly from the
- * model's memory, in ascending order. All gradients are received into one buffer, which stays in the processor's cache. The
- * server serves one connection at a time.
+ * The server of the baseline, which moves data over a blocking socket without a protocol. The server sends weights directly
+ * from the model's memory, in ascending order of their offsets. All gradients are received into one buffer, which stays in the
+ * processor's cache. The server serves one connection at a time.
  */
 public final class BaselineServer implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(BaselineServer.class);
@@ -73,7 +73,7 @@ public final class BaselineServer implements AutoCloseable {
         }
     }
 
-    /** Serves one connection. Logs a failure of the connection instead of throwing it, so that the next connection is served. */
+    /** Serves one connection. Logs a failure of the connection and throws no exception, so that the next connection is served. */
     private void serveQuietly(SocketChannel channel) {
         try {
             serve(channel);
@@ -122,7 +122,8 @@ public final class BaselineServer implements AutoCloseable {
             sender.get();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("the wait for the sender of weights was interrupted", e);
+            throw new IOException("the baseline server was interrupted while it waited for the thread that sends "
+                + "weights", e);
         } catch (ExecutionException e) {
             throw new IOException(e.getCause());
         }

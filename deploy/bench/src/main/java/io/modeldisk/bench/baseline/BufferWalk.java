@@ -5,15 +5,15 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.nio.ByteBuffer;
 
 /**
- * Divides a memory into buffers of one size, and returns the buffers one after another. Starts again after the last buffer.
- * Allocates memory only in the constructor. Not thread-safe.
+ * Divides a memory into buffers of one size, and returns the buffers one after another. After the last buffer, starts again
+ * with the first buffer. Allocates memory only in the constructor. Not thread-safe.
  */
 final class BufferWalk {
     private final ByteBuffer[] slabs;
     private final Walk walk;
     private final int bytes;
 
-    /** Divides a memory that consists of one slab, or whose slab size is a multiple of the buffer size. */
+    /** Divides a memory into buffers. The memory consists of one slab, or its slab size is a multiple of the buffer size. */
     BufferWalk(DataMemory memory, long lengthBytes, int bytes) {
         this.slabs = memory.newViews();
         this.walk = new Walk(lengthBytes, bytes, false);

@@ -12,8 +12,8 @@ import picocli.CommandLine.Option;
 
 /** The command {@code modeldisk bench aggregator}. */
 @Command(name = "aggregator", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
-    description = "Measures the throughput of an aggregator on one core. For comparison, measures sgd as a loop in C "
-        + "(gcc -O3 -march=native) and memcpy, in turn with the aggregator.")
+    description = "Measures the throughput of an aggregator on one core. For comparison, measures sgd as a loop in "
+        + "C (gcc -O3 -march=native) and memcpy, in alternation with the aggregator.")
 final class BenchAggregatorCommand implements Callable<Integer> {
     private static final long LARGEST_BYTES = 1L << 34;
 
@@ -43,7 +43,7 @@ final class BenchAggregatorCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--block-size " + block + " must be a power of two from 4 KiB to 1 MiB");
         }
         if (size.bytes() < block || size.bytes() > LARGEST_BYTES || size.bytes() % block != 0) {
-            throw new IllegalArgumentException("--size " + size.bytes() + " must be a multiple of " + block
+            throw new IllegalArgumentException("--size " + size.bytes() + " must be a positive multiple of " + block
                 + " and at most 16 GiB");
         }
         if (pairs < 1) {

@@ -18,8 +18,8 @@ import picocli.CommandLine.Option;
 /** The command {@code modeldisk bench micro}. */
 @Command(name = "micro", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
-        "Runs the three micro-benchmarks of AR-gRPC (Biswas et al. 2018), in turn over each datamover and over plain "
-            + "gRPC: point-to-point latency, one server with many clients, and fully connected nodes.",
+        "Runs the three micro-benchmarks of AR-gRPC (Biswas et al. 2018), in alternation over each datamover and "
+            + "over plain gRPC: point-to-point latency, one server with many clients, and fully connected nodes.",
         "Each server and each node runs in its own process. Servers drop pushed gradients. Clients check pulled "
             + "weights."},
     footer = {"", "Examples:", "  modeldisk bench micro",
@@ -67,7 +67,7 @@ final class BenchMicroCommand implements Callable<Integer> {
     private List<ByteSize> meshSizes;
 
     @Option(names = "--rounds", paramLabel = "N", defaultValue = "3",
-        description = "The number of measurements of each datamover and of gRPC, in turn.")
+        description = "The number of measurements of each datamover and of gRPC. The measurements alternate.")
     private int rounds;
 
     @Option(names = "--duration", paramLabel = "TIME", defaultValue = "250ms",

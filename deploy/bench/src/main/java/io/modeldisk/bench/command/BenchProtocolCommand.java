@@ -22,10 +22,10 @@ import picocli.CommandLine.Option;
 /** The command {@code modeldisk bench protocol}. */
 @Command(name = "protocol", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
-        "Measures the throughput and latency of one session and of a baseline, in turn. The baseline moves the same "
-            + "data without a protocol, over blocking sockets with the same options (no delay, keep-alive, no pacing "
-            + "on one machine). The table shows the medians of both, and the median, minimum and maximum of their "
-            + "ratio.",
+        "Measures the throughput and latency of one session and of a baseline, in alternation. The baseline moves "
+            + "the same data without a protocol, over blocking sockets with the same options (no delay, keep-alive, no "
+            + "pacing on one machine). The table shows the medians of both, and the median, minimum and maximum of "
+            + "their ratio.",
         "The command starts a shard and the baseline's server on loopback, each in its own process."},
     footer = {"", "Examples:", "  modeldisk bench protocol",
         "  modeldisk bench protocol --sizes 256k --duration 2 \\",
@@ -56,8 +56,8 @@ final class BenchProtocolCommand implements Callable<Integer> {
     private List<Integer> queueDepths;
 
     @Option(names = "--gradient-size", paramLabel = "BYTES", defaultValue = "0",
-        description = "The size of the gradient, up to 1 GiB. Pushes send all parts of the gradient in turn. The "
-            + "gradient has at least one part for each request in flight.")
+        description = "The size of the gradient, up to 1 GiB. Pushes send the parts of the gradient one after "
+            + "another. The gradient has at least one part for each request in flight.")
     private ByteSize gradientSize;
 
     @Option(names = "--directions", paramLabel = "DIRECTION", split = ",", defaultValue = "push,pull,both",
@@ -70,12 +70,12 @@ final class BenchProtocolCommand implements Callable<Integer> {
 
     @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp",
         description = "One or both of tcp and shm. With shm, a second baseline shows the upper bound: one thread does "
-            + "the work of the shard without a protocol. The thread aggregates a buffer for a push, and copies weights "
-            + "for a pull and for a push to null.")
+            + "the work of the shard without a protocol. For a push, the thread applies a buffer to the model. For "
+            + "a pull, and for a push to null, the thread copies memory.")
     private List<String> datamovers;
 
     @Option(names = "--pairs", paramLabel = "N", defaultValue = "5",
-        description = "The number of measurements of the session and of the baseline, in turn.")
+        description = "The number of measurements of the session and of the baseline. The measurements alternate.")
     private int pairs;
 
     @Option(names = "--duration", paramLabel = "TIME", defaultValue = "250ms",
@@ -174,7 +174,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
             if (bytes < LogicalBlock.BYTES || bytes > LARGEST_REQUEST_BYTES
                 || bytes % LogicalBlock.BYTES != 0 || bytes > modelSize.bytes()) {
                 throw new IllegalArgumentException("--sizes " + bytes
-                    + " must be a multiple of 4096 up to 8 MiB and at most the size of the model");
+                    + " must be a positive multiple of 4096 up to 8 MiB and at most the size of the model");
             }
             checked.add((int) bytes);
         }

@@ -22,12 +22,12 @@ final class BenchSessionsCommand implements Callable<Integer> {
     private static final int MOST_SESSIONS = 4096;
 
     @Option(names = "--sessions", paramLabel = "N", defaultValue = "256",
-        description = "The number of sessions. Each session pushes and pulls in turn.")
+        description = "The number of sessions. Each session pushes and pulls alternately.")
     private int sessions;
 
     @Option(names = "--stopped-readers", paramLabel = "N", defaultValue = "0",
         description = "The number of additional sessions that request 16 MiB of weights but do not read the response. "
-            + "These sessions must not delay the other sessions.")
+            + "The benchmark shows whether these sessions delay the other sessions.")
     private int stoppedReaders;
 
     @Option(names = "--size", paramLabel = "BYTES", defaultValue = "256KiB",

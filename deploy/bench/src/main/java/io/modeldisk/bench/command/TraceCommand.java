@@ -43,8 +43,8 @@ public final class TraceCommand implements Runnable, Subcommand {
         @Option(names = "--iterations", paramLabel = "N", defaultValue = "6",
             description = "The number of iterations to draw. NAME.json contains all iterations.") int iterations,
         @Option(names = "--from", paramLabel = "ITERATION",
-            description = "The number of the first iteration to draw, as in the first trace. Default: the last "
-                + "iterations are drawn.") Long from)
+            description = "The number of the first iteration to draw, as numbered in the first trace. Default: the "
+                + "last iterations are drawn.") Long from)
         throws IOException {
         Timeline timeline = Timeline.read(traces);
         if (iterations < 1) {
@@ -63,8 +63,8 @@ public final class TraceCommand implements Runnable, Subcommand {
 
     @Command(name = "accuracy", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
         description = {"Draws the accuracy of learners over time, as NAME.svg and NAME.png.",
-            "A report consists of lines of JSON. Each line is an object with the numbers seconds (since the start) and "
-                + "accuracy (0 to 1)."},
+            "A report consists of lines of JSON. Each line is an object with two numbers: seconds (the time since "
+                + "the start) and accuracy (0 to 1)."},
         footer = {"", "Example:", "  modeldisk trace accuracy learner-1.jsonl learner-2.jsonl"})
     int accuracy(
         @Parameters(paramLabel = "REPORT", arity = "1..*",

@@ -41,7 +41,7 @@ public final class TuneCommand implements Callable<Integer>, Subcommand {
     private Path out;
 
     @Option(names = "--rounds", paramLabel = "N", defaultValue = "7",
-        description = "The number of measurements of each size. All sizes are measured in turn.")
+        description = "The number of measurements of each size. The measurements of the sizes alternate.")
     private int rounds;
 
     @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "64MiB",
@@ -56,7 +56,7 @@ public final class TuneCommand implements Callable<Integer>, Subcommand {
         if (modelSize.bytes() < LEAST_MODEL_BYTES || modelSize.bytes() > MOST_MODEL_BYTES
             || modelSize.bytes() % LEAST_MODEL_BYTES != 0) {
             throw new IllegalArgumentException(
-                "--model-size " + modelSize.bytes() + " must be a multiple of 8 MiB up to 1 GiB");
+                "--model-size " + modelSize.bytes() + " must be a positive multiple of 8 MiB up to 1 GiB");
         }
         Ways ways = Ways.of(datamovers.stream().distinct().map(Route.Preference::named).toList());
         ways.notes("tuned").forEach(System.out::println);

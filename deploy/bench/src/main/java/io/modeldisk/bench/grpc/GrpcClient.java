@@ -69,7 +69,7 @@ public final class GrpcClient implements Requester {
                 : call(pull, new Range(offset, requestBytes));
             nanoseconds.recordValue(System.nanoTime() - begun);
             if (moved != requestBytes) {
-                throw new IOException("gRPC moved " + moved + " of " + requestBytes + " bytes");
+                throw new IOException("gRPC transferred " + moved + " of " + requestBytes + " bytes");
             }
         }
         if (direction.pulls()) {
@@ -80,7 +80,7 @@ public final class GrpcClient implements Requester {
     /**
      * Sends a control message to a node of a mesh. Returns the response of the node.
      *
-     * @throws IOException if the node fails; the message of the exception is the message of the node
+     * @throws IOException if the node fails; the exception contains the error message of the node
      */
     public String ask(String name, String question) throws IOException {
         return call(Methods.node(name), question);
@@ -107,7 +107,7 @@ public final class GrpcClient implements Requester {
     public void close() {
         channel.shutdownNow();
         try {
-            // Until the channel has terminated, gRPC may still copy a response to the weights.
+            // Until the channel has terminated, gRPC may still copy a response into the memory of the weights.
             if (channel.awaitTermination(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
                 weights.close();
             }

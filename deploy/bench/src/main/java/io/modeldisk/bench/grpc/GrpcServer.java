@@ -54,8 +54,8 @@ public final class GrpcServer implements AutoCloseable {
     }
 
     /**
-     * Starts a server with the weights of {@link Pattern} and with handlers of control messages. The keys are the names of the
-     * messages.
+     * Starts a server with the weights of {@link Pattern} and with handlers of control messages. The keys of {@code handlers}
+     * are the names of the messages.
      */
     public static GrpcServer open(InetSocketAddress listen, long modelBytes, Map<String, Handler> handlers)
         throws IOException {
@@ -86,7 +86,7 @@ public final class GrpcServer implements AutoCloseable {
     }
 
     private static ServerServiceDefinition shard(byte[] weights) {
-        // The benchmark compares gRPC with the aggregator null, so the gradient is not read.
+        // The benchmark compares gRPC with a shard that drops gradients, so this server does not read the gradient.
         MethodDescriptor<Integer, Integer> push = Methods.push(Payload.receiving(_ -> {}));
         MethodDescriptor<Range, Payload> pull = Methods.pull(Payload.SENDING);
         return ServerServiceDefinition.builder(Methods.SERVICE)

@@ -41,7 +41,7 @@ record Payload(byte[] bytes, int offset, int length) {
         }
     };
 
-    /** Returns a marshaller that passes the bytes of received payloads to a sink, and decodes a payload as its length. */
+    /** Returns a marshaller that passes the received bytes to a sink. The decoded value is the length of the payload. */
     static Marshaller<Integer> receiving(Sink sink) {
         return new Marshaller<>() {
             @Override
@@ -73,7 +73,7 @@ record Payload(byte[] bytes, int offset, int length) {
             int length = piece.remaining();
             sink.take(piece);
             if (stream.skip(length) != length) {
-                throw new EOFException("a gRPC message ended within one of its buffers");
+                throw new EOFException("a gRPC message is truncated: it ended within one of its buffers");
             }
             total += length;
         }

@@ -17,7 +17,7 @@ public record Load(Direction direction, int requestBytes, int queueDepth, long r
         this(direction, requestBytes, queueDepth, requests, 0);
     }
 
-    /** The number of buffers in the gradient. Pushes are sent from these buffers in turn. */
+    /** The number of buffers in the gradient. Pushes are sent from one buffer after another, in a cycle. */
     public int pushBuffers() {
         return Math.toIntExact(Math.max(queueDepth, gradientBytes / requestBytes));
     }

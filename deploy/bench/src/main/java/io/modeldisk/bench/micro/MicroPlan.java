@@ -11,7 +11,7 @@ import java.util.List;
  * @param latency the plan for point-to-point latency; null to skip this benchmark
  * @param fanIn the plan for one server with many clients; null to skip this benchmark
  * @param mesh the plan for fully connected nodes; null to skip this benchmark
- * @param rounds the number of measurements of each datamover and of gRPC, in turn
+ * @param rounds the number of measurements of each datamover and of gRPC; the measurements alternate
  * @param runMs the approximate duration of a measurement
  * @param warmUpMs the duration of the warm-up before the measurement
  * @param modelBytes the size of a server's weights

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Measures several variants in turn, so that other load on the machine affects all variants equally. */
+/** Measures several variants in alternation, so that other load on the machine affects all variants equally. */
 final class Turns {
     private static final double MOST_GROWTH = 50;
 

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Measures the throughput of the protocol and of its baselines in turn. The order is reversed after every turn, so that other
- * load on the machine affects all measurements equally.
+ * Measures the throughput of the protocol and of its baselines in alternation. The order is reversed after every round, so that
+ * other load on the machine affects all measurements equally.
  */
 final class PairedRuns {
     private static final double SECOND_NS = TimeUnit.SECONDS.toNanos(1);

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** Measures the latency of several requesters in turn, with one request at a time. */
+/** Measures the latency of several requesters in alternation. Each requester sends one request at a time. */
 public final class PingPongs {
     private static final long LONGEST_NS = TimeUnit.MINUTES.toNanos(1);
     private static final int DIGITS = 3;

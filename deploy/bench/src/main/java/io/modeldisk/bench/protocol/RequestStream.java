@@ -16,7 +16,10 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** Sends the requests of a load. Keeps the session's queue full until all requests have been sent. Used once, by one thread. */
+/**
+ * Sends the requests of a load. Keeps the session's queue full until all requests have been sent. A stream may be used once, by
+ * one thread.
+ */
 final class RequestStream implements IoRequest.Completion {
     static final int TRAIN_LUN = 0;
     private static final int BLOCK = LogicalBlock.BYTES;

@@ -143,7 +143,7 @@ public final class SessionMover implements Mover, Requester {
         check(direction.pulls() ? stream : null);
     }
 
-    /** The number of bytes pushed and pulled. Each request counts as whole logical blocks. */
+    /** The number of bytes pushed and pulled. The size of each request is rounded up to whole logical blocks. */
     public long movedBytes() {
         return movedBytes;
     }

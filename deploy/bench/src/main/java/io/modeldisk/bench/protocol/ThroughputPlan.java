@@ -12,7 +12,7 @@ import java.util.List;
  * @param requestBytes the sizes of requests
  * @param queueDepths the numbers of requests in flight
  * @param gradientBytes the size of the gradient; 0 for one buffer for each request in flight
- * @param pairs the number of measurements of the baseline and of the protocol, in turn
+ * @param pairs the number of measurements of the baseline and of the protocol; the measurements alternate
  * @param runMs the approximate duration of a measurement
  */
 public record ThroughputPlan(

@@ -1,4 +1,5 @@
 /**
- * The benchmark {@code bench protocol}: a learner pushes and pulls at full speed through the initiator, in turn with a baseline.
+ * The benchmark {@code bench protocol}: a learner pushes and pulls at full speed through the initiator, in alternation with a
+ * baseline.
  */
 package io.modeldisk.bench.protocol;

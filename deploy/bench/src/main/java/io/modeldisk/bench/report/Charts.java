@@ -105,7 +105,7 @@ final class Charts {
         chart.getStyler().setYAxisMax(HEADROOM * shown(chart).max().orElseThrow());
     }
 
-    /** Makes the y axis logarithmic. The axis starts and ends at powers of ten, so that both ends have a number. */
+    /** Makes the y axis logarithmic. The axis starts and ends at powers of ten, so that both ends have a label. */
     static void logarithmic(CategoryChart chart) {
         CategoryStyler styler = chart.getStyler();
         styler.setYAxisLogarithmic(true);

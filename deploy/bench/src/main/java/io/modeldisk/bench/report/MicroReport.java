@@ -11,7 +11,7 @@ import org.knowm.xchart.CategoryChart;
  * The result of {@code bench micro}.
  *
  * @param modelBytes the size of a server's weights
- * @param ways the names of the measured datamovers, and last {@code gRPC}
+ * @param ways the names of the measured datamovers, followed by {@code gRPC}
  * @param latency the point-to-point latencies; one result for each direction, request size and entry of {@code ways}
  * @param fanIn the throughput of one server with many clients
  * @param mesh the throughput of fully connected nodes

@@ -27,7 +27,7 @@ final class MicroText {
         }
         if (!report.fanIn().isEmpty()) {
             text.append(
-                "\nOne server: requests of %s per second from all clients; ratios: median (minimum-maximum)%n%n"
+                "\nOne server, %s requests: requests per second of all clients; ratios: median (minimum-maximum)%n%n"
                     .formatted(ByteSize.exact(report.fanIn().getFirst().requestBytes())))
                 .append(fanIn(report));
         }

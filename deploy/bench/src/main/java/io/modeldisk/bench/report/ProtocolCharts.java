@@ -18,7 +18,8 @@ final class ProtocolCharts {
     private ProtocolCharts() {}
 
     /**
-     * Returns a row of throughput charts for each queue depth and a row of latency charts. A row has a chart for each direction.
+     * Returns a row of throughput charts for each queue depth, and one row of latency charts. A row has a chart for each
+     * direction.
      */
     static List<List<CategoryChart>> of(ProtocolReport report) {
         List<List<CategoryChart>> rows = new ArrayList<>();

@@ -21,7 +21,7 @@ final class ProtocolText {
         if (!report.throughput().isEmpty()) {
             int runs = report.throughput().getFirst().protocol().values().length;
             text.append("Throughput of one session: %s; ratios: median (minimum-maximum)%n%n".formatted(
-                runs == 1 ? "one run" : "medians of " + runs + " runs, in turn with the baseline"))
+                runs == 1 ? "one run" : "medians of " + runs + " runs, in alternation with the baseline"))
                 .append(throughput(report.throughput())).append('\n');
         }
         if (!report.latency().isEmpty()) {

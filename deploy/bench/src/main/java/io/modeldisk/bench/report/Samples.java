@@ -16,7 +16,7 @@ public final class Samples {
     /** Creates samples from at least one value, in the order of measurement. */
     public static Samples of(double... values) {
         if (values.length == 0) {
-            throw new IllegalArgumentException("at least one sample is required");
+            throw new IllegalArgumentException("the list of samples is empty, but must contain at least one sample");
         }
         return new Samples(values.clone());
     }

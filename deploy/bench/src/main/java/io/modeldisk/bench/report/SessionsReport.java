@@ -14,7 +14,7 @@ import java.util.LongSummaryStatistics;
  * @param stoppedReaders the number of additional sessions, which request weights and do not read them
  * @param busy the number of commands that completed with BUSY
  * @param taskSetFull the number of commands that completed with TASK SET FULL
- * @param failures the messages of the failed sessions, without duplicates
+ * @param failures the error messages of the failed sessions, without duplicates
  * @param samples the memory and threads of the shard over time; empty if unknown
  */
 public record SessionsReport(

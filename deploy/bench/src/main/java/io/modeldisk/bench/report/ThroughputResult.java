@@ -11,7 +11,7 @@ import io.modeldisk.bench.load.Direction;
  * @param queueDepth the maximum number of requests in flight, in each direction
  * @param baseline the throughput over sockets without a protocol
  * @param baselineWithSgd the throughput over sockets if the server applies sgd; null for other aggregators
- * @param protocol the throughput over the protocol, measured in turn with the baseline
+ * @param protocol the throughput over the protocol, measured in alternation with the baseline
  * @param alone the throughput of the memory baseline; null unless the datamover is shm
  */
 public record ThroughputResult(

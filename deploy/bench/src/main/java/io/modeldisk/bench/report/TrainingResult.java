@@ -12,7 +12,8 @@ package io.modeldisk.bench.report;
  * @param fileMs the duration of reading the weights and writing the gradient
  * @param fsyncMs the duration of fsync
  * @param pushMs the duration of a push
- * @param bubbleMs the delay from the end of a push to the start of a pull; 0 if the pull starts before the push completes
+ * @param bubbleMs the delay from the completion of a push to the start of a pull; 0 if the pull starts before the push
+ *     completes
  * @param pullMs the duration of a pull
  * @param ageMs the age of the weights at the start of the computation
  * @param staleness the number of rounds of the other learners that are missing from the weights
@@ -38,12 +39,15 @@ public record TrainingResult(
         return iterationMs / computeMs;
     }
 
-    /** The duration of an iteration, divided by the longest of its computation and the push and the pull of {@code direct}. */
+    /**
+     * The duration of an iteration, divided by the longest of three durations: the computation of this iteration, and the push
+     * and the pull of the scheme {@code direct}.
+     */
     public double over(TrainingResult direct) {
         return iterationMs / Math.max(computeMs, Math.max(direct.pushMs, direct.pullMs));
     }
 
-    /** The number of learners without communication that would compute as much in the same time. */
+    /** The number of learners that would compute as much in the same time if communication took no time. */
     public double speedUp() {
         return learners * computeMs / iterationMs;
     }

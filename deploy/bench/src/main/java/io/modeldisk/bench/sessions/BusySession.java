@@ -1,6 +1,7 @@
 package io.modeldisk.bench.sessions;
 
 import io.modeldisk.bench.load.Walk;
+import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -12,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 
-/** A session that pushes and pulls in turn at full speed. */
+/** A session that pushes and pulls alternately at full speed. */
 final class BusySession implements IoRequest.Completion {
     static final int TRAIN_LUN = 0;
 
@@ -20,6 +21,7 @@ final class BusySession implements IoRequest.Completion {
     private static final long TIMEOUT_SECONDS = 60;
 
     private final IscsiSession session;
+    private final boolean checksGradients;
     private final DataMemory memory;
     private final int requestBytes;
     private final int queueDepth;
@@ -36,12 +38,13 @@ final class BusySession implements IoRequest.Completion {
      * Creates a busy session. Several sessions may share one memory of {@link #memoryBytes} bytes. The memory contains the
      * gradient, followed by a buffer for each pull in flight.
      */
-    BusySession(IscsiSession session, DataMemory memory, long modelBytes, int requestBytes, int queueDepth) {
+    BusySession(IscsiSession session, DataMemory memory, ModelFacts facts, int requestBytes, int queueDepth) {
         this.session = session;
+        this.checksGradients = facts.checksGradients();
         this.memory = memory;
         this.requestBytes = requestBytes;
         this.queueDepth = queueDepth;
-        this.walk = new Walk(modelBytes, requestBytes, false);
+        this.walk = new Walk(facts.bytesOfShard(), requestBytes, false);
         this.room = new Semaphore(queueDepth);
         this.begunNs = new long[queueDepth];
     }
@@ -74,7 +77,7 @@ final class BusySession implements IoRequest.Completion {
         long lba = walk.next() / BLOCK;
         begunNs[request.slot()] = System.nanoTime();
         if (push) {
-            request.write(TRAIN_LUN, lba, requestBytes / BLOCK, memory, 0, requestBytes);
+            request.push(TRAIN_LUN, lba, requestBytes / BLOCK, 0, memory, 0, requestBytes, checksGradients);
         } else {
             request.read(TRAIN_LUN, lba, requestBytes / BLOCK, memory, (request.slot() + 1L) * requestBytes,
                 requestBytes);

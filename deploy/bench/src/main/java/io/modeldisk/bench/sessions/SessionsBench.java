@@ -44,7 +44,6 @@ public final class SessionsBench {
     public static SessionsReport run(BenchShard shard, Plan plan) throws IOException {
         List<BusySession> busy = new ArrayList<>();
         List<StoppedReader> stopped = new ArrayList<>();
-        long modelBytes = shard.facts().bytesOfShard();
         try (
             DataMemory memory = DataMemory.allocate(BusySession.memoryBytes(plan.requestBytes(), plan.queueDepth()));
             DataMemory never = DataMemory.allocate(StoppedReader.REQUEST_BYTES)) {
@@ -55,7 +54,7 @@ public final class SessionsBench {
                 }
                 for (int i = 0; i < plan.sessions(); i++) {
                     IscsiSession session = login(shard, Integer.toString(i), plan.queueDepth());
-                    busy.add(new BusySession(session, memory, modelBytes, plan.requestBytes(), plan.queueDepth()));
+                    busy.add(new BusySession(session, memory, shard.facts(), plan.requestBytes(), plan.queueDepth()));
                 }
                 return measure(shard, plan, busy);
             } finally {

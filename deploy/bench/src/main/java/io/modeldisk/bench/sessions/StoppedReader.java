@@ -13,7 +13,7 @@ final class StoppedReader {
     /** The maximum number of bytes in one command. The data of two commands is larger than the socket buffers. */
     static final int REQUEST_BYTES = 8 << 20;
 
-    /** The queue depth of the session: one command whose completion stops the reading, and two pulls. */
+    /** The queue depth of the session: one command whose completion callback blocks the receiving thread, and two pulls. */
     static final int QUEUE_DEPTH = 3;
 
     private static final int BLOCKS = REQUEST_BYTES / LogicalBlock.BYTES;
@@ -50,7 +50,7 @@ final class StoppedReader {
         return request;
     }
 
-    /** Blocks the session's receiving thread, so that the session reads nothing more. */
+    /** Blocks the session's receiving thread, so that the session stops reading. */
     private void holdUp() {
         stopped.countDown();
         try {

@@ -23,7 +23,7 @@ import java.util.List;
  * running shard and does not change the weights.
  */
 public final class BenchShard implements AutoCloseable {
-    /** The address of shards that only this machine can reach. */
+    /** The listening address of shards that only this machine can reach. */
     public static final String LOOPBACK = "127.0.0.1";
 
     private static final int CHUNK_BYTES = 1 << 20;
@@ -151,7 +151,7 @@ public final class BenchShard implements AutoCloseable {
     }
 
     /**
-     * If the benchmark started the shard, checks that a push changes the weights as the aggregator does.
+     * If the benchmark started the shard, checks that a push changes the weights as the aggregator does in this process.
      *
      * @return whether the weights are those of {@link Pattern} and a push of zeros does not change them
      */

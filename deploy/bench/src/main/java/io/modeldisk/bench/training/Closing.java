@@ -20,7 +20,9 @@ final class Closing implements AutoCloseable {
             try {
                 opened.pop().close();
             } catch (Exception e) {
-                failed = failed == null ? new IOException("a resource was not closed: " + e.getMessage(), e) : failed;
+                failed = failed == null
+                    ? new IOException("a resource of the benchmark could not be closed: " + e.getMessage(), e)
+                    : failed;
             }
         }
         if (failed != null) {

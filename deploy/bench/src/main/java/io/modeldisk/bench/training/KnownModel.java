@@ -6,7 +6,7 @@ import java.util.stream.Collectors;
 
 /**
  * The size and computation time of a well-known neural network. The values of the first six models are from Xue et al., "RPC
- * Considered Harmful" (2018), table 1. According to the numbers of parameters, 1 MB in this table is 10<sup>6</sup> bytes.
+ * Considered Harmful" (2018), table 1. The numbers of parameters show that 1 MB in this table is 10<sup>6</sup> bytes.
  *
  * @param name the name of the model in the paper
  * @param megabytes the size of all parameters, in 10<sup>6</sup> bytes

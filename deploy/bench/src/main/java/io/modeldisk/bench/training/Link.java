@@ -21,7 +21,7 @@ final class Link implements AutoCloseable {
     private static final int BUFFER_BYTES = 128 << 10;
     // The size of the link's buffer. A sender waits while the buffer is full.
     private static final int QUEUE_BYTES = 128 << 10;
-    // The longest burst, which compensates for a late wake-up of the forwarding thread.
+    // The maximum duration of a burst. A burst compensates for a late wake-up of the forwarding thread.
     private static final long BURST_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final List<ServerSocketChannel> listeners = new ArrayList<>();

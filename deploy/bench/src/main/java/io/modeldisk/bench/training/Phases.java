@@ -34,7 +34,7 @@ final class Phases {
             .forEach((phase, iteration, startNs, endNs) -> spans.get(phase).put(iteration, new long[]{startNs, endNs}));
     }
 
-    /** The mean duration of a phase over the counted iterations that contain the phase; 0 if there are none. */
+    /** The mean duration of a phase over the counted iterations that contain the phase; 0 if no iteration contains it. */
     double meanNs(Phase phase) {
         return spans.get(phase).tailMap(firstIteration, true).values().stream().mapToLong(span -> span[1] - span[0])
             .average().orElse(0);

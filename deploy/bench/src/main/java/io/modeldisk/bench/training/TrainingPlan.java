@@ -43,7 +43,8 @@ public record TrainingPlan(
      * @throws IllegalArgumentException if a value is out of range; the message contains the value and the range
      */
     public TrainingPlan {
-        require(modelBytes > 0 && modelBytes % Float.BYTES == 0, "size=" + modelBytes + " must be a multiple of 4");
+        require(modelBytes > 0 && modelBytes % Float.BYTES == 0, "size=" + modelBytes + " must be a positive "
+            + "multiple of 4");
         require(computeMs >= 0 && computeMs <= 60_000, "computeMs=" + computeMs + " must be from 0 to 60000");
         require(learners >= 1 && learners <= 64, "learners=" + learners + " must be from 1 to 64");
         require(shards >= 1 && shards <= 64, "shards=" + shards + " must be from 1 to 64");

@@ -19,7 +19,8 @@ public record Variant(ExchangeScheme exchange, PullPolicy pull) {
         int colon = text.indexOf(':');
         ExchangeScheme exchange = ExchangeScheme.named(colon < 0 ? text : text.substring(0, colon));
         if (colon >= 0 && exchange != ExchangeScheme.OVERLAP) {
-            throw new IllegalArgumentException("exchange=" + text + ": only overlap has a pull policy");
+            throw new IllegalArgumentException("exchange=" + text + " names a pull policy, but only overlap has "
+                + "one; remove the colon and the policy");
         }
         return new Variant(exchange, colon < 0 ? PullPolicy.ADAPTIVE : PullPolicy.named(text.substring(colon + 1)));
     }

@@ -21,7 +21,7 @@ final class Candidates {
 
     /**
      * Returns the candidate with the largest median throughput if its gain over the built-in size is at least
-     * {@link #LEAST_GAIN}. Otherwise returns the built-in size. The gain is the median of the ratios in each round.
+     * {@link #LEAST_GAIN}. Otherwise returns the built-in size. The gain is the median of the ratios of all rounds.
      */
     static int best(List<Measured> measured, int builtIn) {
         ToDoubleFunction<Measured> median = one -> one.figures().median();
@@ -49,8 +49,8 @@ final class Candidates {
     }
 
     /**
-     * Returns the eager threshold. No push up to this size is slower if all data is sent with the command. Returns 0 if even the
-     * smallest push is slower.
+     * Returns the eager threshold. Up to this size, a push whose data is sent with the command is not slower than a push whose
+     * data the target fetches. Returns 0 if even the smallest push is slower.
      */
     static int threshold(List<Push> ascending) {
         int threshold = 0;

@@ -16,7 +16,7 @@ final class MemoryBaselineTest {
     void memoryBaselineAcceptsRequestSizesThatDoNotDivideTheModel(String aggregator) {
         try (MemoryBaseline baseline = new MemoryBaseline(MODEL_BYTES, BUFFER_BYTES, aggregator)) {
             for (Direction direction : new Direction[]{Direction.PUSH, Direction.PULL}) {
-                // Neither the model nor the buffers are a multiple of 12 KiB.
+                // The sizes of the model and of the buffers are not multiples of 12 KiB.
                 assertThat(baseline.move(new Load(direction, 12 << 10, 8, 300, BUFFER_BYTES))).isPositive();
             }
         }

@@ -35,7 +35,7 @@ final class BenchProtocolCommandTest {
     void throughputSizeMustBeAMultipleOfALogicalBlockUpTo8MiB(String size) {
         BenchProtocolCommand command = parse("--sizes", "4k," + size);
         assertThatThrownBy(command::requestBytes).isInstanceOf(IllegalArgumentException.class)
-            .hasMessageStartingWith("--sizes " + ByteSize.parse(size).bytes() + " must be a multiple of 4096");
+            .hasMessageStartingWith("--sizes " + ByteSize.parse(size).bytes() + " must be a positive multiple of 4096");
     }
 
     @ParameterizedTest

@@ -23,7 +23,7 @@ final class TurnsTest {
     }
 
     @Test
-    void everyRunTakesAboutThePlannedTime() throws IOException {
+    void everyMeasurementTakesAboutThePlannedTime() throws IOException {
         List<List<Outcome>> outcomes = new Turns(2, RUN_MS).measure(
             List.of(taking("fast", 500), taking("slow", 3_000_000)));
 
@@ -32,21 +32,21 @@ final class TurnsTest {
     }
 
     @Test
-    void requestLongerThanThePlannedTimeIsSentOnceInEachRun() throws IOException {
+    void requestLongerThanThePlannedTimeIsSentOnceInEachMeasurement() throws IOException {
         List<List<Outcome>> outcomes = new Turns(3, RUN_MS).measure(List.of(taking("slow", 5 * RUN_NS)));
 
         assertThat(outcomes.getFirst()).extracting(Outcome::requests).containsExactly(1L, 1L, 1L);
     }
 
     @Test
-    void everyRoundStartsWithAnotherVariant() throws IOException {
+    void everyRoundOfMeasurementsStartsWithTheNextVariant() throws IOException {
         new Turns(3, RUN_MS).measure(List.of(taking("a", RUN_NS), taking("b", RUN_NS)));
 
         assertThat(order).containsExactly("a", "b", "a", "b", "b", "a", "a", "b");
     }
 
     @Test
-    void requestsPerSecondAreRequestsDividedByDuration() {
+    void requestsPerSecondAreTheNumberOfRequestsDividedByTheDuration() {
         assertThat(new Outcome(500, TimeUnit.MILLISECONDS.toNanos(250), 1, 2).requestsPerSecond()).isEqualTo(2000);
     }
 }

@@ -31,7 +31,7 @@ final class PairedRunsTest {
     }
 
     @Test
-    void orderOfMoversIsReversedAfterEveryTurn() throws IOException {
+    void orderOfMeasurementsIsReversedAfterEveryRound() throws IOException {
         measure(3, fixed("alone", 8));
         assertThat(log.subList(log.size() - 9, log.size())).containsExactly("baseline", "protocol", "alone", "alone",
             "protocol", "baseline", "baseline", "protocol", "alone");

@@ -1,2 +1,2 @@
-/** Tests of measurements of the protocol in turn with its baselines. */
+/** Tests of measurements that alternate between the protocol and its baselines. */
 package io.modeldisk.bench.protocol;

@@ -25,7 +25,7 @@ final class SamplesTest {
     }
 
     @Test
-    void ratioDividesSamplesOfTheSameTurn() {
+    void ratioDividesSamplesWithTheSameIndex() {
         Samples ratio = Samples.of(6, 2, 9).over(Samples.of(2, 4, 3));
         assertThat(ratio.values()).containsExactly(3, 0.5, 3);
         assertThat(ratio.median()).isEqualTo(3);
@@ -41,11 +41,11 @@ final class SamplesTest {
     @Test
     void samplesWithoutAValueAreRefused() {
         assertThatThrownBy(Samples::of).isInstanceOf(IllegalArgumentException.class)
-            .hasMessage("at least one sample is required");
+            .hasMessage("the list of samples is empty, but must contain at least one sample");
     }
 
     @Test
-    void samplesDoNotChangeWhenAnArrayOfTheirValuesChanges() {
+    void samplesDoNotChangeWhenTheCallerChangesAnArrayOfTheirValues() {
         double[] given = {1, 2, 3};
         Samples samples = Samples.of(given);
         given[2] = 0;

@@ -30,9 +30,9 @@ final class CandidatesTest {
         assertThat(Candidates.best(List.of(measured(8, 1.04), measured(BUILT_IN, 1)), BUILT_IN)).isEqualTo(BUILT_IN);
     }
 
-    /** The median throughput of the candidate is twice as large, but in most rounds the candidate is slower. */
+    /** The median throughput of the candidate is twice that of the built-in size, but in most rounds the candidate is slower. */
     @Test
-    void candidatesAreComparedWithinTheSameRound() {
+    void throughputsOfTransferSizesAreComparedWithinTheSameRound() {
         assertThat(Candidates.best(List.of(measured(8, 2, 2, 2, 1, 0.5), measured(BUILT_IN, 3, 3, 1, 1, 1)), BUILT_IN))
             .isEqualTo(BUILT_IN);
     }
