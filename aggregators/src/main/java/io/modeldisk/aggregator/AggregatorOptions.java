@@ -57,7 +57,7 @@ public final class AggregatorOptions {
     }
 
     /**
-     * Returns the value of an optional number, or the default if the option is missing.
+     * Returns the number that an option has as its value, or the default if the option is missing.
      *
      * @throws IllegalArgumentException if the value is not a finite number
      */
@@ -67,7 +67,7 @@ public final class AggregatorOptions {
     }
 
     /**
-     * Returns the value of an optional integer, or the default if the option is missing.
+     * Returns the integer that an option has as its value, or the default if the option is missing.
      *
      * @throws IllegalArgumentException if the value is not a 32-bit integer
      */

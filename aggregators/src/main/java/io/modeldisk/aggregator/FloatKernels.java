@@ -24,8 +24,8 @@ public final class FloatKernels {
         : FloatVector.SPECIES_PREFERRED;
 
     private static final int VECTOR_BYTES = SPECIES.vectorByteSize();
-    // On a processor without fused multiply-add, Java computes each fused sum with BigDecimal, which is thousands of times
-    // slower.
+    // On a processor without fused multiply-add, Java computes each fused sum with BigDecimal. This is thousands of times slower
+    // than a separate product and sum.
     private static final boolean FUSED = processorFuses();
     private static final ByteOrder ORDER = ByteOrder.nativeOrder();
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
@@ -117,9 +117,9 @@ public final class FloatKernels {
     }
 
     /**
-     * Returns the same memory, with the same size and lifetime, as a segment whose class the JIT compiler knows. Without this
-     * method, the speed of a kernel would depend on other code of the process. If the JIT compiler has seen mapped or heap
-     * segments in the Vector API, loops over native segments run at a half to a tenth of their speed.
+     * Returns the memory of {@code segment} as a segment whose class the JIT compiler knows. The size and the lifetime do not
+     * change. Without this method, the speed of a kernel would depend on other code of the process. If other code has used mapped
+     * or heap segments in the Vector API, loops over native segments are slower by a factor of 2 to 10.
      */
     @SuppressWarnings("restricted")
     private static MemorySegment ofKnownClass(MemorySegment segment) {

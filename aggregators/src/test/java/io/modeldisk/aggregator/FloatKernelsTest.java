@@ -65,7 +65,7 @@ class FloatKernelsTest {
 
     @ParameterizedTest
     @MethodSource("ranges")
-    void scaledAddChangesOnlyItsRange(Range range) {
+    void scaledAddChangesOnlyTheGivenRange(Range range) {
         // The product with -0.5 is exact, so fused and separate arithmetic give the same result.
         FloatKernels.scaledAdd(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes, -0.5f);
         assertRangeAloneIs(range, (w, g) -> w - g / 2);

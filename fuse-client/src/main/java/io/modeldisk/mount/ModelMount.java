@@ -31,7 +31,7 @@ public final class ModelMount implements AutoCloseable {
      * Mounts a model and waits until the file system replies to requests.
      *
      * @throws IllegalArgumentException if a value of the context is missing or invalid; the message names the value
-     * @throws IOException if the mount fails, or if the memory is too small for the buffers; then nothing stays mounted
+     * @throws IOException if the mount fails, or if the memory is too small for the buffers; a failure leaves no mount
      */
     public static ModelMount launch(MountContext context) throws IOException {
         context.conclude();

@@ -146,7 +146,7 @@ final class OverlapMountTest {
     }
 
     @Test
-    void failedPushIsReportedByTheNextFsyncByCloseAndInTheStatus() throws Exception {
+    void fsyncCloseAndStatusReportAFailedPush() throws Exception {
         fixture.model.failPushAfter(0);
         fixture.shell.succeed("python3 - <<'P'\n" + OPEN + WRITE + "os.fsync(f)\n" + WRITE
             + "import errno\n"

@@ -18,7 +18,7 @@ final class LearnerClock {
         this.learner = learner;
     }
 
-    /** Updates the clocks of all learners with their rounds in one block. The caller holds the lock of the block. */
+    /** Adds to each clock the rounds that its learner has pushed in one block. The caller holds the lock of the block. */
     static void look(List<LearnerClock> clocks, int block) {
         long furthest = 0;
         for (LearnerClock clock : clocks) {
@@ -48,7 +48,7 @@ final class LearnerClock {
         return learner;
     }
 
-    /** The last round that the learner has pushed completely, as minimum and maximum over all blocks. */
+    /** The minimum and the maximum over all blocks of the last round that the learner has pushed completely. */
     MinMax rounds() {
         return rounds;
     }
@@ -58,12 +58,12 @@ final class LearnerClock {
         return hasRounds;
     }
 
-    /** The number of rounds by which the learner is behind other learners, as maximum over all blocks. */
+    /** The maximum over all blocks of the number of rounds by which the learner is behind the learner that is furthest ahead. */
     long roundsBehind() {
         return roundsBehind;
     }
 
-    /** The lowest round of any block that another learner has pushed and this learner has not pushed. */
+    /** The lowest round that another learner has finished in some block, but this learner has not finished in that block. */
     long missingRound() {
         return missingRound;
     }

@@ -58,7 +58,7 @@ final class RawUnit extends ShardUnit implements DiskUnit {
         return comparison.firstDifference;
     }
 
-    /** Compares the data of a task with the weights, and records the offset of the first difference, or -1 if they are equal. */
+    /** Compares the data of a task with the weights, and records the offset of the first difference (-1 if none). */
     private static final class Comparison implements PieceVisitor<Void> {
         private long position;
         private long firstDifference = -1;

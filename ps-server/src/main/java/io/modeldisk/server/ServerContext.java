@@ -93,7 +93,7 @@ public final class ServerContext {
         return this;
     }
 
-    /** Sets the number of this shard, from 0. */
+    /** Sets the ordinal number of this shard, from 0. */
     public ServerContext shard(int number) {
         this.shard = number;
         return this;
@@ -275,7 +275,8 @@ public final class ServerContext {
         boolean samePort = listen.getPort() == 0 || own.getPort() == listen.getPort();
         boolean sameHost = listen.getAddress().isAnyLocalAddress() || own.getAddress().equals(listen.getAddress());
         check(samePort && sameHost,
-            "portals: %s is listed for shard %s, but this shard listens on %s; list the shards in order (--peers)",
+            "portals: %s is listed for shard %s, but this shard listens on %s; list the addresses of all shards in order, this"
+                + " address for this shard (--peers)",
             TargetAddress.text(own), shard, TargetAddress.text(listen));
     }
 
@@ -298,7 +299,7 @@ public final class ServerContext {
 
     /**
      * Returns the policy that the shard applies. The policy is {@link NonFinite#PASS} if the aggregator overwrites weights,
-     * because the next push then overwrites a NaN or an infinity.
+     * because the next push overwrites a NaN or an infinity.
      */
     private NonFinite effectiveNonFinite() {
         return aggregator.accumulates() ? nonFinite : NonFinite.PASS;

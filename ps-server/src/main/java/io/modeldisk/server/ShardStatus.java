@@ -18,7 +18,10 @@ import java.util.concurrent.TimeUnit;
 
 /** Creates the status of a shard as JSON: the progress of the blocks and learners. Locks one block at a time. */
 final class ShardStatus {
-    /** The maximum size of the JSON. If the JSON would be larger, it leaves out learners and has only their number. */
+    /**
+     * The maximum size of the JSON. If not all learners fit, the JSON leaves out some learners, and has the number of learners
+     * that are left out.
+     */
     static final int MAX_BYTES = 65_000;
 
     private static final ObjectMapper JSON = new ObjectMapper();

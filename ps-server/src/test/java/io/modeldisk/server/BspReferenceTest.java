@@ -111,7 +111,7 @@ class BspReferenceTest {
     }
 
     @Test
-    void weightsOfTwoLearnersEqualASequentialLoopBitForBit() throws Exception {
+    void weightsOfTwoLearnersEqualThoseOfASequentialLoopBitForBit() throws Exception {
         List<InetSocketAddress> shards = serve();
         List<List<float[]>> seen = new ArrayList<>();
         try (ExecutorService threads = Executors.newFixedThreadPool(LEARNERS)) {

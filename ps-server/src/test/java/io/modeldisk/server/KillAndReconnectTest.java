@@ -199,7 +199,10 @@ class KillAndReconnectTest {
         return new SplittableRandom(SEED + 31L * (31L * learner + round) + page).nextInt(-4, 5);
     }
 
-    /** Pushes the rounds of one learner, and checks that each pull returns the weights after exactly these rounds. */
+    /**
+     * Pushes and pulls each round as one learner. Checks that the weights of each pull include the gradients of all learners up
+     * to the round of the pull, and no later gradients.
+     */
     private Void learnInRounds(int number, int learners, int rounds, CyclicBarrier joined) throws Exception {
         SplittableRandom random = new SplittableRandom(SEED + number);
         long[] sums = new long[PAGES];
@@ -226,7 +229,7 @@ class KillAndReconnectTest {
     }
 
     @Test
-    void bspWeightsEqualASequentialRunWhenConnectionsBreakRepeatedly() throws Exception {
+    void bspWeightsEqualThoseOfASequentialRunWhenConnectionsBreakRepeatedly() throws Exception {
         int learners = 2;
         int rounds = 100;
         serve("bsp", learners, Duration.ofSeconds(60));
@@ -272,7 +275,7 @@ class KillAndReconnectTest {
     }
 
     @Test
-    void restartedLearnerWithTheSameNameStartsAtRoundOne() throws Exception {
+    void learnerThatRestartsUnderItsOldNameStartsAtRoundOne() throws Exception {
         serve("asp", 1, Duration.ofSeconds(60));
         for (int life = 0; life < 3; life++) {
             StripedModel model = connectSurely("learner");

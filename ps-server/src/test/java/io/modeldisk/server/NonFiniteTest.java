@@ -43,7 +43,7 @@ class NonFiniteTest {
         return shard.target().units().get(0);
     }
 
-    /** Returns a push of ones with {@code value} in the middle of its last logical block. */
+    /** Returns a push whose gradient is 1 everywhere, except for {@code value} in the middle of the last logical block. */
     private static FakeTask push(Nexus learner, long round, float value) {
         FakeTask task = new FakeTask(learner, 0, SIZE).fill(1).ofRound(round);
         task.data().set(ValueLayout.JAVA_FLOAT, SIZE - 4096 + 404, value);

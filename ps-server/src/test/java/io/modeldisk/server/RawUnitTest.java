@@ -65,7 +65,7 @@ class RawUnitTest {
     }
 
     @Test
-    void firstDifferenceFromDataInSeveralPiecesAndBlocksIsFound() throws Exception {
+    void firstDifferenceIsFoundInDataOfSeveralPiecesAndBlocks() throws Exception {
         raw.write(task(0, 4 * BLOCK).fill(1));
         raw.fill(2 * BLOCK + LOGICAL_BLOCK, LOGICAL_BLOCK, null);
         FakeTask whole = task(LOGICAL_BLOCK, BLOCK, LOGICAL_BLOCK, 2 * BLOCK).fill(1);

@@ -43,8 +43,8 @@ public final class NetworkPath implements Closeable {
         /** The path delivers data. */
         UP,
         /**
-         * The path delivers nothing and reports no error, like an unplugged cable. Data sent meanwhile arrives when the path is
-         * up again.
+         * The path delivers nothing and reports no error, like an unplugged cable. Data that is sent in this state arrives when
+         * the state is {@link #UP} again.
          */
         SILENT,
         /** The path closes its connections, and closes new connections at once. */
@@ -59,7 +59,7 @@ public final class NetworkPath implements Closeable {
     /**
      * Creates a path that breaks each connection after a random number of bytes in either direction. The break may be within a
      * PDU, within a login, or between the execution of a command and its response. After {@code breaksLeft} breaks, the path
-     * delivers everything.
+     * delivers all data.
      *
      * @param seed the seed of the random numbers
      * @param breaksLeft the number of connections that are still to be broken; several paths may share this counter
@@ -151,7 +151,7 @@ public final class NetworkPath implements Closeable {
                     out.write(buffer, 0, length);
                     left = Math.max(1, left - length);
                 }
-                // A silent path does not report the close of a connection either.
+                // A silent path does not report that a peer has closed its connection.
                 awaitUp();
             } catch (IOException e) {
                 // The other direction or a peer has closed the connection.

@@ -12,9 +12,9 @@ import jnr.posix.POSIX;
 import jnr.posix.POSIXFactory;
 
 /**
- * Starts this command again as a background process. This process waits for the ready line of the background process, prints
- * the line and exits. The background process writes its errors to the terminal until it is ready. Then it detaches from the
- * terminal.
+ * Starts this command again as a background process. This process waits for the ready line of the background process, prints the
+ * line and exits. Until the background process is ready, it writes its errors to the terminal. When the background process is
+ * ready, it detaches from the terminal.
  */
 final class Background {
     static final String MARKER = "MODELDISK_IN_BACKGROUND";

@@ -69,7 +69,7 @@ public final class Settings implements IDefaultValueProvider {
     /**
      * Checks that every setting belongs to an option of a command, because a misspelt setting would have no effect.
      *
-     * @throws IOException if a property or variable belongs to no option; the message names the first of them
+     * @throws IOException if a property or variable belongs to no option; the message names the first such setting
      */
     void check(CommandLine line) throws IOException {
         Set<String> keys = new TreeSet<>();

@@ -70,7 +70,7 @@ final class LinuxMachine implements Machine {
         try {
             return Stream.of(Files.readSymbolicLink(path).toString());
         } catch (IOException e) {
-            // The other process has closed the descriptor in the meantime.
+            // The link is a descriptor of another process, which has closed the descriptor after the directory was listed.
             return Stream.empty();
         }
     }

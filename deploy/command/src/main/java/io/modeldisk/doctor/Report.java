@@ -28,7 +28,7 @@ public final class Report {
         return Collections.unmodifiableList(findings);
     }
 
-    /** Returns whether the checks of these areas found nothing that is missing. */
+    /** Returns whether the doctor found everything that these areas need. */
     public boolean isWell(Set<Area> needed) {
         return findings.stream()
             .noneMatch(finding -> finding.state() == State.MISSING && needed.contains(finding.area()));

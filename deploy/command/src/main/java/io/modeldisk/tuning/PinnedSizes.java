@@ -23,7 +23,7 @@ public record PinnedSizes(Integer eagerBytes, Integer requestBytes, Integer queu
         over(TransferSizes.DEFAULTS, eagerBytes, requestBytes, queueDepth);
     }
 
-    /** Returns a copy of sizes in which the pinned sizes replace the others. */
+    /** Returns a copy of {@code sizes} in which each pinned size replaces the size of the same kind. */
     TransferSizes over(TransferSizes sizes) {
         return over(sizes, eagerBytes, requestBytes, queueDepth);
     }

@@ -51,7 +51,7 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover, Pinn
         this(origin, byDatamover, PinnedSizes.NONE);
     }
 
-    /** Returns a copy in which {@code others} replaces the sizes from options. */
+    /** Returns a copy of this tuning, in which {@code others} are the sizes from options. */
     public Tuning pinned(PinnedSizes others) {
         return new Tuning(origin, byDatamover, others);
     }

@@ -31,8 +31,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Tests the consistency mode bsp with two shards, two mounts and two learners, each in its own process. All gradients and the
- * learning rate are 1, so each applied round decreases every weight by 1.
+ * Tests the consistency mode bsp with two shards, two mounts and two learners, each in a separate process. Every value of every
+ * gradient is 1, and the learning rate is 1. So each applied round decreases every weight by 1.
  */
 @Tag("mount")
 @Timeout(120)

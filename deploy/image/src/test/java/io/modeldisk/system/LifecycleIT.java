@@ -164,7 +164,7 @@ final class LifecycleIT {
 
     @Test
     @Tag("mount")
-    void readFailsAfterTheShardIsKilledAndUnmountSucceeds() throws Exception {
+    void readFailsAndUnmountSucceedsAfterTheShardIsKilled() throws Exception {
         Programs.requireMounting();
         Path directory = sandbox.directory("d");
         Running shard = Command.serve(sandbox, "--model", "m", "--size", "1MiB");

@@ -130,7 +130,7 @@ final class OverlapIT {
     }
 
     @Test
-    void trainingBenchMeasuresEachSchemeAndWritesTracesForATimeline() throws Exception {
+    void trainingBenchReportsAndTracesEachExchangeScheme() throws Exception {
         Path json = sandbox.path("training.json");
         sandbox.run(Sandbox.modeldisk("bench", "training", "--size", "1MiB", "--compute-ms", "5", "--learners", "2",
             "--shards", "1", "--exchange", "direct,overlap", "--iterations", "5", "--warm-up", "3", "--json", json,

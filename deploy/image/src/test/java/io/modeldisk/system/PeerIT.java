@@ -160,7 +160,7 @@ final class PeerIT {
      * Runs all tests of libiscsi, which counts skipped tests as passed. docs/measurements.md counts skipped tests separately.
      */
     @Test
-    void rawUnitPassesAllLibiscsiTestsAndTheDocsHaveTheCounts() throws Exception {
+    void rawUnitPassesTheLibiscsiTestsWithTheCountsInTheDocs() throws Exception {
         Programs.require("iscsi-test-cu", "libiscsi-bin");
         Path root = Path.of(System.getProperty("project.root"));
         Path output = Files.writeString(sandbox.path("tests"),

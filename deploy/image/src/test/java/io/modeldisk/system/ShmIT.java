@@ -39,7 +39,7 @@ final class ShmIT {
     }
 
     @Test
-    void learnerTrainsOverSharedMemoryAndShardUnmapsMemoryOfAKilledMount() throws Exception {
+    void shardUnmapsTheMemoryOfAMountKilledAfterTraining() throws Exception {
         Programs.requireMounting();
         Running shard = serve("tcp,shm", "127.0.0.1:0");
         Shards shards = new Shards("m", List.of(Command.port(shard)));

@@ -30,8 +30,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests learners on two shards when the network path of one learner is silent, that is, forwards no data. All learners push ones
- * with a learning rate of 1. In every pull, the values of a logical block are therefore equal. With bsp, all values are equal.
+ * Tests learners on two shards when the network path of one learner is silent, that is, forwards no data. Every value of every
+ * gradient is 1, and the learning rate is 1. Therefore a pull returns equal values within each logical block. In bsp, a pull
+ * returns equal values for the whole model.
  */
 @Timeout(120)
 final class SilentPathIT {

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests two shards, two mounts and two learners, each in its own process. The weights of one learner may lack rounds of the
+ * Tests two shards, two mounts and two learners, each in a separate process. The weights of one learner may lack rounds of the
  * other learner.
  */
 @Tag("mount")
@@ -203,7 +203,7 @@ final class StaleIT {
         for (Running shard : processes) {
             shard.signal("CONT");
         }
-        // During this sleep, the shards check the leases. They must not count the pause as silence of the learner.
+        // During this sleep, the shards check the leases. The shards must not count the pause as silence of the learner.
         TimeUnit.SECONDS.sleep(PAUSE_S / 2);
         sandbox.file("go", "");
         assertThat(learner.awaitEnd()).as(learner.output()).isZero();

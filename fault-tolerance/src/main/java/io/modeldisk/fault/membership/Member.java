@@ -43,7 +43,8 @@ public class Member<K> {
     }
 
     /**
-     * Raises the first round of the learner to {@code round}. A learner does this if another shard gave it a later first round.
+     * Raises the first round of the learner to {@code round}. A learner raises its first round if another shard gave the learner
+     * a later first round.
      *
      * @return whether the first round was raised; if so, rounds before {@code round} no longer wait for the learner
      */

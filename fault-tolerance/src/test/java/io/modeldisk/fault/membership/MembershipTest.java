@@ -41,7 +41,7 @@ class MembershipTest {
     }
 
     @Test
-    void newLearnerOfAFormedJobJoinsAtTheFirstRoundThatIsNotOpen() {
+    void newLearnerOfAFormedJobJoinsAfterTheLastOpenedRound() {
         joinConnected("a");
         joinConnected("b");
         membership.opened(7);
@@ -51,7 +51,7 @@ class MembershipTest {
     }
 
     @Test
-    void learnerThatLeavesWhileTheJobFormsDoesNotCount() {
+    void learnerThatHasLeftDoesNotCountTowardsTheRequiredLearners() {
         joinConnected("a");
         assertThat(membership.left("a")).isTrue();
         joinConnected("b");
@@ -118,7 +118,7 @@ class MembershipTest {
     }
 
     @Test
-    void learnerThatJoinsWithoutAConnectionExpiresAfterItsLease() {
+    void learnerThatJoinsWithoutAConnectionIsRemovedWhenItsLeaseExpires() {
         membership.connected("a");
         membership.left("a");
         Learner ghost = membership.join("a");

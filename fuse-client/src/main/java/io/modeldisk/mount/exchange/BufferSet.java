@@ -158,7 +158,9 @@ final class BufferSet implements AutoCloseable {
         return dropped;
     }
 
-    /** Sets a range of the gradient to zero and clears its marks. So the next push has zeros where nothing was written. */
+    /**
+     * Sets a range of the gradient to zero and clears its marks. The next push of a block sends zeros where nothing was written.
+     */
     private void clear(long from, long length) {
         Memories.zero(gradient, from, length);
         dirty.clear(from, length);

@@ -187,8 +187,9 @@ abstract class BufferedExchange implements LocalExchange {
     }
 
     /**
-     * Exchanges the active set and waits until the exchange has ended. If an interrupted request has left an exchange in progress
-     * and the learner has not used the set since, waits for that exchange instead. The caller holds {@code turn}.
+     * Exchanges the active set and waits until the exchange has ended. If an interrupted request has left an exchange in
+     * progress, and the learner has not used the set after the interrupt, waits for that exchange and starts no other exchange.
+     * The caller holds {@code turn}.
      *
      * @param pushes whether the gradient is pushed before the weights are pulled
      */

@@ -8,7 +8,10 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 
-/** An exchange without local buffers: each read pulls into the memory of its request, and each write pushes from it. */
+/**
+ * An exchange without local buffers: each read pulls into the memory of its request, and each write pushes from the memory of its
+ * request.
+ */
 final class DirectExchange implements Exchange {
     private final RemoteModel model;
     private final long sizeBytes;

@@ -5,7 +5,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * A bit map of the logical blocks of the gradient that were written, with 64 blocks in a word. Several threads may mark blocks at
- * the same time. Threads may clear marks at the same time only in different words. No thread may mark blocks meanwhile.
+ * the same time. Threads may clear marks at the same time only in different words. No thread may mark blocks while another thread
+ * clears marks.
  */
 final class DirtyBlocks {
     private static final int BLOCK_BYTES = LogicalBlock.BYTES;

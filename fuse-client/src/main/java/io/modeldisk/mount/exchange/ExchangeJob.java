@@ -14,7 +14,10 @@ record ExchangeJob(BufferSet set, long iteration, long versionInUse, BufferSet c
         return new ExchangeJob(set, iteration, versionInUse, null);
     }
 
-    /** Returns a job that pulls weights into one set, and copies them into a second set if it is not null. */
+    /**
+     * Returns a job that pulls weights into {@code set}. If {@code copy} is not null, the job also copies the weights into
+     * {@code copy}.
+     */
     static ExchangeJob pull(BufferSet set, BufferSet copy) {
         return new ExchangeJob(set, 0, VersionProbe.UNKNOWN, copy);
     }

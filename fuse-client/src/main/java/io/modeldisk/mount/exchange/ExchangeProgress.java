@@ -4,8 +4,8 @@ import java.util.Arrays;
 
 /**
  * The progress of one exchange, which determines the next step. The push and the pull are divided into pieces. The weights of a
- * piece are pulled only after the gradient of this piece was pushed. The push of later pieces may continue meanwhile. So the
- * weights are the same as if the whole push had completed before the pull.
+ * piece are pulled only after the gradient of this piece was pushed. Therefore the weights are the same as if the whole push had
+ * completed before the pull. Later pieces may be pushed while an earlier piece is pulled.
  *
  * <pre>
  * push:  MOVING ── all pieces pushed ──> SYNCHRONIZING ── aggregated, or failed ──> ENDED
@@ -120,7 +120,7 @@ final class ExchangeProgress {
         pull = Pull.WAITING;
         nextPull = 0;
         copies = copying;
-        // An OBSERVE step requests the version of the model. No second request starts while the last request is in flight.
+        // An OBSERVE step requests the version of the model. No second request starts while one request is in flight.
         observes = pushes && !observing;
     }
 

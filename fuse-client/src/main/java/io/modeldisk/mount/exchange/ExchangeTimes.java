@@ -43,7 +43,7 @@ final class ExchangeTimes {
     /** Records that the push has ended, successfully or not. */
     void pushEnded(ExchangeJob job, ExchangeProgress progress) {
         if (progress.pushedBytes() > 0) {
-            // The time does not include the wait after the last byte, because this wait depends on other learners.
+            // The duration of a push does not include the wait for the aggregation, because this wait depends on other learners.
             long endNs = progress.isPushed() ? pushedNs : clock.nanoTime();
             counters.pushed(progress.pushedBytes(), endNs - startedNs);
             pacing.pushed(endNs - startedNs);

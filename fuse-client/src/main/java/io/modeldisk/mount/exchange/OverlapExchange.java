@@ -10,17 +10,18 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * An exchange with two buffer sets. The learner computes on one set while the other set is exchanged with the shards (iRDMA,
- * section IV.B). An fsync waits until the exchange of the previous fsync has ended. Then it swaps the two sets and returns.
+ * section IV.B). An fsync waits until the exchange of the previous fsync has ended. After this wait, the fsync swaps the two sets
+ * and returns.
  *
  * <p><b>Weights of an iteration.</b> Each block of weights of iteration <i>k</i> is pulled after the same block of the gradient
  * of iteration <i>k</i> − 2 was pushed. While iteration <i>k</i> computes, the gradient of iteration <i>k</i> − 1 is pushed. The
- * first two iterations use the weights that were pulled at the open. So in bsp, iteration <i>k</i> uses the weights after exactly
- * <i>k</i> − 2 rounds, one round less than with {@link SyncExchange}.
+ * first two iterations use the weights that were pulled at the open. Therefore, in bsp, iteration <i>k</i> uses the weights after
+ * exactly <i>k</i> − 2 rounds, one round less than with {@link SyncExchange}.
  *
  * <p><b>Failures.</b> If a push or a pull fails, the next fsync reports the failure and does not swap the sets. The gradient that
- * the shards have not received is kept. A further fsync repeats the exchange and waits for it. close(2) waits for the push and
- * reports its failure too. A gradient is lost after an fsync only if its learner has closed the model. Then the log has an error
- * with the number of lost bytes.
+ * the shards have not received is kept. The fsync after the failed fsync repeats the exchange and waits for it. close(2) also
+ * waits for the push and reports a failure of the push. A gradient is lost after an fsync only if its learner has closed the
+ * model. In this case, the log has an error with the number of lost bytes.
  */
 final class OverlapExchange extends BufferedExchange {
     private static final Logger LOG = LogManager.getLogger(OverlapExchange.class);
@@ -79,7 +80,10 @@ final class OverlapExchange extends BufferedExchange {
         }
     }
 
-    /** Waits for the exchange of the other set and throws its failure. The next call repeats a failed exchange. */
+    /**
+     * Waits for the exchange of the other set. Throws an exception if the exchange has failed. The next call repeats a failed
+     * exchange.
+     */
     private void awaitOther(Cancellation cancellation) throws IOException {
         background.awaitEnd(cancellation);
         throwFailure();

@@ -25,7 +25,7 @@ interface Pacing {
     default void weightsInUse(long version) {}
 
     /**
-     * Returns the version that all weights of the next pull have at least. May send a request to the shards.
+     * Returns a lower bound of the version of the weights that the next pull returns. May send a request to the shards.
      *
      * @param pushed whether the shards have received the whole gradient
      */

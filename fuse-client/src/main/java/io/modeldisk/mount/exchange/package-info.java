@@ -6,10 +6,10 @@
  *
  * <p><b>Order of the locks.</b> A thread acquires several locks only in this order:
  * <ol>
- * <li>The lock {@code turn} of {@link io.modeldisk.mount.exchange.BufferedExchange}. One open, fsync or close at a time holds it,
- * also while an fsync waits for the shards.
- * <li>The lock {@code sets} of the same class. Reads and writes hold it shared. A thread that lends or replaces the active set
- * holds it exclusively. No thread waits for the shards while it holds this lock.
+ * <li>The lock {@code turn} of {@link io.modeldisk.mount.exchange.BufferedExchange}. One open, fsync or close at a time holds
+ * this lock. An fsync holds this lock also while the fsync waits for the shards.
+ * <li>The lock {@code sets} of the same class. Reads and writes hold this lock shared. A thread that lends or replaces the active
+ * set holds this lock exclusively. No thread waits for the shards while it holds this lock.
  * <li>The lock of {@link io.modeldisk.mount.exchange.BackgroundExchange}. No thread holds this lock while it executes a step of
  * an exchange. Workers acquire only this lock.
  * <li>The monitors of the scheduler, of the trace, and of the cancellation of a push or pull. A thread that holds the monitor of

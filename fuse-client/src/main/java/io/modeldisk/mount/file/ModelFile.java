@@ -28,7 +28,7 @@ public final class ModelFile implements MountedFile {
     private final FixedSize size;
     private final ModelAttributes attributes;
     private final PendingReleases releases;
-    // Held while the mount joins or leaves, so that an open waits until the previous learner has left.
+    // A thread holds this lock while the mount joins or leaves, so that an open waits until the previous learner has left.
     private final CancellableLock lock = new CancellableLock();
     // The number of open handles. Guarded by {@code lock}.
     private int handles;
@@ -191,7 +191,7 @@ public final class ModelFile implements MountedFile {
             setFlushed(false);
         }
 
-        /** Records that no release is pending, because a handle that is used after a flush has another open descriptor. */
+        /** Records that no release is pending. A handle that is used after a flush still has an open descriptor. */
         private void inUse() {
             if (flushed) {
                 setFlushed(false);

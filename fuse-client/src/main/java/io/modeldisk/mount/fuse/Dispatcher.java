@@ -40,8 +40,8 @@ final class Dispatcher {
     }
 
     /**
-     * Serves the request in this slot. If the limit for its kind is reached, parks the request until another request completes.
-     * Then serves parked requests of the same kind. Throws no exception.
+     * Serves the request in this slot. If the limit for requests of this kind is reached, parks the request instead. A thread
+     * that has served a request also serves the parked requests of this kind. Throws no exception.
      */
     void serve(RequestSlot slot) {
         Lane lane = lanes.of(kind(slot.request()));
@@ -135,7 +135,7 @@ final class Dispatcher {
             }
             case Opcode.INTERRUPT -> interrupts.interrupt(request.interruptedUnique(), slot);
             case Opcode.FORGET, Opcode.BATCH_FORGET -> {
-                // The kernel expects no reply, and there is nothing to do: nodes are never removed.
+                // The kernel expects no reply to FORGET. There is nothing to do, because nodes are never removed.
             }
             case Opcode.LOOKUP -> lookup(slot, request);
             case Opcode.GETATTR -> attributes(slot, request.node());
@@ -220,8 +220,8 @@ final class Dispatcher {
     /** Checks a truncation, which never changes the size. Allows only the current size, or size 0 for an open(2) with O_TRUNC. */
     private void truncate(RequestView request) throws IOException {
         MountedFile file = file(request.node());
-        // After an open with O_TRUNC, such as by dd and cp, the kernel sends a truncation to 0 without a handle. For a
-        // truncate(2) of a path to 0, the kernel sends the same request, so this call succeeds too.
+        // After an open with O_TRUNC, such as by dd and cp, the kernel sends a truncation to 0 without a handle. The kernel sends
+        // an equal request for a truncate(2) to 0, so truncate(2) to 0 succeeds too.
         boolean byOpen = request.newSizeBytes() == 0
             && (request.validAttributes() & KernelProtocol.HANDLE_ATTRIBUTE) == 0;
         if (!byOpen && request.newSizeBytes() != file.sizeBytes()) {

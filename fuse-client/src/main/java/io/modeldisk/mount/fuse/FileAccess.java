@@ -42,12 +42,12 @@ public record FileAccess(int userId, int groupId, int mode, boolean allowOther) 
         return new FileAccess(Processes.effectiveUserId(), Processes.effectiveGroupId(), DEFAULT_MODE, false);
     }
 
-    /** Returns the same rights for another owner. */
+    /** Returns these rights with another owner. */
     public FileAccess withUser(int value) {
         return new FileAccess(value, groupId, mode, allowOther);
     }
 
-    /** Returns the same rights for another group. */
+    /** Returns these rights with another group. */
     public FileAccess withGroup(int value) {
         return new FileAccess(userId, value, mode, allowOther);
     }

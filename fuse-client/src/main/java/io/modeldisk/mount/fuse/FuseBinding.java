@@ -16,7 +16,7 @@ public interface FuseBinding {
     /**
      * Mounts a file system on an existing directory and starts to serve it.
      *
-     * @throws IOException if the mount fails; then the directory is not mounted
+     * @throws IOException if the mount fails; a failure leaves no mount
      */
     FuseSession mount(Path directory, FuseFileSystem fileSystem, FuseOptions options) throws IOException;
 

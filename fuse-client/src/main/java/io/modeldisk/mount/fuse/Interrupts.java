@@ -32,7 +32,8 @@ final class Interrupts {
      * @param own the slot of the calling thread
      */
     synchronized void interrupt(long unique, RequestSlot own) throws IOException {
-        // The number is stored first, so that a request that begins or is parked meanwhile finds the number.
+        // The number is stored before the search for the request. So a request that begins or is parked during the search finds
+        // the number.
         int at = next++ % REMEMBERED;
         early[at] = unique;
         anyEarly = true;

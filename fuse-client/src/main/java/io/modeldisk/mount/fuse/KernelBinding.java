@@ -79,7 +79,7 @@ public final class KernelBinding implements FuseBinding {
         try {
             return KernelSession.serve(directory, fd, fileSystem, options, unmounter);
         } catch (IOException | RuntimeException e) {
-            // The descriptor is closed first, so that the unmount does not wait for a reply of this session.
+            // The descriptor is closed before the unmount, so that the unmount does not wait for a reply of this session.
             Descriptors.close(fd);
             unmounter.unmountForGood(directory);
             throw e;

@@ -49,7 +49,7 @@ final class Lane {
 
     /**
      * Admits the request in this slot, or parks it if the limit is reached. After a request was parked, the caller must call
-     * {@link #next} once, because another request may have completed meanwhile.
+     * {@link #next} once, because all other requests may have completed before this request was parked.
      *
      * @return whether the request may be served now
      */
@@ -110,7 +110,10 @@ final class Lane {
         return false;
     }
 
-    /** Parks the request in this slot. If the lane falls below its limit first, admits the request and returns false. */
+    /**
+     * Parks the request in this slot and returns true. If the lane is below its limit again, admits the request and returns
+     * false.
+     */
     private boolean park(RequestSlot slot) {
         int bytes = slot.request().lengthBytes();
         lock.lock();

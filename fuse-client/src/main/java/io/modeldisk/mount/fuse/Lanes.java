@@ -2,13 +2,16 @@ package io.modeldisk.mount.fuse;
 
 /**
  * The lanes of a session, one for each kind of request that may wait. The lanes leave {@value #IMMEDIATE_THREADS} threads free.
- * So immediate requests (attributes, names, interrupts) are served even if many other requests wait. Thread-safe.
+ * Therefore immediate requests (attributes, names, interrupts) are served even if many other requests wait. Thread-safe.
  */
 final class Lanes {
     /** The maximum number of {@link RequestKind#INQUIRY} requests that are served at the same time. */
     static final int INQUIRIES = 4;
 
-    /** The number of threads that remain for immediate requests when all lanes are full: one serves while the other reads. */
+    /**
+     * The number of threads that remain for immediate requests when all lanes are full. One thread serves a request while the
+     * other thread reads the next request.
+     */
     static final int IMMEDIATE_THREADS = 2;
 
     private final Lane data;

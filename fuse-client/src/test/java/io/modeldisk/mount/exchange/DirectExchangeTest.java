@@ -63,7 +63,7 @@ final class DirectExchangeTest {
     }
 
     @Test
-    void messageOfAnUnknownSchemeListsTheValidNames() {
+    void errorForAnUnknownExchangeSchemeListsTheValidNames() {
         assertThatThrownBy(() -> ExchangeScheme.named("fast"))
             .hasMessage("exchange=fast must be one of direct, sync, overlap");
     }

@@ -143,7 +143,7 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void failedPushIsReportedByTheNextFsyncAndThenRepeated() throws IOException {
+    void failedPushIsReportedByOneFsyncAndRepeatedByTheNextFsync() throws IOException {
         open();
         write(0);
         write(2 * BLOCK);

@@ -157,7 +157,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void readAfterAFailedPushReturnsThePreviousWeights() throws IOException {
+    void readAfterAFailedPushReturnsTheWeightsOfTheLastPull() throws IOException {
         awaitPulls(1);
         exchange.write(0, BLOCK, request.with(1, BLOCK));
         model.failPushAfter(0);

@@ -72,7 +72,7 @@ final class LaneTest {
     }
 
     @Test
-    void readerWaitsWhenParkedRequestsReachTheMemoryLimit() throws InterruptedException {
+    void readingThreadWaitsWhenParkedRequestsReachTheMemoryLimit() throws InterruptedException {
         fill();
         for (int i = 11; i <= 13; i++) {
             assertThat(enter(i)).isFalse();

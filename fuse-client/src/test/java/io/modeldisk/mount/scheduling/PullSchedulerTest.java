@@ -53,7 +53,7 @@ final class PullSchedulerTest {
     void pullCompletesJustBeforeASteadyComputationEnds() {
         SimulatedLearner learner = adaptive(COMPUTATION, PULL);
         assertThat(learner.stallPart(0)).isZero();
-        // The age of the weights is the sum of the pull, 1 % of the computation, 0.2 ms, and a remainder of the first deviation.
+        // The age of the weights is the duration of the pull, plus a margin of 0.5 ms, plus a part that decreases to 0.
         assertThat(learner.meanAgeNs(WARM)).isBetween(5.5 * MS, 5.6 * MS);
         assertThat(atOnce(COMPUTATION, PULL).meanAgeNs(WARM)).isEqualTo(22.0 * MS);
     }
@@ -93,7 +93,7 @@ final class PullSchedulerTest {
     void learnerThatBecomesFasterStallsForAtMostOneWindowOfIterations() {
         SimulatedLearner learner = adaptive(i -> (i < 1_000 ? 40 : 25) * MS, PULL);
         assertThat(learner.stallPart(1_000 + PullScheduler.WINDOW)).isZero();
-        // No iteration waits longer than one pull, so the total stall is short.
+        // In each iteration, the learner waits at most for one pull, so the total stall is short.
         assertThat(learner.stallPart(0)).isLessThan(0.001);
     }
 

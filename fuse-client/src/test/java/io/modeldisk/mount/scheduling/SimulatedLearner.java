@@ -6,8 +6,9 @@ import java.util.function.IntToLongFunction;
 import java.util.stream.LongStream;
 
 /**
- * Simulates a learner and its exchange with a manual clock. In each iteration, the learner computes. Meanwhile, the gradient of
- * the last iteration is pushed, and after a delay the weights are pulled. Then the learner waits until the pull has completed.
+ * Simulates a learner and its exchange with a manual clock. In each iteration, the learner computes, and then waits until the
+ * pull has completed. During the computation, the gradient of the previous iteration is pushed. After the push and a delay, the
+ * weights are pulled.
  */
 final class SimulatedLearner {
     private final ManualClock clock = new ManualClock();

@@ -25,7 +25,7 @@ public final class Block {
         this.versions = versions;
     }
 
-    /** The number of the block within the shard, from 0. */
+    /** The index of the block within the shard, from 0. */
     public int index() {
         return index;
     }
@@ -35,7 +35,7 @@ public final class Block {
         return lengthBytes;
     }
 
-    /** Locks the block. A thread that locks several blocks must lock them in ascending order of their numbers. */
+    /** Locks the block. A thread that locks several blocks must lock the blocks in ascending order of their indexes. */
     public void lock() {
         lock.lock();
     }

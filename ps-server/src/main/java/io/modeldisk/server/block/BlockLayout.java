@@ -15,12 +15,12 @@ public record BlockLayout(long sizeBytes, int blockSizeBytes) {
         return Math.toIntExact((sizeBytes + blockSizeBytes - 1) / blockSizeBytes);
     }
 
-    /** The number of the block that contains the byte at {@code offset}. */
+    /** The index of the block that contains the byte at {@code offset}. */
     public int blockOf(long offset) {
         return (int) (offset >>> Integer.numberOfTrailingZeros(blockSizeBytes));
     }
 
-    /** Converts an offset in the shard to an offset in the block that contains it. */
+    /** Converts the offset of a byte in the shard to the offset of the byte in its block. */
     public int offsetInBlock(long offset) {
         return (int) offset & (blockSizeBytes - 1);
     }
@@ -35,7 +35,10 @@ public record BlockLayout(long sizeBytes, int blockSizeBytes) {
         return lengthOf(block) / LogicalBlock.BYTES;
     }
 
-    /** The number of the last block of a range, within the shard. For an empty range, returns the block before the range. */
+    /**
+     * The index of the last block that the range overlaps. If the range ends beyond the shard, returns the index of the last
+     * block of the shard. If the range is empty, returns {@code blockOf(offset) - 1}.
+     */
     public int lastBlock(long offset, int lengthBytes) {
         return lengthBytes <= 0 ? blockOf(offset) - 1 : Math.min(blocks() - 1, blockOf(offset + lengthBytes - 1));
     }

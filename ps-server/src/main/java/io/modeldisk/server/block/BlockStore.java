@@ -12,9 +12,9 @@ import java.util.concurrent.Semaphore;
  *
  * <p><b>A spare slot is always free.</b> There are B blocks, S permits and B + S slots. Each block has one current slot. A slot
  * that is neither current nor spare is pinned. Each pin has a permit, which is released only after the pin. A writer needs a
- * spare slot only if the current slot of its block is pinned. Suppose that w writers need a spare slot, each with the lock of its
- * block. Then at least w permits belong to pins of current slots, and at most S − w permits belong to pins of other slots. So at
- * most S − w slots are neither current nor spare, and at least w slots are spare.
+ * spare slot only if the current slot of its block is pinned. Suppose that w writers need a spare slot. Each of these writers
+ * holds the lock of its block. Then at least w permits belong to pins of current slots, and at most S − w permits belong to pins
+ * of other slots. So at most S − w slots are neither current nor spare, and at least w slots are spare.
  *
  * <p>Thread-safe: each block has its own lock. Pins and visits allocate no memory.
  */
@@ -88,7 +88,7 @@ public final class BlockStore implements AutoCloseable {
         return layout;
     }
 
-    /** Returns the block with this number. */
+    /** Returns the block with this index. */
     public Block block(int index) {
         return blocks[index];
     }

@@ -18,10 +18,10 @@ import java.lang.foreign.MemorySegment;
  * <p>{@link ClosingRules} decides when a round closes, and when the job has stopped.
  *
  * <p><b>Pushes.</b> A push without a round number belongs to the open round. The push waits if its learner joined at a later
- * round, or has already pushed one of the same logical blocks in the open round. A push with the number of a later round waits
- * for that round. A push with the number of a round that its learner has pushed is a repetition. Only the missing parts of a
- * repetition are applied. All blocks of a push are locked in ascending order before any block is changed. So a push that waits or
- * is refused has changed nothing.
+ * round. The push also waits if its learner has already pushed one of the logical blocks of the push in the open round. A push
+ * with the number of a later round waits for that round. A push with the number of a round that its learner has pushed is a
+ * repetition. Only the missing parts of a repetition are applied. All blocks of a push are locked in ascending order before any
+ * block is changed. So a push that waits or is refused has changed nothing.
  *
  * <p><b>Pulls.</b> A pull belongs to the round with the number in the command. A pull without a number belongs to the last round
  * that the learner has pushed. A pull waits at the first block where its round has not closed.
@@ -77,7 +77,7 @@ public final class Bsp implements Consistency {
         lock(first, last);
         try {
             for (int i = first; i <= last; i++) {
-                // Earlier rounds that are complete are closed here, so that this newcomer can push its first round.
+                // Earlier rounds that are complete are closed here, so that the learner can push its first round.
                 if (rounds[i].round() < learner.joinRound()) {
                     woken = closeComplete(rounds[i], woken);
                 }
@@ -143,8 +143,8 @@ public final class Bsp implements Consistency {
     }
 
     /**
-     * Adds those parts of a push to the open round that the learner has not yet pushed in this round. Does nothing for a push of
-     * an earlier round.
+     * Adds to the open round the parts of a push that the learner has not yet pushed in the open round. Does nothing for a push
+     * of an earlier round.
      */
     private boolean contribute(
         IoTask task, RoundMarks marks, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
@@ -183,8 +183,8 @@ public final class Bsp implements Consistency {
     }
 
     /**
-     * Closes the open round and the rounds after it, as long as no learner must still push them. Adds the tasks that must be
-     * resumed to the chain {@code woken}, and returns this chain.
+     * Closes the open round and the following rounds. Stops at the first round that a learner must still push. Adds the tasks
+     * that must be resumed to the chain {@code woken}, and returns this chain.
      */
     private ParkedTask closeComplete(RoundBlock block, ParkedTask woken) {
         ParkedTask chain = woken;
@@ -222,8 +222,8 @@ public final class Bsp implements Consistency {
             RoundBlock block = rounds[i];
             block.block().lock();
             try {
-                // The pull waits for the round that it names, or for the last round that the learner has pushed. If this number
-                // is 0 or less, the pull does not wait.
+                // A pull with a round number waits for that round. A pull without a round number waits for the last round that
+                // the learner has pushed. For a round of 0 or less, no pull waits.
                 long wanted = learner == null ? task.round() : learner.marks().clock(i);
                 if (wanted >= block.round()) {
                     if (rules.isStopped(block)) {

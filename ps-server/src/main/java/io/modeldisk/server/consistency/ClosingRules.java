@@ -10,14 +10,14 @@ import java.util.List;
  * whole block. A learner belongs to every round from its join round until the learner leaves. Gradients of learners that have
  * left still count. If all learners of the round have left, the round closes as soon as every logical block has a gradient, so
  * that no complete gradient is lost. If a logical block still has no gradient, the round stays open until a newcomer joins at a
- * later round. Then the round closes with the gradients that it has, and logical blocks without a gradient keep their weights. So
- * the weights of a block always include only whole rounds. Blocks may be in different rounds while learners push, and after all
- * learners have left. Learners that stay or join bring all blocks to the same round.
+ * later round. After that join, the round closes with the gradients that it has, and logical blocks without a gradient keep their
+ * weights. So the weights of a block always include only whole rounds. Blocks may be in different rounds while learners push, and
+ * after all learners have left. Learners that stay or join bring all blocks to one common round.
  *
- * <p><b>The job has stopped</b> if fewer learners than the minimum are left. Then a round closes only if at least the minimum
- * number of learners have pushed it, including learners that have left. So a learner that finishes first does not block the last
- * round of the other learners. All other pushes, and all pulls that would wait, are refused until enough learners have joined
- * again.
+ * <p><b>The job has stopped</b> if fewer learners than the minimum are left. In a stopped job, a round closes only if at least
+ * the minimum number of learners have pushed it, including learners that have left. So a learner that finishes first does not
+ * block the last round of the other learners. All other pushes, and all pulls that would wait, are refused until enough learners
+ * have joined again.
  */
 final class ClosingRules {
     private final Learners learners;

@@ -10,8 +10,8 @@ import io.modeldisk.server.block.BlockStore;
  * A consistency mode decides when a push changes the weights, and which weights a pull may return. Thread-safe.
  *
  * <p>If a method returns {@code false} for a task, the task waits. The mode keeps the task and later calls {@link IoTask#resume}.
- * The caller then calls the method again. A task may be resumed too early, or shortly after {@link #forget}. The caller ignores
- * the resumption of a forgotten task.
+ * After the resumption, the caller calls the method again for the task. A task may be resumed too early, or shortly after
+ * {@link #forget}. The caller ignores the resumption of a forgotten task.
  */
 public interface Consistency extends AutoCloseable {
     /** Creates the consistency mode of one shard. The caller closes the returned object. */
@@ -26,8 +26,8 @@ public interface Consistency extends AutoCloseable {
     }
 
     /**
-     * Accepts a push completely, or makes the push wait. Returns whether the push was accepted. Parts that were pushed before in
-     * the same round have no effect.
+     * Accepts a push completely, or makes the push wait. Returns whether the push was accepted. Parts that the learner has
+     * already pushed in the round of the push have no effect.
      *
      * @param skipped whether the gradient is left out; the push still counts for its round
      * @throws ScsiException if the learner does not take part in the round of the push, or too few learners are left; the push

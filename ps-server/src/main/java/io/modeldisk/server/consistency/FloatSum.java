@@ -12,7 +12,10 @@ final class FloatSum {
 
     private FloatSum() {}
 
-    /** Adds values to a sum: {@code sum += values}. {@code lengthBytes} is a multiple of 4096, and so of every vector size. */
+    /**
+     * Adds values to a sum: {@code sum += values}. {@code lengthBytes} is a multiple of 4096, and therefore a multiple of every
+     * vector size.
+     */
     static void add(MemorySegment sum, long sumOffset, MemorySegment values, long valuesOffset, int lengthBytes) {
         for (int i = 0; i < lengthBytes; i += SPECIES.vectorByteSize()) {
             FloatVector.fromMemorySegment(SPECIES, sum, sumOffset + i, ORDER)

@@ -11,10 +11,11 @@ import java.lang.foreign.MemorySegment;
 /**
  * Applies pushes as soon as they arrive. Thread-safe.
  *
- * <p>A push with a round number is applied only to logical blocks that its learner has not yet pushed in that round. If the round
- * is earlier than the last started round of the block, the push is a repetition, because an initiator completes a round of a
- * block before it starts the next round. Logical blocks are changed and marked as pushed under the same lock. So a repetition
- * completes a push that failed in the middle. A push without a round number is applied each time it arrives, and sets no marks.
+ * <p>A push with a round number is applied only to logical blocks that its learner has not yet pushed in that round. If the
+ * learner has started a later round of the block, the push is a repetition, because an initiator completes a round of a block
+ * before it starts the next round. Logical blocks are changed and marked as pushed under one lock. If a push fails in the middle,
+ * exactly its applied logical blocks are marked. So a repetition of the push applies only the other logical blocks. A push
+ * without a round number is applied each time it arrives, and sets no marks.
  */
 final class ImmediatePushes {
     private static final Aggregator NOTHING = (block, offset, gradient, gradientOffset, lengthBytes, scale) -> {};
@@ -71,8 +72,8 @@ final class ImmediatePushes {
                 int end = marks.nextMarked(index, round, from, last);
                 int start = from * LogicalBlock.BYTES;
                 apply(block, start, data, dataOffset + start - offset, (end - from) * LogicalBlock.BYTES);
-                // The round is recorded as opened before the mark is set. From then on, newcomers join only at later rounds.
-                // Therefore a pull of this round does not wait for these newcomers.
+                // The round is recorded as opened before the mark is set. After the round is recorded, newcomers join only at
+                // later rounds. Therefore a pull of this round does not wait for newcomers.
                 learners.opened(round);
                 learner.mark(index, round, from, end, block.lengthBytes() / LogicalBlock.BYTES);
                 applied = true;

@@ -40,7 +40,7 @@ final class ParkedTaskFreeList {
         }
     }
 
-    /** Resumes all tasks of a chain. None of them may be in the list of a block. The caller holds no lock. */
+    /** Resumes all tasks of a chain. No entry of the chain may be in the list of a block. The caller holds no lock. */
     void resumeAll(ParkedTask chain) {
         ParkedTask each = chain;
         while (each != null) {

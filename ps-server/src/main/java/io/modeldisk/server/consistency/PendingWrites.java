@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * The waiting writes of a learner, and the synchronizations that wait for these writes. The command window of the session limits
- * the number of both. Thread-safe.
+ * the number of writes and synchronizations. Thread-safe.
  */
 final class PendingWrites {
     private final List<IoTask> writes = new ArrayList<>();
@@ -22,7 +22,10 @@ final class PendingWrites {
         }
     }
 
-    /** Returns whether no write waits. If a write waits, resumes the synchronization when the last write is removed. */
+    /**
+     * Returns true if no write waits. Otherwise, keeps the synchronization until the last waiting write is removed, and then
+     * resumes the synchronization.
+     */
     synchronized boolean admit(IoTask synchronization) {
         if (count > 0 && indexOf(synchronizations, synchronization) < 0) {
             synchronizations.add(synchronization);

@@ -28,7 +28,7 @@ final class RoundBlock {
         return block;
     }
 
-    /** The number of the open round, from 1. Earlier rounds have been applied. */
+    /** The ordinal number of the open round, from 1. Earlier rounds have been applied. */
     long round() {
         return round;
     }

@@ -19,12 +19,13 @@ import java.util.List;
  * yet count as learners that have pushed nothing. A learner that has started a round of a block has finished all earlier rounds
  * of the block, even if it has left out parts of them.
  *
- * <p><b>Waits.</b> Only pulls wait, each at the first block where a learner is too far behind. The clock of a learner is the last
- * round of the block that it has finished. When the lowest clock of a block rises, all pulls that wait at the block are resumed
- * and try again. Clocks are read and changed under the lock of the block. No lock is held while pulls are resumed.
+ * <p><b>Waits.</b> Only pulls wait, each at the first block where a learner is too far behind. The clock of a learner in a block
+ * is the last round that the learner has finished in that block. When the lowest clock of a block rises, all pulls that wait at
+ * the block are resumed and try again. Clocks are read and changed under the lock of the block. No lock is held while pulls are
+ * resumed.
  *
  * <p><b>Pushes without a round number.</b> Such a push belongs to the last round of the block that its learner has started. If
- * the learner has already pushed one of the same logical blocks in that round, the push belongs to the next round.
+ * the learner has already pushed one of the logical blocks of the push in that round, the push belongs to the next round.
  */
 public final class Ssp implements Consistency {
     private final long staleness;
@@ -114,8 +115,8 @@ public final class Ssp implements Consistency {
             StaleBlock block = blocks[i];
             block.block().lock();
             try {
-                // The pull waits for the round that it names, or for the last round that the learner has finished. If this number
-                // is 0 or less, the pull does not wait.
+                // The clock of a pull is the round number of the pull. If a learner pulls without a round number, the clock is
+                // the last round that the learner has finished. If the clock is 0 or less, the pull does not wait.
                 long clock = member == null ? task.round() : member.marks().finishedRound(i);
                 long least = leastClock(i);
                 if (clock - staleness > least) {

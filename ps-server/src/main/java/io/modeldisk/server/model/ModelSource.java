@@ -10,9 +10,9 @@ public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
     long sizeBytes();
 
     /**
-     * The identity of the initial weights, which is the same on every shard. For a model of zeros, this is {@code zeros}. For a
-     * file, this is {@code sha256:} and the digest of the file. For a large file, this is {@code sampled-sha256:} and the digest
-     * of its size, header and samples.
+     * The identity of the initial weights, which is the same on every shard. For a model of zeros, the identity is {@code zeros}.
+     * For a small file, the identity is {@code sha256:} and the digest of the file. For a large file, the identity is
+     * {@code sampled-sha256:} and the digest of its size, header and samples.
      */
     String source();
 

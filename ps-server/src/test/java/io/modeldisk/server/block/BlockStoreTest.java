@@ -72,7 +72,7 @@ class BlockStoreTest {
     }
 
     @Test
-    void writeDoesNotMoveABlockThatIsNotPinned() {
+    void writeToAnUnpinnedBlockKeepsItsMemorySlot() {
         long address = store.block(0).readable().weights().address();
         add(0, BLOCK, 1);
         assertThat(store.block(0).readable().weights().address()).isEqualTo(address);

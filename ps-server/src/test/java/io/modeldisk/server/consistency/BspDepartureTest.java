@@ -15,8 +15,8 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /**
- * Lets learners die at random steps in many cases. Each case can be repeated with its seed. Every gradient is the number of its
- * round, so that the mean does not depend on which learners pushed.
+ * Lets learners die at random steps in many cases. Each case can be repeated with its seed. Every value of a gradient is the
+ * ordinal number of its round, so that the mean does not depend on which learners pushed.
  */
 class BspDepartureTest {
     private static final int CASES = 3000;
@@ -95,7 +95,7 @@ class BspDepartureTest {
         return round * (round + 1) / 2f;
     }
 
-    /** Returns a task for a push or a pull. All cases use the same tasks, because a new task would allocate memory. */
+    /** Returns a task for a push or a pull. Reuses the tasks of earlier cases, because a new task allocates memory. */
     private FakeTask task(Nexus nexus, int page, int pages, long round) {
         FakeTask task = tasks.computeIfAbsent(
             nexus.learner() + " " + page + "+" + pages + " " + round,

@@ -139,7 +139,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void newcomerWithTheSameNameDoesNotInheritPushedRounds() throws Exception {
+    void newMembershipDoesNotInheritTheRoundsOfTheOldMembership() throws Exception {
         pushes(a, 1, 2);
         long before = shard.membership.member(a).number();
         assertThat(shard.membership.joinAnew(a).number()).isNotEqualTo(before);
@@ -199,7 +199,7 @@ class BspRoundsTest {
             Nexus first = young.connect("first");
             Nexus second = young.connect("second");
             young.membership.join(first);
-            // This learner has joined at round 5 on another shard.
+            // The second learner has joined at round 5 on another shard.
             young.membership.join(second).postpone(5);
             young.leave(first);
             assertThat(young.consistency.rounds(0)).isEqualTo(4);

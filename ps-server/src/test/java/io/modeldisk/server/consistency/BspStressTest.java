@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 class BspStressTest {
     private static final int LEARNERS = 3;
     private static final int ROUNDS = 300;
-    // Each learner pushes the model in different pieces. Some pieces span several blocks.
+    // The pieces in which each learner pushes the model, in logical blocks. Some pieces span several blocks.
     private static final int[][] PIECES = {{1, 1, 1, 1, 1}, {5}, {1, 2, 2}};
 
     private final RoundsFixture shard = new RoundsFixture(LEARNERS);
@@ -91,8 +91,8 @@ class BspStressTest {
     }
 
     /**
-     * Pushes and pulls as one learner until {@code goOn} returns false. All learners push ones, so that every weight after round
-     * k is k.
+     * Pushes and pulls as one learner until {@code goOn} returns false. Every value of every gradient is 1, so that every weight
+     * after round k is k.
      */
     private Void pushOnes(String name, IntPredicate goOn, boolean leavesHalfARound) throws ScsiException {
         Nexus nexus = shard.connect(name);

@@ -144,7 +144,8 @@ public abstract class InterleavedShard {
     private final Learners membership = new Learners(FIRST_LEARNERS, 0, Duration.ZERO, Integer.MAX_VALUE,
         store.layout(), new ManualClock());
     private final Consistency consistency = create(store, new EndsAggregator(), membership);
-    // For each learner: the number of the membership or 0, the next round, and the waiting tasks.
+    // For each learner: the number that identifies its membership (0 without a membership), the next round, and the waiting
+    // tasks.
     private final long[] numbers = new long[LEARNERS];
     private final long[] rounds = new long[LEARNERS];
     private final Task[] pushes = new Task[LEARNERS];
@@ -162,7 +163,7 @@ public abstract class InterleavedShard {
 
     abstract Consistency create(BlockStore blocks, Aggregator aggregator, Learners learners);
 
-    /** Joins a learner. Returns the round at which the learner joined. */
+    /** Lets a learner join. Returns the round at which the learner joined. */
     @Operation
     public final long join(int learner) {
         Learner member = membership.join(NEXUS[learner]);

@@ -16,9 +16,9 @@ import java.util.stream.IntStream;
 import org.assertj.core.data.Offset;
 
 /**
- * A shard with learners that obey PROTOCOL.md, and a model of these rules: A gradient counts once for each membership, logical
- * block and round. A pull is admitted exactly when the consistency mode allows this pull. Every waiting task that can be accepted
- * has been resumed.
+ * A shard with learners that obey PROTOCOL.md, and a reference model with these rules: A gradient counts once for each
+ * membership, logical block and round. A pull is admitted exactly when the consistency mode allows this pull. Every waiting task
+ * that can be accepted has been resumed.
  */
 final class ProtocolModel implements AutoCloseable {
     static final int LEARNERS = 3;
@@ -319,7 +319,7 @@ final class ProtocolModel implements AutoCloseable {
         return task.round() - mode.staleness <= least;
     }
 
-    /** Compares the shard with the model. Called after each step. */
+    /** Compares the shard with the reference model. Called after each step. */
     void compare() {
         for (int i = 0; i < PAGES; i++) {
             assertThat(shard.weight((long) i * PAGE)).as("logical block %d", i).isCloseTo(expected(i), TOLERANCE);

@@ -15,9 +15,9 @@ import net.jqwik.api.Tuple;
 import net.jqwik.api.statistics.Statistics;
 
 /**
- * Compares a shard with a simple model ({@link ProtocolModel}) in random sequences of pushes, pulls, departures and joins. A
- * failing sequence is reduced to the shortest sequence that still fails. Weights and waiting tasks are compared after every step.
- * At the end, every remaining learner must finish its rounds.
+ * Compares a shard with a simple reference model ({@link ProtocolModel}) in random sequences of pushes, pulls, departures and
+ * joins. A failing sequence is reduced to the shortest sequence that still fails. Weights and waiting tasks are compared after
+ * every step. At the end, every remaining learner must finish its rounds.
  */
 class ProtocolModelTest {
     private static final int TRIES = 500;
@@ -52,22 +52,22 @@ class ProtocolModelTest {
     }
 
     @Property(tries = TRIES)
-    void aspBehavesLikeTheModel(@ForAll("interleavings") List<Step> steps) throws Exception {
+    void aspBehavesLikeTheReferenceModel(@ForAll("interleavings") List<Step> steps) throws Exception {
         check(ProtocolModel.Mode.asp(), steps);
     }
 
     @Property(tries = TRIES)
-    void sspWithoutStalenessBehavesLikeTheModel(@ForAll("interleavings") List<Step> steps) throws Exception {
+    void sspWithStalenessZeroBehavesLikeTheReferenceModel(@ForAll("interleavings") List<Step> steps) throws Exception {
         check(ProtocolModel.Mode.ssp(0), steps);
     }
 
     @Property(tries = TRIES)
-    void sspWithStalenessTwoBehavesLikeTheModel(@ForAll("interleavings") List<Step> steps) throws Exception {
+    void sspWithStalenessTwoBehavesLikeTheReferenceModel(@ForAll("interleavings") List<Step> steps) throws Exception {
         check(ProtocolModel.Mode.ssp(2), steps);
     }
 
     @Property(tries = TRIES)
-    void bspBehavesLikeTheModel(@ForAll("interleavings") List<Step> steps) throws Exception {
+    void bspBehavesLikeTheReferenceModel(@ForAll("interleavings") List<Step> steps) throws Exception {
         check(ProtocolModel.Mode.bsp(), steps);
     }
 }

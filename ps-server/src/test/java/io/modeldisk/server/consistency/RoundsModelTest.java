@@ -19,8 +19,8 @@ import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 
 /**
- * Compares the weights with a simple model in random sequences of pushes, repeated pushes, departures and joins. In the model, a
- * gradient counts once for each membership, logical block and round.
+ * Compares the weights with a simple reference model in random sequences of pushes, repeated pushes, departures and joins. In the
+ * reference model, a gradient counts once for each membership, logical block and round.
  */
 class RoundsModelTest {
     private static final int CASES = 100;

@@ -20,7 +20,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Runs each learner in its own thread. All learners push ones, so that each weight is the number of applied pushes. */
+/**
+ * Runs each learner in its own thread. Every value of every gradient is 1, so that each weight is the number of its applied
+ * pushes.
+ */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SspStressTest {
     private static final int LEARNERS = 3;
@@ -38,7 +41,7 @@ class SspStressTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 3})
-    void pullIsNotTornAndIncludesAllRequiredRounds(int staleness) throws Exception {
+    void pullIncludesAllRequiredRoundsDuringConcurrentPushes(int staleness) throws Exception {
         shard = RoundsFixture.stale(staleness, LEARNERS);
         List<Callable<Void>> roles = new ArrayList<>();
         for (int i = 0; i < LEARNERS; i++) {

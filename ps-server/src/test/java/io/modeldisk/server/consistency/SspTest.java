@@ -328,7 +328,7 @@ class SspTest {
     }
 
     @Test
-    void earlierPullIsResumedWhenALaterPullAlsoWaits() throws Exception {
+    void waitOfALaterPullDoesNotDelayAnEarlierPull() throws Exception {
         pushAll(a, 3);
         FakeTask early = pull(a, 2);
         FakeTask late = pull(a, 3);

@@ -5,7 +5,8 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
  * The initiator task tags of a session's tasks, one for each slot. The tag of a task is removed before the target sends the
- * status of the task. All tags are in one small array, because each new command is compared with all of them. Thread-safe.
+ * status of the task. All tags are in one small array, because the tag of each new command is compared with all tags.
+ * Thread-safe.
  */
 final class ActiveTags {
     private final AtomicIntegerArray tags;

@@ -10,7 +10,7 @@ import io.modeldisk.protocol.memory.DataMemory;
  * <p>Thread-safe.
  */
 final class BufferPool implements AutoCloseable {
-    /** The size of a chunk in bytes, which is the default block size of a shard and the maximum size of unsolicited data. */
+    /** The size of a chunk in bytes. Equals the default block size of a shard and the maximum size of unsolicited data. */
     static final int CHUNK_BYTES = 256 * 1024;
 
     private final DataMemory memory;
@@ -46,10 +46,10 @@ final class BufferPool implements AutoCloseable {
 
     /**
      * Acquires all chunks that a task still needs and returns true. If too few chunks are free, queues the task and returns
-     * false. {@link TaskSlot#chunksGranted} is called when a queued task has its chunks.
+     * false. The pool calls {@link TaskSlot#chunksGranted} when a queued task has got its chunks.
      *
-     * <p>A task that needs no more chunks is never queued. Unsolicited data may end such a task at any time. A queued task must
-     * not end in this way, because its slot must not be reused while the task is in the queue.
+     * <p>A task that needs no more chunks is never queued, because unsolicited data may end the task at any time. The slot of a
+     * task must not be reused while the task is in the queue.
      */
     synchronized boolean takeOrWait(TaskSlot task) {
         if (task.extraChunksWanted() <= 0 || firstWaiting == null && fill(task)) {

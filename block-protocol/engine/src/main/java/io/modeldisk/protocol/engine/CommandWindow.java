@@ -29,12 +29,12 @@ final class CommandWindow implements TargetDatamover.Numbering {
     private final int poolReserve;
     private final AtomicInteger awaitingData = new AtomicInteger();
     private final TaskSlot[] free;
-    /** Writes are guarded by {@code this}. */
+    /** Changed only by a thread that holds the lock of {@code this}. */
     private volatile int slotCount;
     private int freeCount;
-    /** Written only by the receiver thread. Writes are guarded by {@code this}. */
+    /** Changed only by the receiver thread, which holds the lock of {@code this}. */
     private int expCmdSn;
-    /** Writes are guarded by {@code this}. */
+    /** Changed only by a thread that holds the lock of {@code this}. */
     private volatile int maxCmdSn;
     private int statSn;
     private int ending;
@@ -52,7 +52,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
     }
 
     /**
-     * Creates the first slots, even if only the reserve of the buffer pool is left. Returns false if the pool has too few chunks.
+     * Creates the first slots. May use the reserve of the buffer pool. Returns false if the pool has too few chunks.
      */
     synchronized boolean open(int initialSlots) {
         while (slotCount < initialSlots) {
@@ -183,7 +183,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         }
     }
 
-    /** Stops all waits for tasks. After the connection is closed, the target may never send the status of a task. */
+    /** Stops all waits for tasks. Called when the connection is closed, because the tasks may never send their statuses. */
     synchronized void connectionEnds() {
         connectionEnded = true;
         notifyAll();

@@ -26,7 +26,7 @@ enum EndReason {
         return status;
     }
 
-    /** Returns the one of two reasons that is declared later in this enum. */
+    /** Returns the reason that is declared later in this enum. */
     static EndReason later(EndReason one, EndReason other) {
         return one.compareTo(other) < 0 ? other : one;
     }

@@ -13,9 +13,9 @@ import java.util.List;
  * commands, and checks that the range of a task lies within {@link #sizeBytes()}.
  *
  * <p>Many threads call the methods at the same time. A method that returns {@code false} has <em>parked</em> the task: the
- * logical unit keeps the task and calls {@link IoTask#resume()} when the task may try again. The engine then calls the same
- * method again. The engine limits the time for which a task is parked. The engine calls {@link #forget} for a parked task that
- * must end.
+ * logical unit keeps the task and calls {@link IoTask#resume()} when the task may continue. After {@code resume()}, the engine
+ * repeats the call of the method that has parked the task. The engine limits the time for which a task is parked. The engine
+ * calls {@link #forget} for a parked task that must end.
  */
 public interface LogicalUnit {
     /** Returns the identity for the INQUIRY data. */
@@ -47,7 +47,7 @@ public interface LogicalUnit {
     /**
      * Sets {@code pin} to memory that contains the data of a read, starting at {@code dataOffset}. The memory is one piece of at
      * least 4096 bytes, within the range of the task. The contents of the memory must not change until {@link #unpin}. A logical
-     * unit that cannot guarantee this must copy the data to {@link IoTask#scratchOffset() the task's scratch memory}.
+     * unit whose memory may change must copy the data to {@link IoTask#scratchOffset() the task's scratch memory}.
      *
      * @param dataOffset the offset from the start of the task's range, in bytes
      */
@@ -65,7 +65,7 @@ public interface LogicalUnit {
     boolean write(IoTask task) throws ScsiException;
 
     /**
-     * Checks whether all earlier writes of this task's nexus are complete. Parks the task if a write is not complete yet.
+     * Checks whether all earlier writes of this task's nexus are complete. Parks the task if one of these writes is not complete.
      *
      * @return false if the logical unit has parked the task
      */
@@ -75,8 +75,8 @@ public interface LogicalUnit {
     void forget(IoTask task);
 
     /**
-     * Runs one of the {@link #vendorCommands()}. The engine does not pass PUSH and PULL to this method, but passes them as a
-     * write and a read with an {@link IoTask#round()}.
+     * Runs one of the {@link #vendorCommands()}. The engine does not call this method for PUSH and PULL. A PUSH is passed as
+     * a write, and a PULL as a read, with its {@link IoTask#round()}.
      *
      * @return the parameter data, which the engine cuts to the length that the initiator expects
      * @throws ScsiException if the command fails; the task then ends with CHECK CONDITION
@@ -86,8 +86,8 @@ public interface LogicalUnit {
     }
 
     /**
-     * Returns the vendor-specific commands in ascending order of their codes. The engine refuses a command with a CDB bit that
-     * the command does not use.
+     * Returns the vendor-specific commands in ascending order of their codes. The engine refuses a command whose CDB sets a
+     * bit that the {@link CdbUsage} of the command does not contain.
      */
     default List<CdbUsage> vendorCommands() {
         return List.of();

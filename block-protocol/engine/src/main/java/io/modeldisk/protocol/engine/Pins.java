@@ -25,12 +25,12 @@ final class Pins {
         return pins[held];
     }
 
-    /** Keeps the pin from {@link #free} until the call of {@link #release}. Returns the pin. */
+    /** Keeps the last result of {@link #free} until {@link #release} is called. Returns the kept pin. */
     Pin hold() {
         return pins[held++];
     }
 
-    /** Whether a held pin starts at {@code offset} of {@code memory}. */
+    /** Whether a held pin refers to a piece that starts at {@code offset} of {@code memory}. */
     boolean holds(DataMemory memory, long offset) {
         for (int i = 0; i < held; i++) {
             if (pins[i].memory() == memory && pins[i].offset() == offset) {

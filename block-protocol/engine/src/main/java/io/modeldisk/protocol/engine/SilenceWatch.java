@@ -7,7 +7,7 @@ final class SilenceWatch {
     /** The action for a silent peer. */
     enum Verdict {
         NOTHING,
-        /** The peer has been silent for half of the limit and must be pinged. Returned only once while the peer is silent. */
+        /** The peer has been silent for half of the limit and must be pinged. Returned only once in a period of silence. */
         PING,
         /** The peer has been silent for longer than the limit and must be disconnected. */
         DISCONNECT

@@ -321,7 +321,7 @@ final class TargetConnection implements Runnable {
 
     /** Waits until all resources of the connection are released. Returns false if the wait takes longer than {@code bound}. */
     boolean awaitEnd(Duration bound) throws InterruptedException {
-        // The server's clock cannot be used here, because this clock stops when the server is closed.
+        // This method cannot use the server's clock, because the server's clock stops when the server is closed.
         NanoClock real = context.clock();
         long untilNs = real.nanoTime() + bound.toNanos();
         endLock.lock();

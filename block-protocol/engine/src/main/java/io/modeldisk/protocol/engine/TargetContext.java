@@ -30,7 +30,7 @@ public final class TargetContext {
     /** The default maximum number of sessions: 256 for learners, and 32 for other initiators and for discovery. */
     public static final int DEFAULT_MAX_CONNECTIONS = 288;
 
-    /** The default maximum number of connections that have not logged in. At most half of them may come from one address. */
+    /** The default maximum number of connections that have not logged in. One address may have at most half of this number. */
     public static final int DEFAULT_MAX_LOGINS = 64;
 
     /** The default maximum length of the command queue of one session. */
@@ -132,7 +132,7 @@ public final class TargetContext {
     }
 
     /**
-     * Sets the maximum number of connections that have not logged in. At most half of them may come from one address. Further
+     * Sets the maximum number of connections that have not logged in. One address may have at most half of this number. Further
      * connections wait.
      */
     public TargetContext maxLogins(int connections) {

@@ -23,7 +23,7 @@ import java.util.Set;
 
 /**
  * Performs the target's part of a login (RFC 7143 section 6.3): the stages, the names and the negotiation. A session has one
- * connection and is a normal or a discovery session. Until a login succeeds, only its text occupies memory.
+ * connection and is a normal or a discovery session. Until a login succeeds, only the text of the login occupies memory.
  */
 final class TargetLogin implements TargetDatamover.ControlListener {
     private static final int STAGE_SECURITY = 0;
@@ -153,7 +153,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         send(request, answers, request.transit() && security.isDone());
     }
 
-    /** Refuses a key that the login has negotiated before. Only some keys, such as names, may be repeated with the same value. */
+    /** Refuses a key that the login has negotiated before. Some keys, such as names, may be repeated with an unchanged value. */
     private void settle(Map<String, String> offered) throws LoginException {
         for (Map.Entry<String, String> pair : offered.entrySet()) {
             String before = settled.putIfAbsent(pair.getKey(), pair.getValue());

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Performs the security stage of a login (RFC 7143 section 6.3.2), with CHAP if the policy has secrets, otherwise with None. */
+/** Performs the security stage of a login (RFC 7143 section 6.3.2). Uses CHAP only if the policy has secrets. */
 final class TargetSecurity {
     private final AccessPolicy policy;
     private final SecureRandom random;
@@ -23,7 +23,7 @@ final class TargetSecurity {
         this.random = random;
     }
 
-    /** Processes the keys of one exchange of this stage, and adds the response keys to {@code answers}. */
+    /** Processes the keys of one exchange of the security stage, and adds the response keys to {@code answers}. */
     void exchange(Map<String, String> offered, TextParameters answers) throws LoginException {
         String methods = offered.get(Key.AUTH_METHOD);
         if (methods != null && chap == null) {

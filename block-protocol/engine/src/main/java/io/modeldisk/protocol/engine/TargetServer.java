@@ -319,7 +319,7 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    /** Waits until all connections are closed, for one timeout in total. Returns the connections that are still open. */
+    /** Waits at most {@link SessionTable#END_TIMEOUT} until all connections are closed. Returns the connections still open. */
     private List<TargetConnection> awaitEnds() throws InterruptedException {
         NanoClock real = context.clock();
         long untilNs = real.nanoTime() + SessionTable.END_TIMEOUT.toNanos();

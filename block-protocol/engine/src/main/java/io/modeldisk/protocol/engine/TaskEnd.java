@@ -11,8 +11,8 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Ends the tasks of a session: sends their statuses and frees their slots. After any method except {@link #begin}, the slot of
- * the task may already serve another command.
+ * Ends the tasks of a session: sends their statuses and frees their slots. After the call of any method except
+ * {@link #begin}, the slot of the task may already serve another command.
  */
 final class TaskEnd {
     private static final int SENSE_LENGTH_BYTES = 2;

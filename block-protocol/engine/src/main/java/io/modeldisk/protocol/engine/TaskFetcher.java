@@ -8,7 +8,7 @@ import java.io.IOException;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** Fetches the write data that did not arrive with the command, after the task has memory for the data. */
+/** Fetches write data that did not arrive with its command. Before the fetch, the task waits until it has enough memory. */
 final class TaskFetcher {
     private static final Logger LOG = LogManager.getLogger(TaskFetcher.class);
 

@@ -7,8 +7,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Sends the data of reads in pieces that the logical unit has pinned. The last piece is sent together with the status. If this
- * last Put_Data is still in progress when the datamover returns, the device owns the task until the Put_Data completes.
+ * Sends the data of reads in pieces that the logical unit has pinned. The last Put_Data sends the last piece and the status.
+ * If the last Put_Data is still in progress when {@link TargetDatamover#putData} returns, the device owns the task until the
+ * Put_Data completes.
  */
 final class TaskPutter {
     private final TargetDatamover datamover;

@@ -37,8 +37,8 @@ final class TaskSet {
     }
 
     /**
-     * Aborts all tasks with a tag. An earlier task with the same tag may still be sending its status. Returns whether a task was
-     * found.
+     * Aborts all tasks with a tag. There may be several such tasks, because an initiator may reuse a tag while the target still
+     * sends the status of an earlier task. Returns whether a task was found.
      */
     boolean abort(int initiatorTaskTag) {
         boolean found = false;

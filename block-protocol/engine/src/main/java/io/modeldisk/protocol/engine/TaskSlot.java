@@ -54,7 +54,7 @@ final class TaskSlot implements IoTask {
         command.begin(pdu);
         remainingData = null;
         failure = null;
-        // The change of state publishes this write to other threads.
+        // setRelease() is sufficient, because the change of state below publishes the value to other threads.
         endReason.setRelease(EndReason.NONE);
         waitingSinceNs = 0;
         become(TaskState.RECEIVING);
@@ -99,7 +99,7 @@ final class TaskSlot implements IoTask {
         }
     }
 
-    /** Moves a task from any state to ENDING, after its connection is closed and no thread serves the connection any more. */
+    /** Changes the state of the task to ENDING. Called after the connection is closed and no thread serves it any more. */
     void takeAbandoned() {
         count(state.getAndSet(TaskState.ENDING), TaskState.ENDING);
     }
@@ -145,8 +145,8 @@ final class TaskSlot implements IoTask {
     }
 
     /**
-     * Parks the task until it is resumed. Returns false if the task has already been resumed. The caller must then run the task
-     * again.
+     * Parks the task until the task is resumed. Returns false if the task was already resumed before this call. After the result
+     * false, the caller must run the task again.
      */
     boolean park(long nowNs) {
         if (waitingSinceNs == 0) {
@@ -198,8 +198,8 @@ final class TaskSlot implements IoTask {
     }
 
     /**
-     * Leaves the last Put_Data of the task to the device. {@code number} is the sequence number of the Put_Data. The caller holds
-     * the lock of this slot.
+     * Makes the device the owner of the task while the last Put_Data is in progress. {@code number} is the sequence number of
+     * this Put_Data. The caller holds the lock of this slot.
      */
     void leavePut(long number) {
         putNumber = number;

@@ -65,7 +65,7 @@ class DigestTest {
         "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f, 4e79dd46",
         "1f1e1d1c1b1a191817161514131211100f0e0d0c0b0a09080706050403020100, 5cdb3f11"
     })
-    void crc32cDigestsMatchTheExamplesOfTheRfc(String bytes, String digest) {
+    void crc32cDigestsMatchTheExamplesOfRfc7143(String bytes, String digest) {
         assertThat(Crc32c.digest(HexFormat.of().parseHex(bytes))).isEqualTo(HexFormat.of().parseHex(digest));
     }
 
@@ -130,7 +130,7 @@ class DigestTest {
     }
 
     @Test
-    void commandWithDamagedImmediateDataIsRejectedAndCanBeSentAgain() throws IOException {
+    void commandRejectedForDamagedImmediateDataCanBeSentAgain() throws IOException {
         byte[] before = serving.fill(2);
         byte[] data = random(4 * BLOCK, 3);
         ByteBuffer header = writeHeader(500, WRITE, raw.cmdSn);
@@ -182,7 +182,7 @@ class DigestTest {
     }
 
     @Test
-    void damagedDataOutWithoutACommandIsRejectedAndTheSessionContinues() throws IOException {
+    void sessionContinuesAfterADamagedDataOutForAnUnknownTask() throws IOException {
         ByteBuffer header = RawInitiator.header(0x05, 0x80).putInt(16, 999).putInt(20, 888);
         sendDamaged(header, new byte[100]);
         assertRejected(header);
@@ -190,7 +190,7 @@ class DigestTest {
     }
 
     @Test
-    void damagedPingIsRejectedAndDoesNotAdvanceExpCmdSn() throws IOException {
+    void rejectedPingWithDamagedDataDoesNotAdvanceExpCmdSn() throws IOException {
         ByteBuffer header = RawInitiator.header(0x00, 0x80).putInt(16, 7).putInt(20, NONE).putInt(24, raw.cmdSn)
             .putInt(28, raw.expStatSn);
         sendDamaged(header, new byte[100]);

@@ -98,7 +98,7 @@ class DiskCommandsTest {
     }
 
     @Test
-    void failedVerifyReceivesAllDataAndLeavesTheMediumUnchanged() throws IOException {
+    void failedVerifyLeavesTheMediumUnchanged() throws IOException {
         byte[] data = blocks(0, 2);
         data[5000] ^= 1;
         End end = write(0x2F, COMPARE, 0, 2, data);
@@ -157,7 +157,7 @@ class DiskCommandsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0x41, 0x93})
-    void writeSameFillsItsRangeAndNothingElse(int opcode) throws IOException {
+    void writeSameFillsExactlyItsRange(int opcode) throws IOException {
         byte[] one = random(BLOCK, 3);
         assertThat(write(opcode, 0, 63, 130, one).status()).isZero();
         for (int lba = 63; lba < 63 + 130; lba++) {

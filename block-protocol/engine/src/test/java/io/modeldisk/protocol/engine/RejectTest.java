@@ -60,7 +60,7 @@ class RejectTest {
         assertThat(reply.data()).as("the header of the rejected PDU").isEqualTo(header.array());
     }
 
-    /** Sends a PDU that the target must reject. The next command then uses the CmdSN of the PDU again. */
+    /** Sends a PDU that the target must reject. The next command uses the CmdSN of the rejected PDU again. */
     private void assertRejected(int reason, ByteBuffer header, byte[] data) throws IOException {
         raw.send(header, data);
         assertReject(raw.receive(), reason, header);

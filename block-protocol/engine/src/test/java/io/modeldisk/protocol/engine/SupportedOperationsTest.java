@@ -55,7 +55,7 @@ class SupportedOperationsTest {
 
     /**
      * Returns operation code, service action and CDB length of each reported command. The service action is -1 if a command has
-     * none.
+     * no service action.
      */
     private static List<int[]> all() throws IOException {
         ByteBuffer data = ByteBuffer.wrap(report(0, 0, 0).data());

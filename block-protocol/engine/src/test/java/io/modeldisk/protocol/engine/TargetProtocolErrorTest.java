@@ -52,7 +52,7 @@ class TargetProtocolErrorTest {
     }
 
     @Test
-    void unknownOpcodeIsRejectedAndTheSessionContinues() throws IOException {
+    void sessionContinuesAfterAPduWithAnUnknownOpcodeIsRejected() throws IOException {
         raw.send(RawInitiator.header(0x5C, 0x80).putInt(16, 0x1234), EMPTY);
         Reply reject = raw.receive();
         assertThat(reject.opcode()).isEqualTo(Opcode.REJECT);
@@ -190,7 +190,7 @@ class TargetProtocolErrorTest {
     }
 
     @Test
-    void logoutGetsAResponseAndClosesTheConnection() throws IOException {
+    void connectionIsClosedAfterTheLogoutResponse() throws IOException {
         raw.send(raw.request(0x46, 0x80, 5), EMPTY);
         Reply reply = raw.receive();
         assertThat(reply.opcode()).isEqualTo(Opcode.LOGOUT_RESPONSE);

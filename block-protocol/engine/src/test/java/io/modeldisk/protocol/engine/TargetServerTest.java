@@ -85,7 +85,7 @@ class TargetServerTest {
     }
 
     @Test
-    void closeReportsEveryConnectionThatDoesNotClose() throws Exception {
+    void closeOfTheServerReportsEveryConnectionThatStaysOpen() throws Exception {
         CountDownLatch release = new CountDownLatch(1);
         Serving serving = serve(2, task -> Thread.ofVirtual().unstarted(() -> {
             awaitQuietly(release);

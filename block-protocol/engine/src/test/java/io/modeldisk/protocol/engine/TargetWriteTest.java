@@ -159,7 +159,7 @@ class TargetWriteTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1 << 12, 1 << 11, 1 << 31})
-    void dataOutWithAnUnknownTransferTagIsRejectedAndTheWriteContinues(int difference) throws IOException {
+    void writeContinuesAfterADataOutWithAnUnknownTransferTagIsRejected(int difference) throws IOException {
         byte[] data = random(4 * BLOCK, 8);
         int tag = raw.command(WRITE, RawInitiator.write(0, 4), data.length, EMPTY);
         Reply r2t = raw.receive();
@@ -185,7 +185,7 @@ class TargetWriteTest {
     }
 
     @Test
-    void failedWriteSendsItsStatusAfterTheFinalUnsolicitedDataOut() throws IOException {
+    void statusOfAFailedWriteIsSentAfterTheFinalUnsolicitedDataOut() throws IOException {
         int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(1 << 20, 4), 4 * BLOCK, new byte[BLOCK]);
         assertThat(raw.ping(EMPTY).opcode()).as("only the ping gets a response").isEqualTo(Opcode.NOP_IN);
         raw.dataOut(tag, NONE, 0, BLOCK, new byte[3 * BLOCK], true);
@@ -193,7 +193,7 @@ class TargetWriteTest {
     }
 
     @Test
-    void unsolicitedDataOfAFailedAndAbortedWriteIsDropped() throws IOException {
+    void unsolicitedDataOfAFailedWriteIsDroppedAfterTheWriteIsAborted() throws IOException {
         int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(1 << 20, 4), 4 * BLOCK, EMPTY);
         assertThat(raw.manage(1, tag)).isZero();
         raw.dataOut(tag, NONE, 0, 0, new byte[4 * BLOCK], true);

@@ -43,7 +43,7 @@ class TaskStateTest {
         ENDING, Set.of(PUTTING, FREE),
         PUTTING, Set.of(ENDING));
 
-    /** The key is a state. The value is the list of states through which a new task enters the state of the key. */
+    /** The value is the list of state changes that bring a new task to the state of the key. */
     private static final Map<TaskState, List<TaskState>> WAYS = Map.of(
         FREE, List.of(),
         RECEIVING, List.of(RECEIVING),

@@ -20,9 +20,9 @@ import java.security.SecureRandom;
 import java.util.Map;
 
 /**
- * Runs the login phase of a session. With secrets, the login begins with the security stage (CHAP). In the operational stage, the
- * initiator sends all keys in one request. The initiator then sends empty requests until the target agrees to the full-feature
- * phase.
+ * Runs the login phase of a session. If secrets are set, the login begins with the security stage (CHAP). In the operational
+ * stage, the initiator sends all keys in one request. The initiator then sends empty requests until the target agrees to the
+ * full-feature phase.
  */
 final class InitiatorLogin implements InitiatorDatamover.Listener {
     private static final int STAGE_SECURITY = 0;

@@ -129,7 +129,10 @@ public final class IoRequest implements InitiatorTask {
         return this;
     }
 
-    /** Fills the request with any command. The command returns at most {@code bytes} bytes of parameter data; 0 means no data. */
+    /**
+     * Fills the request with the command in {@code cdb}. The command returns at most {@code bytes} bytes of parameter data; 0
+     * means no data.
+     */
     public IoRequest control(int lun, byte[] cdb, DataMemory to, long offset, int bytes) {
         if (bytes == 0) {
             command.beginWithoutData();
@@ -234,7 +237,7 @@ public final class IoRequest implements InitiatorTask {
         return failure == null ? ShardException.describe(status, sense) : failure.getMessage();
     }
 
-    /** Returns the exception for a command that is not {@link #isGood}; see {@link ShardException#ofCommand}. */
+    /** Returns the exception for a command that did not complete with status GOOD; see {@link ShardException#ofCommand}. */
     public ShardException exception(ShardId shard, String doing) {
         return failure == null ? ShardException.ofCommand(shard, doing, status, sense) : failure;
     }

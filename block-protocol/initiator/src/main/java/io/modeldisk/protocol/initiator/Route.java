@@ -23,7 +23,10 @@ import java.util.stream.Collectors;
 public record Route(InitiatorPortal portal, String reason) {
     /** The datamovers that a user can choose. */
     public enum Preference {
-        /** Uses shared memory if a target on this host offers it, else iSER if the target responds over RDMA, else TCP. */
+        /**
+         * Uses shared memory if the target offers shared memory on this host, else iSER if the target responds over RDMA, else
+         * TCP.
+         */
         AUTO,
         /** Uses TCP only. */
         TCP,
@@ -55,7 +58,8 @@ public record Route(InitiatorPortal portal, String reason) {
     }
 
     /**
-     * Chooses the datamover for a target. {@link Preference#AUTO} tries to connect over shared memory, and then over RDMA.
+     * Chooses the datamover for a target. With {@link Preference#AUTO}, this method first tries to connect over shared memory. If
+     * the attempt fails, the method tries to connect over RDMA.
      *
      * @param address the target's TCP address
      * @param targetName the target's iSCSI name

@@ -6,7 +6,7 @@ import io.modeldisk.protocol.login.OperationalParameters;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 
-/** Connects a session to its target and logs in, each within a limited time. */
+/** Connects a session to its target, and logs in. Both steps have a time limit. */
 final class SessionConnector {
     private SessionConnector() {}
 

@@ -20,8 +20,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Handles the PDUs of a target, and completes commands when their responses arrive. Used only by the receiving thread;
- * {@link #task} is thread-safe.
+ * Handles the PDUs of a target, and completes commands when their responses arrive. Only the receiving thread calls the methods,
+ * except {@link #task}, which is thread-safe.
  */
 final class SessionResponses implements InitiatorDatamover.Listener {
     private static final Logger LOG = LogManager.getLogger(SessionResponses.class);

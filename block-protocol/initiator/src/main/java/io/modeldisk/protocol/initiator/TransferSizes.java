@@ -9,8 +9,8 @@ package io.modeldisk.protocol.initiator;
  *     iSER sends data with the command only for writes of at most 8 KiB
  * @param requestBytes the maximum size of a command that covers several adjacent blocks: a power of two from 4 KiB to 8 MiB. The
  *     value has an effect only if it is larger than the block size, and only in a model with one shard
- * @param queueDepth the maximum number of commands in flight on a shard, 1 to 1023. A shard accepts 32 commands of a session by
- *     default
+ * @param queueDepth the maximum number of commands in flight on a shard, 1 to 1023. By default, a shard accepts at most 32
+ *     commands of a session at the same time
  */
 public record TransferSizes(int eagerBytes, int requestBytes, int queueDepth) {
     /** The minimum of FirstBurstLength (RFC 7143 section 13.14). */

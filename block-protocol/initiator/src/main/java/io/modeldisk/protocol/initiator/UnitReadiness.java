@@ -8,7 +8,7 @@ import java.util.concurrent.ExecutionException;
 
 /** Clears the pending unit attentions of a logical unit after a login, so that later commands do not receive them. */
 public final class UnitReadiness {
-    /** The maximum number of attempts. A logical unit always has fewer pending unit attentions than this for a session. */
+    /** The maximum number of attempts. For one logical unit, a session always has fewer pending unit attentions. */
     private static final int MAX_ATTENTIONS = 8;
 
     private UnitReadiness() {}

@@ -20,8 +20,8 @@ final class AllShards {
      * Calls every shard, and returns when all calls have returned.
      *
      * @return the results, in the order of the shards
-     * @throws IOException the failure of the shard with the lowest number; the failures of other shards are its suppressed
-     *     exceptions
+     * @throws IOException the failure of the shard with the lowest number; the failures of other shards are added to this
+     *     exception as suppressed exceptions
      */
     static <T> List<T> call(List<ShardClient> shards, Call<T> call) throws IOException {
         if (shards.size() == 1) {
@@ -55,8 +55,8 @@ final class AllShards {
     }
 
     /**
-     * Waits until a call has returned. If the thread is interrupted meanwhile, this method sets the interrupt status again at the
-     * end.
+     * Waits until a call has returned. If the thread is interrupted during the wait, this method sets the interrupt status again
+     * before the method returns.
      */
     private static <T> T await(FutureTask<T> task) throws IOException {
         boolean interrupted = false;

@@ -61,7 +61,7 @@ final class BitRanges {
         return nextClear(from, end) == end;
     }
 
-    /** Returns a mask of the bits from {@code first} to {@code last}, which are in the same word. */
+    /** Returns a mask of the bits from {@code first} to {@code last}. Both bits must be in one word. */
     private static long bits(long first, long last) {
         return -1L << first & -1L >>> 63 - last;
     }

@@ -15,7 +15,7 @@ import java.util.concurrent.ExecutionException;
 
 /**
  * Runs commands without bulk data on LUN 0, such as INQUIRY, JOIN and SYNCHRONIZE CACHE, and waits until they complete. The
- * session's command timeout limits the wait. Thread-safe if callers use different parts of the memory.
+ * session's command timeout limits the wait. Thread-safe if concurrent calls store their data in different parts of the memory.
  */
 final class ControlCommands {
     private static final int CDB_BYTES = 16;

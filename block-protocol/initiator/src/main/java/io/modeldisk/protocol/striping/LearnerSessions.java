@@ -63,7 +63,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         return session;
     }
 
-    /** Joins every shard. Connects again if a connection is lost. Has no effect if the learner has joined before. */
+    /** Joins every shard. Connects again if a connection is lost. Has no effect if the learner is already a member. */
     void join(Cancellation cancellation) throws IOException {
         if (joined) {
             return;
@@ -100,7 +100,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         joined = true;
     }
 
-    /** Joins a shard again after its session was lost. */
+    /** Joins a shard again after the learner's session with this shard was lost. */
     private void rejoin(int number) throws IOException {
         ShardMembership lost = shards.get(number).membership();
         if (!joined || lost.session() != null) {
@@ -115,7 +115,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             }
             agree();
         } else {
-            // The shard may have postponed the learner to a later round in an earlier attempt that failed.
+            // In an earlier attempt that failed, the shard may have postponed the learner to a later round.
             ledger.postpone(number, lost.joinRound());
             lost.agreed();
         }

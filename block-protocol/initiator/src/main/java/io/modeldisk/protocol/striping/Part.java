@@ -3,7 +3,10 @@ package io.modeldisk.protocol.striping;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 
-/** A part of a call's range that one command moves. Reused for later parts. Passed between threads only by {@link PartQueue}. */
+/**
+ * A part of a call's range that one command moves. The object is used again for later parts. Only {@link PartQueue} passes it
+ * between threads.
+ */
 final class Part {
     /** The offset from the start of the call's range, in bytes. */
     long offset;
@@ -11,12 +14,13 @@ final class Part {
     /** Whether the part has a round. A part that is sent again keeps its round. */
     boolean granted;
     long round;
-    /** The number of the membership in which the part got its round; see {@link PushLedger#epoch}. */
+    /** The epoch of the membership in which the part got its round; see {@link PushLedger#epoch}. */
     int epoch;
-    /** Whether the connection was lost before the response to the command, so that the shard may have the data of the part. */
+    /** Whether the shard may have the data of the part, because the connection was lost before the response to the command. */
     boolean doubtful;
     /**
-     * The session, the command and the tag of the command while the part is in flight. Session and command are null otherwise.
+     * The session, the command and the tag of the command while the part is in flight. While the part is not in flight, the
+     * session and the command are null.
      */
     IscsiSession session;
     IoRequest request;

@@ -109,7 +109,7 @@ final class PartQueue {
         }
     }
 
-    /** Puts back a part that could not be sent. The part is sent again after a pause. */
+    /** Records that a part could not be sent. {@link #next} returns the part again after a pause. */
     void sendLater(Part part, long pauseNs) {
         lock.lock();
         try {
@@ -217,7 +217,8 @@ final class PartQueue {
     }
 
     /**
-     * Waits until a part can be sent, no part is in flight, the deadline has passed, or {@code stop} is true. May return early.
+     * Waits until a part can be sent, until no part is in flight, until the deadline has passed, or until {@code stop} is true.
+     * May return early.
      *
      * @return the number of parts that were moved since {@link #begin}
      */

@@ -35,7 +35,7 @@ final class PartRounds {
      *
      * @return the number of bytes of the part that belong to this round; 0 if the part must wait for an earlier push of the same
      *     block
-     * @throws ShardException if the shard has forgotten the learner while the part was in flight
+     * @throws ShardException if the shard forgot the learner while the part was in flight
      */
     int settle(Part part, int shard, ShardId id) throws ShardException {
         if (ledger == null) {

@@ -21,7 +21,10 @@ final class PushLedger {
         private long round;
         private int epoch;
 
-        /** The number of logical blocks from the start of the range; 0 if the part must wait for pushes of the same block. */
+        /**
+         * The number of logical blocks that have the granted round, from the start of the range; 0 if the part must wait for
+         * pushes of the same block.
+         */
         long logicalBlocks() {
             return logicalBlocks;
         }
@@ -31,7 +34,7 @@ final class PushLedger {
             return round;
         }
 
-        /** The number of the membership in which the round was granted; see {@link PushLedger#epoch}. */
+        /** The epoch of the membership in which the round was granted; see {@link PushLedger#epoch}. */
         int epoch() {
             return epoch;
         }
@@ -66,8 +69,8 @@ final class PushLedger {
     }
 
     /**
-     * Begins a new membership of the learner in a shard. The first round is {@code joinRound}. Discards the pushes of the
-     * previous membership.
+     * Begins a new membership of the learner in a shard. The first round of the membership is {@code joinRound}. Discards the
+     * pushes of the previous membership.
      */
     synchronized void reset(int shard, long joinRound) {
         epoch[shard]++;
@@ -196,8 +199,9 @@ final class PushLedger {
     }
 
     /**
-     * Grants a round to the pull of a range. The pulled weights must include this round. The round is the last round in which the
-     * learner pushed the whole first block of the range. The grant ends before the first block for which this round is different.
+     * Grants a round to the pull of a range. The pulled weights must include this round. This round is the last round in which
+     * the learner pushed the whole first block of the range. The grant ends before the first block for which this round is
+     * different.
      */
     synchronized void pull(long from, long end, Grant grant) {
         grant.epoch = epoch[shardOf(blockOf(from))];

@@ -41,8 +41,8 @@ public interface RemoteModel extends AutoCloseable {
         throws IOException;
 
     /**
-     * Pushes a gradient (LUN 0). When this method returns, the shards have the gradient. Offsets and lengths are aligned as in
-     * {@link #pull}.
+     * Pushes a gradient (LUN 0). When this method returns, the shards have the gradient. The offset and the length are multiples
+     * of 4096, as in {@link #pull}.
      *
      * <p>If a call fails, the shards may have some of its logical blocks. The caller can repeat the call for the same range:
      * logical blocks that the shards already have do not count twice. A push may count twice only if the learner leaves before
@@ -63,20 +63,20 @@ public interface RemoteModel extends AutoCloseable {
     void synchronize(Cancellation cancellation) throws IOException;
 
     /**
-     * Joins the model as a learner. Later pulls and pushes belong to this learner's rounds. Has no effect if the learner has
-     * joined before.
+     * Joins the model as a learner. Later pulls and pushes belong to this learner's rounds. Has no effect if the learner is
+     * already a member.
      */
     void join() throws IOException;
 
     /**
-     * Leaves the model as a learner. Rounds that the learner has not pushed continue without this learner. Has no effect if the
-     * learner has not joined.
+     * Leaves the model as a learner. Rounds that the learner has not pushed complete without this learner. Has no effect if the
+     * learner is not a member.
      */
     void leave() throws IOException;
 
     /**
-     * Returns the status of each shard, in the order of the shards. A shard visits all its blocks for this call, so the call is
-     * too expensive for each iteration.
+     * Returns the status of each shard, in the order of the shards. For this call, every shard visits all its blocks. The call is
+     * therefore too slow for every training iteration.
      */
     JsonNode status() throws IOException;
 

@@ -4,9 +4,11 @@ package io.modeldisk.protocol.striping;
 enum SendOutcome {
     /** The session has accepted the command of the part. */
     SENT,
-    /** An earlier push of the same block is in flight. The next round of the block begins after this push. */
+    /**
+     * An earlier push of the same block is in flight. The next round of the block begins after the earlier push has completed.
+     */
     ROUND_PENDING,
-    /** A command of an earlier session still occupies the slot, because its completion was not called yet. */
+    /** A command of an earlier session still occupies the slot of the request, because its completion was not called yet. */
     SLOT_PENDING,
     /** The session was lost before the part was sent. */
     SESSION_LOST

@@ -18,7 +18,7 @@ final class ShardCheck {
     /**
      * Checks the facts of one shard.
      *
-     * @param shard the address of the target, and the shard that is expected there
+     * @param shard the address of the target, and the number of the shard that is expected at this address
      * @param facts the facts that the target has reported
      * @param first the facts that shard 0 has reported
      * @param shards the number of shards that the model must have

@@ -38,13 +38,15 @@ final class ShardClient implements AutoCloseable {
     private final DataMemory scratch;
     private final ControlCommands commands;
     private final ShardMembership membership;
-    /** The lock of the first page of {@link #scratch}. A thread that also needs {@link #observing} acquires this lock first. */
+    /**
+     * The lock of the first page of {@link #scratch}. A thread that also needs {@link #observing} acquires {@code page} first.
+     */
     private final Object page = new Object();
     /** The lock of {@link #observer}. */
     private final Object observing = new Object();
     private IscsiSession observer;
     private volatile boolean closed;
-    /** The facts that shard 0 reported during the connect; null before. */
+    /** The facts that shard 0 reported; null until shard 0 has reported its facts. */
     private volatile ModelFacts expected;
 
     ShardClient(StripedModelContext context, int index) throws IOException {
@@ -83,7 +85,7 @@ final class ShardClient implements AutoCloseable {
         return route.portal().needsShareableMemory() ? DataMemory.allocateShareable(bytes) : DataMemory.allocate(bytes);
     }
 
-    /** Sets the facts of shard 0. Every later login checks that the target is this shard of the same model. */
+    /** Sets the facts of shard 0. Every later login checks that the target is the expected shard of the same model. */
     void expect(ModelFacts first) {
         expected = first;
     }
@@ -155,7 +157,7 @@ final class ShardClient implements AutoCloseable {
 
     /**
      * Sends SYNCHRONIZE CACHE. Sends the command again while the shard is BUSY because a round is open. The wait timeout limits
-     * the repetitions.
+     * the time of the repetitions.
      */
     void synchronizeCache(IscsiSession session, Cancellation cancellation) throws IOException {
         byte[] cdb = {(byte) ScsiCommand.SYNCHRONIZE_CACHE_16.opcode()};
@@ -178,7 +180,8 @@ final class ShardClient implements AutoCloseable {
                 observer = null;
             }
         }
-        // If another thread reads a page now, the read fails because the session is closed, and the thread releases the lock.
+        // Another thread may still read a VPD page. The read fails because the session is closed, and that thread releases the
+        // lock.
         synchronized (page) {
             scratch.close();
         }

@@ -14,7 +14,8 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * A learner's membership of one shard, and the learner's session. After JOIN, the caller checks in the result whether the shard
- * has forgotten the learner, and then calls {@link #agreed}. The session is then available for pushes and pulls. Thread-safe.
+ * has forgotten the learner, and then calls {@link #agreed}. After {@link #agreed}, the session is available for pushes and
+ * pulls. Thread-safe.
  */
 final class ShardMembership {
     private static final Logger LOG = LogManager.getLogger(ShardMembership.class);
@@ -33,7 +34,7 @@ final class ShardMembership {
     private IscsiSession session;
     /** The result of the last JOIN; null before the first JOIN. */
     private JoinCommand.Answer answer;
-    /** The number of the membership that the caller has agreed to; 0 for none. */
+    /** The identifier of the membership to which the caller has agreed; 0 for none. */
     private long membership;
     private long loggedInNs;
     private int shortLives;
@@ -61,7 +62,7 @@ final class ShardMembership {
         return current != null && current.isOpen() ? current : null;
     }
 
-    /** Joins the shard for the first time. Joins again if an earlier attempt succeeded but its session was lost. */
+    /** Joins the shard for the first time. Joins again if an earlier attempt succeeded but the session was lost. */
     synchronized void joinFirst() throws IOException {
         if (answer == null) {
             // The shard may still know an earlier learner with the same label. That learner's rounds must not count for this

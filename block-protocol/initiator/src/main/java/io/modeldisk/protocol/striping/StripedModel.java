@@ -147,7 +147,7 @@ public final class StripedModel implements RemoteModel {
 
     /**
      * Pushes the logical blocks whose bit in {@code which} equals {@code value}. The caller pushes repeated blocks before new
-     * blocks, so that the repeated blocks do not wait.
+     * blocks, so that the repeated blocks do not wait for the new blocks.
      */
     private void pushOnly(
         PushLedger ledger, BitRanges which, boolean value, long offset, DataMemory memory, long memoryOffset,

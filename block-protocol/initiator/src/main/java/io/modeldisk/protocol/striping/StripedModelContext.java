@@ -19,7 +19,7 @@ public final class StripedModelContext {
     /** The default time that a pull or push waits for other learners' rounds before it fails. */
     public static final Duration DEFAULT_WAIT_TIMEOUT = Duration.ofMinutes(10);
 
-    /** The default time that a call tries to reach a lost shard again. It is twice the default lease of a shard. */
+    /** The default time that a call tries to reach a lost shard again: twice the default lease of a shard. */
     public static final Duration DEFAULT_RECONNECT_TIMEOUT = Duration.ofSeconds(10);
 
     /** The default for the maximum number of calls in progress. A further call waits. */
@@ -92,7 +92,7 @@ public final class StripedModelContext {
         return this;
     }
 
-    /** Sets the time that a call tries to reach a lost shard again; 10 s by default. With 0, the call does not try. */
+    /** Sets the time that a call tries to reach a lost shard again; 10 s by default. If the time is 0, the call does not try. */
     public StripedModelContext reconnectTimeout(Duration timeout) {
         this.reconnectTimeout = timeout;
         return this;

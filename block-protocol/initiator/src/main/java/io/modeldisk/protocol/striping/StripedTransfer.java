@@ -17,7 +17,7 @@ import java.util.function.BooleanSupplier;
 /**
  * Moves the range of one call at a time. The transfer cuts the range into parts of one command each, keeps commands in flight on
  * every shard, and sends a part again when a shard is BUSY or its connection was lost. One thread runs a call; the receiving
- * threads of the sessions report the results. Reused for later calls.
+ * threads of the sessions report the results. The object is used again for later calls.
  *
  * <p>A part of a push that is sent again keeps its round, so that the shard recognizes the part. A shard that has forgotten the
  * learner cannot recognize the part. The call then fails, because it is unknown whether the parts in flight were applied.
@@ -25,7 +25,7 @@ import java.util.function.BooleanSupplier;
 final class StripedTransfer {
     /** Provides the sessions with the shards. */
     interface Sessions {
-        /** Returns the session with a shard that serves this direction. Tries to connect once if the session is not open. */
+        /** Returns the session with a shard for transfers in this direction. Tries to connect once if the session is not open. */
         IscsiSession session(int shard, Direction direction) throws IOException;
 
         /** The number and address of a shard, for messages. */
@@ -88,7 +88,7 @@ final class StripedTransfer {
      * Moves a range.
      *
      * @param ledger the learner's ledger for a pull or a push; null for a call that does not belong to a learner
-     * @throws ShardException if a shard has refused a part, or was lost for too long
+     * @throws ShardException if a shard has refused a part, or was lost for longer than the reconnect timeout
      * @throws io.modeldisk.platform.cancellation.CancelledException if the call was cancelled
      */
     void run(
@@ -177,8 +177,8 @@ final class StripedTransfer {
     }
 
     /**
-     * Waits until a part can be sent, no part is in flight, the call must stop, or the deadline has passed. Returns the number of
-     * parts that were moved.
+     * Waits until a part can be sent, until no part is in flight, until the call must stop, or until the deadline has passed.
+     * Returns the number of parts that were moved.
      */
     private long awaitChange(long deadlineNs) throws IOException {
         try {
@@ -243,7 +243,9 @@ final class StripedTransfer {
         return outcome;
     }
 
-    /** Sends the commands that the sessions have held back. The thread that runs the call must do this before it waits. */
+    /**
+     * Sends the commands that the sessions have held back. The thread that runs the call must call this method before each wait.
+     */
     private void flush() {
         if (unflushed) {
             unflushed = false;

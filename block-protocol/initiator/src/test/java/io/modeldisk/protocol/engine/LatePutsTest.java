@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Tests a device that reports the completion of a put (data sent to the initiator) late, after the initiator has sent the next
- * command. The target must find a slot for this command.
+ * command. The target must find a slot for the next command.
  */
 @Timeout(60)
 class LatePutsTest {
@@ -40,7 +40,7 @@ class LatePutsTest {
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
 
     @Test
-    void commandGetsASlotBeforeTheDeviceReportsThePreviousPut() throws IOException {
+    void targetAcceptsTheNextCommandBeforeThePutOfThePreviousCommandCompletes() throws IOException {
         try (Serving serving = new Serving(context -> context.datamovers(List.of(LatePutsTest::open)));
             RawInitiator raw = serving.login()) {
             byte[] medium = serving.fill(1);
@@ -55,7 +55,10 @@ class LatePutsTest {
         }
     }
 
-    /** The target reuses a slot before the device has reported the put. The previous command must then no longer use the slot. */
+    /**
+     * The target gives a slot to a new command before the device has reported the put of the previous command. After that, the
+     * previous command must not use the slot.
+     */
     @Test
     void concurrentReadsAndWritesNeverShareASlot() throws Exception {
         int longest = 64 * Serving.BLOCK;

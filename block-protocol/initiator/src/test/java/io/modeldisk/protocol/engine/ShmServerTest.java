@@ -211,7 +211,7 @@ final class ShmServerTest {
     }
 
     @Test
-    void listenRefusesASocketInUseButReplacesAStaleSocket() throws Exception {
+    void listenReplacesASocketOnlyIfNoProcessUsesTheSocket() throws Exception {
         assertThatThrownBy(() -> ShmPortal.listen(socket(), serving.server.localAddress(), limits))
             .isInstanceOf(IOException.class)
             .hasMessageContaining("is in use by process " + ProcessHandle.current().pid());

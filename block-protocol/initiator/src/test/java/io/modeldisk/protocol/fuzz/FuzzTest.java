@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /**
  * Runs the coverage-guided fuzzer Jazzer on each fuzz target for {@code -Dfuzz.seconds} seconds, each in a separate process. An
  * input that makes a fuzz target fail is stored in {@code target/fuzz/NAME}. Copy the input to the seeds when the defect is
- * repaired. The corpus is stored in the same folder, and a later run continues with this corpus.
+ * repaired. The corpus of the fuzzer is stored in this folder too, and a later run continues with this corpus.
  */
 @Tag("fuzz")
 class FuzzTest {

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Tests that a failure to send closes the session. Every command then fails with the reason of the first failure. This includes
- * commands that are submitted before the session is closed.
+ * Tests that a failure to send closes the session. Every command then fails with the reason of the first failure. Commands that
+ * are submitted before the session is closed fail with this reason too.
  */
 @Timeout(60)
 class SendFailureTest {

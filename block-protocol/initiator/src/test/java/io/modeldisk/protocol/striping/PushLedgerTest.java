@@ -91,7 +91,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void pullAsksForTheLastRoundPushedInFull() {
+    void pullAsksForTheLastRoundInWhichTheWholeBlockWasPushed() {
         assertThat(clock(0, 4)).isZero();
         push(0, 4);
         assertThat(clock(0, 4)).isEqualTo(1);
@@ -104,7 +104,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void rangeIsSplitBeforeABlockWithAnotherRound() {
+    void grantEndsBeforeABlockWithADifferentRound() {
         PushLedger single = new PushLedger(new Striping(BLOCK * PAGE, 1), 4L * BLOCK * PAGE);
         single.reset(0, 5);
         single.push(4, 8, grant);
@@ -134,7 +134,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void pushesOfAPostponedMembershipBeginAtTheLaterRound() {
+    void pushesBeginAtTheRoundToWhichTheLearnerWasPostponed() {
         push(0, 2);
         begin(4, 6);
         ledger.postpone(0, 9);

@@ -65,7 +65,9 @@ class StripedModelTest {
         model = StripedModel.connect(context(shards.address()));
     }
 
-    /** Serves shards that respond BUSY after 100 ms, and connects with a queue of {@code depth} commands. */
+    /**
+     * Serves shards that respond BUSY to a command that has waited 100 ms, and connects with a queue of {@code depth} commands.
+     */
     private void serveImpatiently(int depth) throws IOException {
         shards = new FakeShards(context -> context.waitBound(Duration.ofMillis(100)),
             FakeShards.facts(4 * MIB, BLOCK, 0, 2),
@@ -307,7 +309,7 @@ class StripedModelTest {
     void pullSucceedsAfterLostConnections() throws Exception {
         serve(4 * MIB, BLOCK, 2);
         model.close();
-        // The timeouts are long, so that only the restarts fail commands, also on a slow machine.
+        // The timeouts are long, so that commands fail only because of the restarts, also on a slow machine.
         model = StripedModel.connect(
             context(shards.address()).commandTimeout(Duration.ofSeconds(60)).reconnectTimeout(Duration.ofSeconds(30)));
         byte[] data = random(4 * MIB, 7);

@@ -24,7 +24,7 @@ public record AccessPolicy(
     /**
      * Checks that the arguments do not contradict each other.
      *
-     * @throws IllegalArgumentException if the secrets have no peer, or if both secrets and {@code insecure} are given
+     * @throws IllegalArgumentException if the secrets contain no peer, or if both secrets and {@code insecure} are given
      */
     public AccessPolicy {
         initiators = List.copyOf(initiators);

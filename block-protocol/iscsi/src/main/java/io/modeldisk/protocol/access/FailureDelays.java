@@ -19,7 +19,7 @@ public final class FailureDelays {
     /** The longest delay, in milliseconds. */
     public static final long LONGEST_MS = 1600;
 
-    /** An address without a failure for this number of milliseconds starts again with the first delay. */
+    /** The time without a failure after which an address starts again with the first delay, in milliseconds. */
     public static final long FORGET_MS = 60_000;
 
     private static final int MAX_ADDRESSES = 1024;

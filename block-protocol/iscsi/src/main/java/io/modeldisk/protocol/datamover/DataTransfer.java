@@ -34,8 +34,8 @@ public final class DataTransfer {
     }
 
     /**
-     * Sets mapped memory of the initiator as the location of the task's data. The data of a write is then complete and is not
-     * copied. The data of a read is copied to this memory.
+     * Sets mapped memory of the initiator as the location of the task's data. The data of a write is already in this memory and
+     * is not copied. The data of a read is copied to this memory.
      *
      * @param bytes the length of the memory range. The range lies within one slab and is at least as long as the task's data
      */

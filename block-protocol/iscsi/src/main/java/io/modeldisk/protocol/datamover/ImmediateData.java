@@ -3,19 +3,20 @@ package io.modeldisk.protocol.datamover;
 import java.io.IOException;
 
 /**
- * The immediate data of a SCSI command, before the target has read this data. The engine checks the command first. The engine
- * then calls exactly one of the two methods, before {@link TargetDatamover.Listener#commandNotify} returns.
+ * The immediate data of a SCSI command, before the target has read this data. The engine checks the command first. After the
+ * check, the engine calls exactly one of the methods of this interface, before {@link TargetDatamover.Listener#commandNotify}
+ * returns.
  */
 public interface ImmediateData {
     /**
      * Moves the data into the transfer of the command's task. Data beyond the transfer's length is dropped.
      *
      * @param transfer the transfer of the command's task
-     * @param wanted whether to keep the data. False if the command has already failed. All data of the command is then dropped,
-     *     including unsolicited data that follows
+     * @param wanted whether to keep the data. If the command has already failed, the value is false. In this case, all data of
+     *     the command is dropped, including unsolicited data that follows
      * @return {@link DataArrival.Complete} if the target has all data. {@link RemainingData} if more data follows; the listener
-     *     is notified when the target has received all of it. An error if the data has a fault and no more data follows. The
-     *     caller must reject the command after {@link DataError#DIGEST}.
+     *     is notified when the target has received all of it. A {@link DataError} if the data has a fault and no more data
+     *     follows. The caller must reject the command after {@link DataError#DIGEST}.
      */
     DataArrival moveTo(DataTransfer transfer, boolean wanted) throws IOException;
 

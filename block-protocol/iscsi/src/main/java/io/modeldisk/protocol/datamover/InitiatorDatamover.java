@@ -48,11 +48,11 @@ public interface InitiatorDatamover extends AutoCloseable {
         return wishes;
     }
 
-    /** Enable_Datamover: starts the full-feature phase with the negotiated parameters. */
+    /** Starts the full-feature phase with the negotiated parameters (Enable_Datamover of RFC 5047). */
     void enable(OperationalParameters parameters);
 
     /**
-     * Prepares memory for data transfers. Called before the first command uses the memory.
+     * Prepares memory for data transfers. Must be called before the first command uses the memory.
      *
      * @throws IOException if the device cannot register the memory
      */
@@ -83,7 +83,7 @@ public interface InitiatorDatamover extends AutoCloseable {
         return Optional.empty();
     }
 
-    /** Waits until no data is being sent for tasks that {@link Listener#task} no longer returns. */
+    /** Waits until the datamover has stopped sending data of ended tasks. */
     void awaitEndedTasks();
 
     /** The time when the datamover began to send the current PDU, or 0 if no PDU is being sent. A watchdog reads this time. */

@@ -8,8 +8,8 @@ import java.io.IOException;
  */
 public non-sealed interface RemainingData extends DataArrival {
     /**
-     * Get_Data: fetches the first {@code bytes} bytes of a transfer's data, except immediate and unsolicited data. The listener
-     * is notified when the target has received all data. Any thread may call this method.
+     * Fetches a transfer's data up to offset {@code bytes}, except immediate and unsolicited data (Get_Data of RFC 5047). The
+     * listener is notified when the target has received all data. Any thread may call this method.
      */
     void get(DataTransfer transfer, int bytes) throws IOException;
 }

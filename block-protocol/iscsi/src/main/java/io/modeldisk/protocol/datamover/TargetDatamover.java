@@ -30,8 +30,8 @@ public interface TargetDatamover extends AutoCloseable {
     /** Handles control PDUs on the receiving thread. */
     interface ControlListener {
         /**
-         * Control_Notify: handles a PDU that was received completely. {@code pdu} and {@code data} are valid only during the
-         * call.
+         * Handles a PDU that was received completely (Control_Notify of RFC 5047). {@code pdu} and {@code data} are valid only
+         * during the call.
          */
         void controlNotify(Pdu pdu, ByteBuffer data) throws IOException;
     }
@@ -39,18 +39,18 @@ public interface TargetDatamover extends AutoCloseable {
     /** Handles everything that is received in the full-feature phase, on the thread that calls {@link #receive}. */
     interface Listener extends ControlListener {
         /**
-         * Control_Notify: handles a SCSI command before its data segment is read. {@code command} and {@code data} are valid
-         * only during the call.
+         * Handles a SCSI command before its data segment is read (Control_Notify of RFC 5047). {@code command} and {@code data}
+         * are valid only during the call.
          */
         void commandNotify(ScsiCommandPdu command, ImmediateData data) throws IOException;
 
-        /** Data_Completion_Notify: handles a transfer whose data was received completely. */
+        /** Handles a transfer whose data was received completely (Data_Completion_Notify of RFC 5047). */
         void dataCompletionNotify(DataTransfer transfer) throws IOException;
 
         /**
-         * Data_Completion_Notify: handles the completion of a put that was in progress when {@link TargetDatamover#putData}
-         * returned. The datamover no longer needs the put's memory. Called before the listener receives the PDU whose ExpStatSN
-         * acknowledges the status that the put has sent.
+         * Handles the completion of a put that was in progress when {@link TargetDatamover#putData} returned
+         * (Data_Completion_Notify of RFC 5047). The datamover no longer needs the put's memory. Called before the listener
+         * receives the PDU whose ExpStatSN acknowledges the status that the put has sent.
          */
         void putCompletionNotify(DataTransfer transfer);
 
@@ -84,7 +84,7 @@ public interface TargetDatamover extends AutoCloseable {
         return offers;
     }
 
-    /** Enable_Datamover: starts the full-feature phase with the negotiated parameters. */
+    /** Starts the full-feature phase with the negotiated parameters (Enable_Datamover of RFC 5047). */
     void enable(OperationalParameters parameters);
 
     /** Waits for the next PDU of any kind and passes it to the listener. May be called only before {@link #enable}. */
@@ -96,7 +96,7 @@ public interface TargetDatamover extends AutoCloseable {
      */
     void receive(Listener listener) throws IOException;
 
-    /** Send_Control: sends a PDU. If {@code data} is not null, {@code data} is the PDU's data segment. */
+    /** Sends a PDU (Send_Control of RFC 5047). If {@code data} is not null, {@code data} is the PDU's data segment. */
     void sendControl(ResponsePdu pdu, ByteBuffer data, boolean carriesStatus) throws IOException;
 
     /** The header of the PDU that was received last. Only the receiving thread may call this method. */
@@ -112,14 +112,15 @@ public interface TargetDatamover extends AutoCloseable {
     int dataPduCount(DataTransfer transfer);
 
     /**
-     * Put_Data: sends a piece of a task's data. With the last piece, also sends the status GOOD of the command.
+     * Sends a piece of a task's data (Put_Data of RFC 5047). With the last piece, the datamover also sends the status GOOD of the
+     * command.
      *
      * @param dataOffset the offset of the piece in the task's data
      * @param residual the length that the command transfers minus the length that the initiator expects, in bytes. Used only with
      *     the last piece
-     * @return whether the caller may reuse the memory of all pieces so far. If false, the memory must not change until
-     *     {@link #awaitPuts} or {@link #forget} has returned. After the last piece, the memory must not change until
-     *     {@link Listener#putCompletionNotify}. The receiving thread may call that method before this method returns
+     * @return whether the caller may reuse the memory of this piece and of all earlier pieces of the transfer. If false, the
+     *     memory must not change until {@link #awaitPuts} or {@link #forget} has returned. After the last piece, the memory must
+     *     not change until {@link Listener#putCompletionNotify}, which the receiving thread may call before this method returns
      */
     boolean putData(
         DataTransfer transfer, int dataOffset, DataMemory memory, long memoryOffset, int bytes, boolean last,
@@ -138,8 +139,8 @@ public interface TargetDatamover extends AutoCloseable {
     String peer();
 
     /**
-     * Connection_Terminate: closes the connection. Every call in progress fails with an exception. Any thread may call this
-     * method.
+     * Closes the connection (Connection_Terminate of RFC 5047). Every call in progress fails with an exception. Any thread may
+     * call this method.
      */
     @Override
     void close();

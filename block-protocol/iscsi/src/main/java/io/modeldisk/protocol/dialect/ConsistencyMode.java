@@ -8,7 +8,8 @@ import java.util.regex.Pattern;
  * number of rounds.
  *
  * @param kind the mode
- * @param stalenessRounds the number of rounds that other learners may lag behind the learner that pulls; 0 unless the mode is ssp
+ * @param stalenessRounds the maximum number of rounds that other learners may lag behind the learner that pulls; 0 unless the
+ *     mode is ssp
  */
 public record ConsistencyMode(Kind kind, int stalenessRounds) {
     /** The kind of a mode, without its staleness. */
@@ -17,7 +18,7 @@ public record ConsistencyMode(Kind kind, int stalenessRounds) {
         ASP,
         /** Stale synchronous: a push is applied at once, and a pull waits for learners that lag behind. */
         SSP,
-        /** Bulk synchronous: the gradients of a round are applied together, and a pull waits for the round. */
+        /** Bulk synchronous: the gradients of a round are applied together, and a pull waits until they are applied. */
         BSP
     }
 

@@ -7,12 +7,12 @@ import io.modeldisk.protocol.scsi.Sense;
 import java.nio.ByteBuffer;
 
 /**
- * The vendor-specific command JOIN of the train unit. JOIN makes the nexus a learner from a certain round. If the nexus already
- * is a learner, JOIN returns the first round of that learner.
+ * The vendor-specific command JOIN of the train unit (LUN 0). JOIN makes the nexus a learner from a certain round. If the nexus
+ * already is a learner, JOIN returns the first round of that learner.
  *
  * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}, bit 0 of byte 1 (ANEW) requests a new membership, and bytes 2 to 9 are the
  * earliest round to join at (0: any round). All other bytes are zero. The command returns 16 bytes: the round at which the
- * learner has joined, and the number of its membership. All numbers are big-endian.
+ * learner has joined, and the random number that identifies this membership. All numbers are big-endian.
  *
  * <p>The shards of a model do not know each other. A learner therefore first asks each shard for the earliest round at which it
  * can join. Then the learner joins all shards at the latest of these rounds, so that it starts with the same round on all shards.
@@ -37,7 +37,8 @@ public final class JoinCommand {
      * The data that a shard returns for JOIN.
      *
      * @param joinRound the first round in which the learner participates
-     * @param membership a number that changes when the nexus becomes a new learner and the shard forgets its earlier rounds
+     * @param membership the random number that identifies the membership. A new membership has a new number, and the shard has
+     *     forgotten the rounds of the earlier membership
      */
     public record Answer(long joinRound, long membership) {}
 

@@ -64,7 +64,7 @@ public record ModelFacts(
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    /** Creates the facts of a shard that passes all gradients and never stops the job. */
+    /** Creates the facts of a shard that applies gradients with NaN and infinity, and that never stops the job. */
     public ModelFacts(
         String model,
         long sizeBytes,

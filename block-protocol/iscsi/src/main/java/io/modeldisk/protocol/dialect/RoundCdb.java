@@ -21,10 +21,13 @@ public final class RoundCdb {
     /** The operation code of PUSH, which writes a gradient of a round. Round 0 means a push without a round. */
     public static final int PUSH = 0xC1;
 
-    /** The operation code of PULL, which reads weights to which the given round has been applied. Round 0 means any weights. */
+    /** The operation code of PULL, which reads weights that include at least the given round. Round 0 means any weights. */
     public static final int PULL = 0xC2;
 
-    /** The bits of PUSH that have a meaning. Units that support PUSH return this object; callers compare it by identity. */
+    /**
+     * The bits of PUSH that have a meaning. A unit supports PUSH if this object, compared by identity, is in its list of
+     * commands.
+     */
     public static final CdbUsage PUSH_USAGE = CdbUsage.parse("C1 01 FF FF FF FF FF FF FF FF FF FF FF FF 00 00");
 
     /** The bits of PULL that have a meaning. */

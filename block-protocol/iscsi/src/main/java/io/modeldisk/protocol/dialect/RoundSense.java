@@ -7,7 +7,7 @@ public enum RoundSense {
     /** COMMAND SEQUENCE ERROR: a nexus pushes a round but is not a learner. */
     NO_LEARNER(0x00, "the shard has forgotten this learner: its lease has expired, or the shard was restarted"),
 
-    /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the round closes without this learner. */
+    /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the round was closed without this learner. */
     NOT_IN_ROUND(0x80, "the round was closed without this learner"),
 
     /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the job has stopped. */
@@ -50,7 +50,9 @@ public enum RoundSense {
         return sense;
     }
 
-    /** Returns the text of the reason with this sense data. If there is no such reason, returns the codes of the sense data. */
+    /**
+     * Returns the text of the reason with this sense data. If no reason has this sense data, returns the codes of the sense data.
+     */
     public static String describe(Sense sense) {
         for (RoundSense each : values()) {
             if (each.sense.equals(sense)) {

@@ -12,7 +12,7 @@ public enum Right {
     LEARN,
     /** Allows the holder to read and write LUN 1. */
     RAW,
-    /** Allows the holder to log in and to read facts, counters and status, as every holder may. */
+    /** Allows the holder only what needs no right: to log in and to read facts, counters and status. */
     STATUS;
 
     /** All rights. Every initiator has them on a shard without secrets. */

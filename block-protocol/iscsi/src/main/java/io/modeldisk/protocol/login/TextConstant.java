@@ -28,8 +28,8 @@ public final class TextConstant {
     }
 
     /**
-     * Parses hexadecimal ({@code 0x…}) or base64 ({@code 0b…}). Returns null if the text is malformed or has more than
-     * {@code mostBytes} bytes.
+     * Parses a constant in hexadecimal ({@code 0x…}) or base64 ({@code 0b…}). Returns null if the text is malformed or has more
+     * than {@code mostBytes} bytes.
      */
     public static byte[] bytes(String value, int mostBytes) {
         if (value.length() < 3 || value.length() > 2 + 2 * mostBytes || value.charAt(0) != '0') {

@@ -9,7 +9,7 @@ public final class FiniteValues {
     private static final int WITHOUT_SIGN = 0x7FFF_FFFF;
     private static final int INFINITY_BITS = 0x7F80_0000;
 
-    // Short, so that the method is called often enough to be compiled after a few gradients.
+    // The chunks are short, so that isChunkFinite is called often enough to be compiled after a few gradients.
     private static final int CHUNK_BYTES = 4096;
 
     private FiniteValues() {}
@@ -36,7 +36,8 @@ public final class FiniteValues {
 
     @SuppressWarnings("restricted")
     static boolean areIn(MemorySegment segment, long offset, long lengthBytes) {
-        // All segments get the same class here, because a second class would make the loop many times slower for all callers.
+        // reinterpret() gives all segments the same Java class. With segments of two classes, the loop would be many times
+        // slower.
         MemorySegment values = segment.asSlice(offset, lengthBytes).reinterpret(lengthBytes);
         for (long start = 0; start < lengthBytes; start += CHUNK_BYTES) {
             if (!isChunkFinite(values, start, Math.min(lengthBytes, start + CHUNK_BYTES))) {

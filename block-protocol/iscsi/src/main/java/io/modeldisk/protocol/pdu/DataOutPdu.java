@@ -14,7 +14,7 @@ public final class DataOutPdu extends Pdu {
         super(header);
     }
 
-    /** Fills the header with a Data-Out PDU that responds to an R2T. The reserved tag means unsolicited data. */
+    /** Fills the header with a Data-Out PDU that responds to an R2T. The reserved target transfer tag means unsolicited data. */
     public DataOutPdu begin(int initiatorTaskTag, int targetTransferTag, long lunField, int expStatSn) {
         clear(Opcode.DATA_OUT, 0);
         lunField(lunField);

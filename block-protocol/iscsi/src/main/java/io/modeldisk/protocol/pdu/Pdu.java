@@ -140,7 +140,10 @@ public class Pdu {
         header.putInt(INITIATOR_TASK_TAG, tag);
     }
 
-    /** Returns whether a PDU with this opcode has a CmdSN at byte 24: every PDU of an initiator except Data-Out and SNACK. */
+    /**
+     * Returns whether a PDU with this opcode has a CmdSN at byte 24. Every PDU of an initiator has a CmdSN, except Data-Out and
+     * SNACK.
+     */
     public static boolean isRequest(int opcode) {
         return opcode < Opcode.NOP_IN && opcode != Opcode.DATA_OUT && opcode != Opcode.SNACK_REQUEST;
     }

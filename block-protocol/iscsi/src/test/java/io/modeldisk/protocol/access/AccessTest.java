@@ -80,10 +80,14 @@ class AccessTest {
     }
 
     @Test
-    void secretsWithoutPeersOrTogetherWithTheInsecureOptionAreRefused() {
+    void accessPolicyWithSecretsButWithoutPeersIsRefused() {
         ChapSecrets none = ChapSecrets.parse("self shards theShardsOwnSecret1", "test");
         assertThatThrownBy(() -> AccessPolicy.THIS_MACHINE.withSecrets(none))
             .hasMessageContaining("every login would fail");
+    }
+
+    @Test
+    void accessPolicyWithSecretsAndTheInsecureOptionIsRefused() {
         assertThatThrownBy(() -> new AccessPolicy(SECRETS, true, List.of(), List.of()))
             .hasMessageContaining("contradict");
     }

@@ -26,7 +26,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The tests that every datamover must pass. The test class of a datamover extends this class and connects the pairs. */
+/**
+ * The tests that every datamover must pass. The test class of a datamover extends this class and connects an initiator with a
+ * target.
+ */
 @Timeout(60)
 public abstract class DatamoverContract {
     private static final OperationalParameters AGREED = new OperationalParameters(false, true, 64 << 10, 1 << 20,
@@ -126,7 +129,7 @@ public abstract class DatamoverContract {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 3, 4, 511, 4096, 8191, 8192, 65536})
-    void pingDataIsReturnedUnchangedAndTooLongDataIsRefused(int length) throws IOException {
+    void pingDataIsReturnedUnchangedUnlessTheDataIsTooLong(int length) throws IOException {
         byte[] data = random(length, length);
         if (length > pair.mostControlBytes()) {
             assertThatThrownBy(() -> ping(7, data)).isInstanceOf(ProtocolException.class)
@@ -164,7 +167,7 @@ public abstract class DatamoverContract {
 
     @ParameterizedTest
     @ValueSource(ints = {8, 4096, 8192, 32 << 10, 256 << 10, (256 << 10) + 4096, 1 << 20, 4 << 20, 8 << 20})
-    void putDataDeliversAllDataOfAReadAndChangesNoOtherMemory(int length) throws IOException {
+    void putDataWritesExactlyTheMemoryOfARead(int length) throws IOException {
         byte[] around = random(4096 + length + 4096, 3);
         fill(4096, around);
         initiator.read(pair.initiator(), 6, memory, 8192, length);
@@ -178,7 +181,7 @@ public abstract class DatamoverContract {
     }
 
     @Test
-    void memoryOfAPutMayBeRefilledAfterThePutHasCompleted() throws IOException {
+    void readReturnsCorrectDataIfTheTargetRefillsItsBuffersAfterEachPut() throws IOException {
         int length = 8 << 20;
         target.refilling = true;
         for (int tag = 1; tag <= 4; tag++) {
@@ -303,7 +306,7 @@ public abstract class DatamoverContract {
     }
 
     @Test
-    void targetCloseStopsItsOwnReceiveAndTargetReleaseStopsTheInitiatorsReceive() throws Exception {
+    void receiveFailsAtBothEndsAfterTheTargetIsClosedAndReleased() throws Exception {
         pair.target().close();
         assertThat(targetEnd.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isInstanceOf(IOException.class);
         pair.target().release();

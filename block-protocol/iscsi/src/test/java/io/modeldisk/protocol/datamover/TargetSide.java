@@ -181,7 +181,7 @@ public final class TargetSide implements TargetDatamover.Listener, TargetDatamov
         throw new IllegalStateException("the datamover discarded a PDU, but the tests send no invalid PDUs");
     }
 
-    /** Sends the data requests that were delayed, and aborts the writes to which they belong. */
+    /** Sends the data requests that were delayed, and aborts the writes to which the requests belong. */
     void abortHeld() throws IOException {
         for (DataTransfer transfer : held) {
             if (!transfer.isComplete()) {

@@ -346,7 +346,7 @@ public final class QueuePair implements AutoCloseable {
         }
         polling = true;
         lock.unlock();
-        // If the poll fails, the count stays at -1. Then the other threads are woken, so that one of them polls.
+        // If the poll fails, the count stays at -1, and the other threads are woken, so that one of them polls.
         int count = -1;
         try {
             count = verbs.completions().poll(idleCheck);
@@ -368,8 +368,8 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Waits for a signal, but at most for one polling period. After this period, the polling thread may have left, and another
-     * thread must poll.
+     * Waits for a signal, but at most for one polling period. After this period, the polling thread may have stopped polling, and
+     * another thread must poll.
      */
     private void awaitChange() throws IOException {
         try {

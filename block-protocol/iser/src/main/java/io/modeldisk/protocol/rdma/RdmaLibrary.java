@@ -105,7 +105,7 @@ final class RdmaLibrary {
                 Files.copy(library, copy, StandardCopyOption.REPLACE_EXISTING);
                 return open(copy);
             } finally {
-                // The library stays mapped after its file was deleted.
+                // The library stays in memory after its file was deleted.
                 Files.delete(copy);
             }
         }

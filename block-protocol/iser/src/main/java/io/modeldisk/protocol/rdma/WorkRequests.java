@@ -16,7 +16,7 @@ public final class WorkRequests {
 
     private WorkRequests() {}
 
-    /** Creates a request for a SEND, an RDMA READ or an RDMA WRITE. Its addresses are set before each use. */
+    /** Creates a request for a SEND, an RDMA READ or an RDMA WRITE. The addresses of the request are set before each use. */
     public static IbvSendWR send(int opcode, int flags, int parts) {
         IbvSendWR request = new IbvSendWR();
         request.setOpcode(opcode);

@@ -5,8 +5,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 
 /**
- * Lets another thread cancel a call that waits. The call registers a {@link Waiter} before it waits. The loop around the wait
- * checks {@link #isCancelled}:
+ * Lets a thread cancel a call that waits in another thread. The call registers a {@link Waiter} before it waits. The loop
+ * around the wait checks {@link #isCancelled}:
  *
  * <pre>{@code
  * cancellation.register(waiter);

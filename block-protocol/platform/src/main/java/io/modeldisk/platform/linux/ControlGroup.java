@@ -14,8 +14,8 @@ import java.util.List;
 record ControlGroup(Path directory, String name, Version version) {
     /** The versions of control groups, with the names of their files. */
     enum Version {
-        // The kernel does not kill a process above memory.high, but makes the process extremely slow. So memory.high also counts
-        // as a limit.
+        // If a group exceeds memory.high, the kernel does not kill a process, but makes the processes of the group extremely
+        // slow. So memory.high also counts as a limit.
         V1("memory.usage_in_bytes", "total_inactive_file ", "memory.limit_in_bytes"), V2("memory.current",
             "inactive_file ", "memory.max", "memory.high");
 

@@ -8,8 +8,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory that another process of this host can map. The memory is a memfd (memfd_create(2)) whose size is sealed. So no process
- * can shrink the memory, which would crash another process. Thread-safe.
+ * Memory that another process of this host can map. The memory is a memfd (memfd_create(2)). Its size is sealed, because a
+ * process that shrinks the memory could crash another process. Thread-safe.
  */
 public final class SharedMemory {
     /** The reason why shared memory is not available, or null if shared memory is available. */
@@ -60,8 +60,8 @@ public final class SharedMemory {
         int descriptor = MemoryCalls.memfdCreate("modeldisk", MemoryCalls.MFD_CLOEXEC | MemoryCalls.MFD_ALLOW_SEALING);
         try {
             MemoryCalls.ftruncate(descriptor, bytes);
-            // All pages are allocated now. Without this call, the kernel would report a lack of memory by a signal in the middle
-            // of a copy.
+            // This call allocates all pages. Without this call, the kernel would report a lack of memory by a signal in the
+            // middle of a copy.
             MemoryCalls.fallocate(descriptor, bytes);
             MemoryCalls.fcntl(descriptor, MemoryCalls.F_ADD_SEALS,
                 MemoryCalls.F_SEAL_SHRINK | MemoryCalls.F_SEAL_GROW | MemoryCalls.F_SEAL_SEAL);
@@ -89,7 +89,7 @@ public final class SharedMemory {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment status = arena.allocate(MemoryCalls.STATUS_BYTES, Long.BYTES);
             MemoryCalls.fstatfs(descriptor, status);
-            // The first access to a missing huge page (MFD_HUGETLB) would send a signal to this process.
+            // A memfd with huge pages is refused, because an access to a huge page that is missing could kill this process.
             if (status.get(JAVA_LONG, MemoryCalls.STATFS_TYPE) != MemoryCalls.TMPFS_MAGIC) {
                 throw new IOException("the shared memory is not a memfd with ordinary pages");
             }
@@ -114,7 +114,7 @@ public final class SharedMemory {
         }
     }
 
-    // The segment has the address and the length of the mapping, which exists until the arena is closed.
+    // The restricted call is safe: the segment has the address and the length of a mapping that exists as long as the arena.
     @SuppressWarnings("restricted")
     private static MemorySegment mapped(int descriptor, long bytes, Arena arena, int ownDescriptor) throws IOException {
         long address = MemoryCalls.mmap(bytes, MemoryCalls.MAP_SHARED | MemoryCalls.MAP_POPULATE, descriptor);

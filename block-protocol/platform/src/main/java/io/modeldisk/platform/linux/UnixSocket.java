@@ -167,7 +167,7 @@ public final class UnixSocket implements AutoCloseable {
         return descriptor;
     }
 
-    /** Begins a use of the descriptor. The descriptor stays open until {@link #leave}. Returns false if it is already closed. */
+    /** Begins a use of the descriptor. The descriptor stays open until {@link #leave}. Returns false if the socket is closed. */
     public boolean enter() {
         while (true) {
             int now = users.get();

@@ -2,7 +2,7 @@ package io.modeldisk.platform.text;
 
 /** Makes text from a peer safe for output in a log or on a terminal. */
 public final class PeerText {
-    /** The maximum number of characters that are kept. */
+    /** The maximum number of characters of a text. Further characters are removed. */
     public static final int MAX_CHARS = 300;
 
     private PeerText() {}

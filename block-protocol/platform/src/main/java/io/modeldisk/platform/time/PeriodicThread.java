@@ -29,7 +29,7 @@ public final class PeriodicThread implements AutoCloseable {
      * Creates a thread that is not started yet.
      *
      * @param role the name of the thread
-     * @param period the time from the end of one run to the start of the next
+     * @param period the time from the end of one run to the start of the next run
      */
     public PeriodicThread(String role, NanoClock clock, Duration period, Runnable task) {
         this.clock = clock;
@@ -96,7 +96,7 @@ public final class PeriodicThread implements AutoCloseable {
         }
     }
 
-    /** Stops the thread, and waits until a run in progress has completed, for at most 5 s. */
+    /** Stops the thread. Waits at most 5 s until a run in progress has completed. */
     @Override
     public void close() {
         lock.lock();

@@ -39,7 +39,7 @@ public final class RunningClock implements NanoClock {
 
     @Override
     public long nanoTime() {
-        // Reads the last tick before the time. In the opposite order, the tick could be later than the time.
+        // The last tick is read first and the time second. In the opposite order, the tick could be later than the time.
         Tick tick = last;
         return runningNs(tick, clock.nanoTime());
     }

@@ -17,7 +17,7 @@ public record ByteSize(long bytes) {
     /**
      * Parses a size.
      *
-     * @throws IllegalArgumentException if the text is not a size, or not a whole number of bytes
+     * @throws IllegalArgumentException if the text is not a size, or the size is too large or not a whole number of bytes
      */
     public static ByteSize parse(String text) {
         Matcher form = FORM.matcher(text.strip().toLowerCase(Locale.ROOT));

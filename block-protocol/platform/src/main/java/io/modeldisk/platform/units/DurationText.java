@@ -24,7 +24,7 @@ public final class DurationText {
     /**
      * Parses a duration. A number without a unit is in seconds.
      *
-     * @throws IllegalArgumentException if the text is not a duration, or more than 292 years
+     * @throws IllegalArgumentException if the text is not a duration, or the duration is longer than 292 years
      */
     public static Duration parse(String text) {
         return parse(text, "s");
@@ -34,7 +34,7 @@ public final class DurationText {
      * Parses a duration.
      *
      * @param defaultUnit the unit of a number that has no unit: ns, us, ms, s, min or h
-     * @throws IllegalArgumentException if the text is not a duration, or more than 292 years
+     * @throws IllegalArgumentException if the text is not a duration, or the duration is longer than 292 years
      */
     public static Duration parse(String text, String defaultUnit) {
         Matcher form = FORM.matcher(text.strip().toLowerCase(Locale.ROOT));

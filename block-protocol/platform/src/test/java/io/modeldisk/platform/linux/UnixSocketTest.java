@@ -77,7 +77,7 @@ final class UnixSocketTest {
     }
 
     @Test
-    void sentDescriptorArrivesWithTheFirstByteAndStaysOpenAtTheSender() throws IOException {
+    void sentDescriptorArrivesWithTheFirstByteAsANewDescriptor() throws IOException {
         UnixSocket[] pair = UnixSocket.pair();
         try (UnixSocket near = pair[0]; UnixSocket far = pair[1]) {
             SocketMessage out = new SocketMessage(near, ByteBuffer.allocateDirect(8).put(0, (byte) 42));

@@ -25,7 +25,7 @@ class PeerTextTest {
     }
 
     @Test
-    void longTextIsCutAndItsLengthIsAppended() {
+    void fullLengthIsAppendedToATextThatIsCut() {
         assertThat(PeerText.printable("x".repeat(8192)))
             .isEqualTo("x".repeat(PeerText.MAX_CHARS) + "... (8192 characters)");
     }

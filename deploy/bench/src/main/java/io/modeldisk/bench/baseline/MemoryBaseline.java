@@ -11,10 +11,10 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The baseline for the datamover shm. One thread does the work of the shard without a protocol. For a push, an aggregator
- * applies a buffer to a range of the model. For a pull, the thread copies a range of the model to a buffer. For a push to the
- * null aggregator, the thread also copies a range of the model, since that aggregator accesses no memory. The baseline uses as
- * many buffers as a session with the same load. Not thread-safe.
+ * The baseline for the datamover shm. One thread does the work of the shard without a protocol. For a push, an aggregator applies
+ * a buffer to a range of the model. For a pull, the thread copies a range of the model to a buffer. The null aggregator accesses
+ * no memory, so a push to the null aggregator copies a range of the model instead. The baseline uses as many buffers as a session
+ * with the same load. Not thread-safe.
  */
 public final class MemoryBaseline implements Mover, AutoCloseable {
     private static final String NULL_AGGREGATOR = "null";

@@ -17,7 +17,7 @@ import picocli.CommandLine.Option;
     description = {
         "Measures one shard while many sessions push to it and pull from it. Shows the throughput of the slowest, the "
             + "median and the fastest session, the number of refused commands, and the memory of the shard.",
-        "The command starts the shard on loopback, in its own process."})
+        "The command starts the shard on loopback, in a separate process."})
 final class BenchSessionsCommand implements Callable<Integer> {
     private static final int MOST_SESSIONS = 4096;
 

@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
         "Finds the best transfer sizes for each datamover of this machine, and writes them to a file that `serve` and "
             + "`mount` read. The sizes are the largest write whose data is sent with the command, the largest request "
             + "for adjacent blocks, and the number of requests in flight.",
-        "The command starts a shard in its own process. The command replaces a built-in size only for a gain of at "
+        "The command starts a shard in a separate process. The command replaces a built-in size only for a gain of at "
             + "least 5 %%."},
     footer = {"", "Example:", "  modeldisk tune && \\",
         "      modeldisk mount modeldisk://127.0.0.1:3260/digits /mnt/digits"})

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A plain parameter server over gRPC. A pull returns a range of the weights. A push is dropped, as by the aggregator
- * {@code null}. gRPC calls the methods on its own threads and copies the weights once.
+ * {@code null}. The gRPC library calls the methods on its threads and copies the weights of each pull once.
  */
 public final class GrpcServer implements AutoCloseable {
     /** The maximum size of the weights, which are on the heap. */
@@ -114,7 +114,7 @@ public final class GrpcServer implements AutoCloseable {
         ServerServiceDefinition.Builder service = ServerServiceDefinition.builder(Methods.NODE_SERVICE);
         handlers.forEach((name, handler) -> service.addMethod(Methods.node(name),
             ServerCalls.asyncUnaryCall((String question, StreamObserver<String> answer) ->
-            // A handler may block, so it runs on its own thread and not on a thread of gRPC.
+            // A handler may block, so each call of a handler runs on a new thread and not on a thread of gRPC.
             Thread.ofPlatform().daemon().name("bench-node").start(() -> run(handler, question, answer)))));
         return service.build();
     }

@@ -10,7 +10,7 @@ public final class Walk {
     private long next;
 
     /**
-     * Starts at the beginning or in the middle of the model.
+     * Creates a walk that starts at the beginning or in the middle of the model.
      *
      * @param modelBytes the size of the model, at least that of one request
      */

@@ -10,7 +10,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** Runs clients at the same time. Each client sends one request after another on its own thread. */
+/** Runs clients at the same time. Each client sends one request after another on a separate thread. */
 final class ClosedLoop {
     private static final long LONGEST_NS = TimeUnit.MINUTES.toNanos(2);
     private static final int DIGITS = 3;
@@ -18,7 +18,7 @@ final class ClosedLoop {
 
     private ClosedLoop() {}
 
-    /** Runs all clients until each has completed {@code requestsEach} requests. Returns their combined outcome. */
+    /** Runs all clients until each client has completed {@code requestsEach} requests. Returns their combined outcome. */
     static Outcome run(List<? extends Requester> clients, Direction direction, int requestBytes, long requestsEach)
         throws IOException {
         List<FutureTask<Histogram>> tasks = new ArrayList<>();

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 
-/** The nodes of a mesh. Each node has its own process and is controlled over gRPC. Not thread-safe. */
+/** The nodes of a mesh. Each node runs in a separate process and is controlled over gRPC. Not thread-safe. */
 final class MeshNodes implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
     /** The buffer size of a client that sends only control messages. */

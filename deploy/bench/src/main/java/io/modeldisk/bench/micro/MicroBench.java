@@ -27,7 +27,7 @@ import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 
 /**
- * Runs the micro-benchmarks of a plan. Shards, gRPC servers and mesh nodes have their own processes. An instance can run only
+ * Runs the micro-benchmarks of a plan. Each shard, gRPC server and mesh node runs in a separate process. An instance can run only
  * once.
  */
 public final class MicroBench {

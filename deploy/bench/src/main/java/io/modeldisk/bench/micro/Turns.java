@@ -33,7 +33,7 @@ final class Turns {
         }
         for (int round = 0; round < rounds; round++) {
             for (int i = 0; i < requests.length; i++) {
-                // Each round starts with another variant.
+                // Each round starts with the next variant.
                 int turn = (i + round) % requests.length;
                 outcomes.get(turn).add(runs.get(turn).run(requests[turn]));
             }

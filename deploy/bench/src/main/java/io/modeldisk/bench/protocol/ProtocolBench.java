@@ -21,8 +21,8 @@ import java.util.function.Consumer;
 import org.HdrHistogram.Histogram;
 
 /**
- * Measures the protocol and its baseline in alternation. The shard and the baseline server have their own processes. An
- * instance can run only once.
+ * Measures the protocol and its baseline in alternation. The shard and the baseline server run in separate processes. An instance
+ * can run only once.
  */
 public final class ProtocolBench {
     private static final int WARM_UP_BYTES = 256 << 10;

@@ -13,7 +13,7 @@ final class Table {
     private final int words;
     private final List<String[]> rows = new ArrayList<>();
 
-    /** Creates a table. The first {@code words} columns contain words, and the others contain figures. */
+    /** Creates a table. The first {@code words} columns contain words, and the other columns contain figures. */
     Table(int words, String... headings) {
         this.words = words;
         rows.add(headings);

@@ -47,7 +47,7 @@ public record TrainingResult(
         return iterationMs / Math.max(computeMs, Math.max(direct.pushMs, direct.pullMs));
     }
 
-    /** The number of learners that would compute as much in the same time if communication took no time. */
+    /** The number of learners that would complete the same iterations in the same time if communication took no time. */
     public double speedUp() {
         return learners * computeMs / iterationMs;
     }

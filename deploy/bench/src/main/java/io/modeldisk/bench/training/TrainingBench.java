@@ -22,7 +22,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** Measures the iterations of emulated learners with one exchange scheme after another. The shards have their own processes. */
+/** Measures the iterations of emulated learners with one exchange scheme after another. Each shard runs in a separate process. */
 public final class TrainingBench {
     private static final String MODEL = "bench";
     private static final double MS = TimeUnit.MILLISECONDS.toNanos(1);

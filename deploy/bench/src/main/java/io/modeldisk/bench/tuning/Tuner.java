@@ -152,7 +152,7 @@ public final class Tuner {
             }
             for (int round = 0; round < rounds; round++) {
                 for (int i = 0; i < values.size(); i++) {
-                    // Each round starts with another candidate.
+                    // Each round starts with the next candidate.
                     int turn = (i + round) % values.size();
                     figures[turn][round] = connections.all.get(turn).exchange();
                 }

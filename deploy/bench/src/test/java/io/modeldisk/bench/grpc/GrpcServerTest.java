@@ -41,7 +41,7 @@ final class GrpcServerTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4096, 100_000, 1 << 20, LARGEST})
-    void grpcClientMovesAllBytesAndRecordsTheLatencyOfEachRequest(int bytes) throws IOException {
+    void grpcClientRecordsTheLatencyOfEveryPushAndPull(int bytes) throws IOException {
         Histogram nanoseconds = new Histogram(3);
         try (GrpcClient client = client(MODEL_BYTES)) {
             client.pingPong(Direction.PUSH, bytes, 3, nanoseconds);

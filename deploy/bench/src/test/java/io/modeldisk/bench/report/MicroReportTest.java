@@ -54,7 +54,7 @@ final class MicroReportTest {
     }
 
     @Test
-    void reportNamesUnmeasuredDatamoversAndExplainsSmallRequests() {
+    void reportHasNotesAboutUnmeasuredDatamoversAndSmallRequests() {
         assertThat(lines()).contains("iser is not measured: there is no RDMA device")
             .anyMatch(line -> line.startsWith("below 4 KiB: a push moves a logical block"));
     }

@@ -16,7 +16,7 @@ final class TableTest {
     }
 
     @Test
-    void gapInATableIsAnEmptyLineAndKeepsColumnWidths() {
+    void gapInATableIsAnEmptyLineBetweenAlignedRows() {
         assertThat(new Table(1, "a", "b").row("1", "2").gap().row("3", "44")).hasToString("""
             a   b
             1   2

@@ -61,7 +61,7 @@ final class FrameReader {
         int dataBytes = kind() == Frame.PDU || kind() == Frame.REFUSE
             ? bytes.getInt(frame + Frame.BODY + Integer.BYTES)
             : 0;
-        // TotalAHSLength, the first byte of the length field, must be 0. Otherwise the length exceeds the limit.
+        // The first byte of the length field is TotalAHSLength and must be 0. If it is not, the whole field exceeds the limit.
         if (dataBytes < 0 || dataBytes > TextParameters.MAX_TEXT_BYTES) {
             throw new ProtocolException(
                 "%s sent a PDU with the length field %08Xh, but the limit is %08Xh, and additional headers are not allowed"

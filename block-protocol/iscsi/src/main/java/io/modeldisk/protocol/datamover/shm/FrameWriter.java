@@ -118,8 +118,8 @@ final class FrameWriter {
     }
 
     /**
-     * Increases the number of responses per system call if the reading thread received at least as many frames at once. The peer
-     * then sends requests even while responses are held back.
+     * Increases the number of responses per system call if the reading thread received at least as many frames at once. So many
+     * frames at once show that the peer sends requests even while responses are held back.
      */
     void received(int receivedBytes) {
         if (receivedBytes >= answersPerSend * Frame.BYTES) {
@@ -208,7 +208,7 @@ final class FrameWriter {
                 if (count > 0) {
                     sent += (int) count;
                 } else if (Errno.EAGAIN.is(count)) {
-                    // stop() must not end the stream and so cannot wake this thread. The time-out is therefore short.
+                    // stop() must keep the stream open and cannot wake this thread. The time-out is therefore short.
                     message.awaitWritable(FrameReader.POLL_STEP_MS);
                 } else if (Errno.EPIPE.is(count) || Errno.ECONNRESET.is(count)) {
                     throw new EOFException(peer + " closed the connection");

@@ -9,9 +9,9 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
 /**
- * Reads PDUs from a socket. A digest follows header and data if the login negotiated digests (RFC 7143 section 11.2). One
- * system call reads several small PDUs. Large data is read into its final memory, in one vectored call that also reads the next
- * header.
+ * Reads PDUs from a socket. A digest follows each header and each data segment if the login negotiated digests (RFC 7143 section
+ * 11.2). One system call reads several small PDUs. Large data is read into its final memory, in one vectored call that also reads
+ * the next header.
  *
  * <p>Only one thread may use a reader, but any thread may call the methods that return times. No objects are allocated after
  * {@link #enable}.

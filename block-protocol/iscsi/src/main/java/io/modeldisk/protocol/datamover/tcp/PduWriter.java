@@ -9,8 +9,8 @@ import java.nio.channels.SocketChannel;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Writes PDUs to a socket. A digest follows header and data if the login negotiated digests (RFC 7143 section 11.2). One
- * vectored call writes one PDU, or several small PDUs that were held back.
+ * Writes PDUs to a socket. A digest follows each header and each data segment if the login negotiated digests (RFC 7143 section
+ * 11.2). One vectored call writes one PDU, or several small PDUs that were held back.
  *
  * <p>A thread must call {@link #lock()} before it writes, and {@link #unlock()} afterwards. No objects are allocated after
  * {@link #enable}.
@@ -24,7 +24,7 @@ final class PduWriter {
 
     private final SocketChannel channel;
     private final NanoClock clock;
-    /** The buffers of a vectored write: the bytes that are held back, a header, its data, and the trailer. */
+    /** The buffers of a vectored write: the bytes that are held back, a header, the data, and the padding with the digest. */
     private final ByteBuffer[] vector = new ByteBuffer[4];
     private final ByteBuffer trailer = ByteBuffer.allocateDirect(2 * Integer.BYTES);
     private final WireDigest digest = new WireDigest();

@@ -23,8 +23,8 @@ import java.util.concurrent.ArrayBlockingQueue;
 
 /**
  * The initiator's end of a TCP connection. The data of Data-In PDUs is received directly into the task's memory. A separate
- * thread sends the data that an R2T requests. The receiving thread therefore never waits until the target reads, which could
- * cause a deadlock.
+ * thread sends the data that an R2T requests. The receiving thread therefore never waits until the target reads. Waiting in the
+ * receiving thread could cause a deadlock.
  */
 public final class TcpInitiatorDatamover implements InitiatorDatamover {
     private final PduStream stream;
@@ -67,7 +67,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
         this.reader = stream.reader();
         this.writer = stream.writer();
         this.numbering = numbering;
-        // One request for each command, one for each aborted command that had the same slot, and one that is in progress.
+        // One request for each command, one for each aborted command that used the slot before, and one that is in progress.
         int places = 2 * queueDepth + 1;
         this.requests = new ArrayBlockingQueue<>(places);
         this.spareRequests = new ArrayBlockingQueue<>(places);

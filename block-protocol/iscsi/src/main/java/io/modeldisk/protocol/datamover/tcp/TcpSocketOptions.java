@@ -5,8 +5,8 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.SocketChannel;
 
 /**
- * Sets the socket options of every TCP connection of modeldisk. The baseline of the benchmarks uses the same options, so that
- * only the protocol differs. Thread-safe.
+ * Sets the socket options of every TCP connection of modeldisk. The benchmarks compare modeldisk with plain TCP connections,
+ * which also use these options. Thread-safe.
  */
 public final class TcpSocketOptions {
     private TcpSocketOptions() {}

@@ -272,7 +272,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
 
     /** Requests the next burst if the engine has granted memory for it. Returns whether all data has been received. */
     private boolean goOn(TcpTransfer state) throws IOException {
-        // Another thread may grant memory at the same time. Exactly one of the two threads must request the rest.
+        // Another thread may grant memory at the same time. Exactly one of the two threads must request the remaining data.
         synchronized (state) {
             state.unsolicited = false;
             if (state.transfer.isComplete()) {

@@ -46,8 +46,8 @@ final class TcpTransfer {
     }
 
     /**
-     * Prepares the transfer for unsolicited data. If {@code fault} is not null, the data is dropped and the fault is then
-     * reported.
+     * Prepares the transfer for unsolicited data. If {@code fault} is not null, the data is dropped, and the fault is reported
+     * after the last data.
      */
     void expectUnsolicited(DataError fault) {
         error = fault;

@@ -13,7 +13,10 @@ import java.nio.file.attribute.UserPrincipal;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** Reads {@link ChapSecrets} from a file. The owner must be this process's user or root, and nobody else may access the file. */
+/**
+ * Reads {@link ChapSecrets} from a file. The owner of the file must be this process's user or root, and nobody else may access
+ * the file.
+ */
 public final class SecretsFile {
     private static final long MAX_BYTES = 1 << 20;
 

@@ -125,7 +125,7 @@ final class ShmSafetyTest {
     }
 
     @Test
-    void registrationAboveTheLimitOfAConnectionIsRefusedAndReportsTheLimit() throws IOException {
+    void refusalOfARegistrationAboveTheConnectionLimitReportsTheLimit() throws IOException {
         register(1);
         register(2);
         assertThatThrownBy(() -> register(3)).isInstanceOf(IOException.class)
@@ -147,7 +147,7 @@ final class ShmSafetyTest {
     void registrationOfADescriptorThatIsNotAMemfdIsRefused() throws IOException {
         peer.writer().send(Frame.REGISTER, TAG, near.descriptor());
         assertThatThrownBy(() -> target.receive(engine)).isInstanceOf(IOException.class)
-            .hasMessageContaining("no memfd");
+            .hasMessageContaining("is not a memfd");
     }
 
     @Test

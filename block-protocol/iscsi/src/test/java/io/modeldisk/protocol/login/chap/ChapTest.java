@@ -141,13 +141,17 @@ class ChapTest {
     }
 
     @Test
-    void challengesOfTwoLoginsDifferAndHaveAtLeast16Bytes() throws LoginException {
+    void challengeHasAtLeast16Bytes() throws LoginException {
+        assertThat(TextConstant.bytes(challenge().get("CHAP_C"), 1024)).hasSizeBetween(16, 1024);
+    }
+
+    @Test
+    void challengesOfTwoLoginsDiffer() throws LoginException {
         Map<String, String> first = challenge();
         Map<String, String> second = new HashMap<>();
         TextParameters answers = new TextParameters();
         new TargetChap(TARGET, RANDOM).exchange(Map.of("CHAP_A", "5"), answers);
         second.putAll(answers.asMap());
-        assertThat(TextConstant.bytes(first.get("CHAP_C"), 1024)).hasSizeBetween(16, 1024);
         assertThat(second.get("CHAP_C")).isNotEqualTo(first.get("CHAP_C"));
     }
 
@@ -205,7 +209,8 @@ class ChapTest {
 
     @ParameterizedTest
     @CsvSource({"256, 32", "-1, 32", "x, 32", "1, 15", "1, 1025", "1, 0"})
-    void initiatorChallengeOutOfBoundsIsRefused(String identifier, int bytes) throws LoginException {
+    void initiatorChallengeWithAnInvalidIdentifierOrLengthIsRefused(String identifier, int bytes)
+        throws LoginException {
         assertRefused(LoginStatus.AUTHENTICATION_FAILURE, Map.of("CHAP_N", "learner",
             "CHAP_R", response("aVeryLongSecretOfIts", challenge()),
             "CHAP_I", identifier, "CHAP_C", TextConstant.hexadecimal(new byte[bytes])));

@@ -178,7 +178,8 @@ public final class IserPortal implements TargetPortal {
     private void run() {
         boolean listening = true;
         try {
-            // The identifiers of connections use the channel, so the channel must exist until the last connection is released.
+            // The identifiers of connections use the event channel, so the event channel must exist until the last connection is
+            // released.
             while (!closed || !connections.isEmpty()) {
                 if (closed && listening) {
                     listening = false;

@@ -34,7 +34,7 @@ final class IserPuts {
         }
     }
 
-    /** Returns the oldest read command if {@code expStatSn} acknowledges its response. Otherwise returns null. */
+    /** Returns the oldest read command if {@code expStatSn} acknowledges the response to this command. Otherwise returns null. */
     synchronized IserTransfer acknowledged(int expStatSn) {
         return count > 0 && inFlight[0].putStatSn() - expStatSn < 0 ? inFlight[0] : null;
     }

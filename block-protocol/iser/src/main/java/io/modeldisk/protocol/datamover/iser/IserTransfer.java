@@ -166,7 +166,7 @@ final class IserTransfer extends Work {
         return result;
     }
 
-    /** Records that the data is no longer awaited. */
+    /** Forgets the key that the command advertised, and records that no READ is awaited. */
     void forget() {
         advertisedKey = 0;
         awaited = false;

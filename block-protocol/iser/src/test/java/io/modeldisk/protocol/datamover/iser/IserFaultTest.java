@@ -163,7 +163,7 @@ class IserFaultTest extends IserFixture {
     }
 
     @Test
-    void targetDoesNotStartIfItMayNotLockItsMemory() throws Exception {
+    void targetWithoutPermissionToLockMemoryDoesNotStart() throws Exception {
         try (IserVictim target = IserVictim.target(address, locking(64 << 10))) {
             target.awaitEnd();
             assertThat(target.output()).contains("cannot be registered with the RDMA device")

@@ -21,9 +21,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that connections release all resources after they were opened, used and closed. The resources are the device resources
- * that the kernel counts (iproute2's {@code rdma}), file descriptors and threads. {@code -Diser.connects=N} sets the number of
- * connections.
+ * Tests that closed connections release all resources. The resources are the device resources that the kernel counts (iproute2's
+ * {@code rdma}), file descriptors and threads. {@code -Diser.connects=N} sets the number of connections.
  */
 @Tag("softroce")
 class IserLeakTest extends IserFixture {
