@@ -311,7 +311,7 @@ public final class ServerContext {
         }
     }
 
-    /** The settings of the iSCSI server, without its target. */
+    /** The settings of the iSCSI server. The target is not set yet; {@link ParameterServer#launch} sets it. */
     TargetContext network() {
         return network;
     }

@@ -61,7 +61,7 @@ final class ShmIT {
                 END
                 """, directory).succeeded();
             assertThat(sandbox.shell("cat \"$1\"/status.json", directory).succeeded())
-                .contains("\"datamover\" : \"shm (it is on this host");
+                .contains("\"datamover\" : \"shm (the target is on this host");
             assertThat(mapped(shard)).isPositive();
             mount.signal("KILL");
             mount.awaitEnd();

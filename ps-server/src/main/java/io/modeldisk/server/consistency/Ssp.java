@@ -175,8 +175,8 @@ public final class Ssp implements Consistency {
 
     @Override
     public void learnersLeft() {
-        // No block is locked while a learner leaves, so a pull that is about to wait may still count this learner. Therefore
-        // every block is checked, even if no pull waits yet.
+        // A learner leaves without the locks of the blocks, so a pull may still count this learner when it decides to wait. The
+        // call takes the lock of every block, so it also wakes this pull.
         wake(0, blocks.length - 1);
     }
 

@@ -318,7 +318,7 @@ class SspTest {
     }
 
     @Test
-    void pullThatWaitsAtALaterBlockCanBeForgotten() throws Exception {
+    void forgetEndsTheWaitOfAPullAtItsLastBlock() throws Exception {
         pushAll(a, 2);
         shard.consistency.push(new FakeTask(b, 0, 2 * BLOCK).fill(1).ofRound(1));
         FakeTask pull = pull(a, 2);

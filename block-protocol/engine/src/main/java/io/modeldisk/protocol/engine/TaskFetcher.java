@@ -63,7 +63,8 @@ final class TaskFetcher {
         synchronized (task) {
             task.fail(sense);
             if (task.state() == TaskState.AWAITING_MEMORY && !pool.stopWaiting(task)) {
-                // The task has just got its memory, so the responder thread ends the task.
+                // The pool has just given memory to the task. The responder thread will request the data, and then ends the
+                // failed task.
                 return;
             }
         }

@@ -64,7 +64,7 @@ final class FrameReader {
         // The first byte of the length field is TotalAHSLength and must be 0. If it is not, the whole field exceeds the limit.
         if (dataBytes < 0 || dataBytes > TextParameters.MAX_TEXT_BYTES) {
             throw new ProtocolException(
-                "%s sent a PDU with the length field %08Xh, but the limit is %08Xh, and additional headers are not allowed"
+                "%s sent a PDU with %08Xh as TotalAHSLength and DataSegmentLength; the maximum is %08Xh"
                     .formatted(peer, dataBytes, TextParameters.MAX_TEXT_BYTES));
         }
         fill(Frame.BYTES + dataBytes);

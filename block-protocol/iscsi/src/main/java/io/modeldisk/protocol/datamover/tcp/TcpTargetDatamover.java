@@ -218,7 +218,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
         return null;
     }
 
-    /** Whether a Data-Out PDU without a transfer may belong to an earlier transfer. */
+    /** Whether a Data-Out PDU that matches no current transfer may belong to an earlier transfer. */
     private boolean wasAskedFor() {
         int tag = dataOut.targetTransferTag();
         int slot = TcpTransfer.slotOf(tag);
