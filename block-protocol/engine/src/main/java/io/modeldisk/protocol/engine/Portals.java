@@ -10,7 +10,8 @@ import java.util.List;
  * its portal gives no access to the other parts (RFC 7143 section 4.1.1).
  *
  * @param ownTag the portal group tag of the part that this shard serves, 1 to 65535
- * @param all the portals of all parts in the order of their tags, from tag 1; empty if only the portal of this shard is known
+ * @param all the portals of all parts, ordered by portal group tag from tag 1. The list is empty if only the portal of this
+ *     shard is known
  */
 public record Portals(int ownTag, List<InetSocketAddress> all) {
     /** The portals of a target with one part. */

@@ -20,7 +20,7 @@ final class RoundCommands {
             return false;
         }
         long round = RoundCdb.round(command.cdb);
-        command.round = push && round == 0 ? IoTask.IMPLIED_ROUND : round;
+        command.round = push && round == RoundCdb.NO_ROUND ? IoTask.IMPLIED_ROUND : round;
         command.finite = push && RoundCdb.isFinite(command.cdb);
         long bytes = rangeBytes(command);
         if (push) {

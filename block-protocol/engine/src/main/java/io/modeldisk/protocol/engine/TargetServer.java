@@ -321,11 +321,11 @@ public final class TargetServer implements AutoCloseable {
 
     /** Waits at most {@link SessionTable#END_TIMEOUT} until all connections are closed. Returns the connections still open. */
     private List<TargetConnection> awaitEnds() throws InterruptedException {
-        NanoClock real = context.clock();
-        long untilNs = real.nanoTime() + SessionTable.END_TIMEOUT.toNanos();
+        NanoClock clock = context.clock();
+        long untilNs = clock.nanoTime() + SessionTable.END_TIMEOUT.toNanos();
         List<TargetConnection> open = new ArrayList<>();
         for (TargetConnection connection : connections) {
-            if (!connection.awaitEnd(Duration.ofNanos(untilNs - real.nanoTime()))) {
+            if (!connection.awaitEnd(Duration.ofNanos(untilNs - clock.nanoTime()))) {
                 open.add(connection);
             }
         }

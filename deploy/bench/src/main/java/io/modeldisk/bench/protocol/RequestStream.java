@@ -4,6 +4,7 @@ import io.modeldisk.bench.load.Load;
 import io.modeldisk.bench.load.Pattern;
 import io.modeldisk.bench.load.Walk;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.RoundCdb;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -23,7 +24,6 @@ import org.HdrHistogram.Histogram;
 final class RequestStream implements IoRequest.Completion {
     static final int TRAIN_LUN = 0;
     private static final int BLOCK = LogicalBlock.BYTES;
-    private static final long WITHOUT_ROUND = 0;
     private static final long TIMEOUT_S = 30;
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(TIMEOUT_S);
 
@@ -108,7 +108,8 @@ final class RequestStream implements IoRequest.Completion {
         }
         long offset = walk.next();
         if (push) {
-            request.push(TRAIN_LUN, offset / BLOCK, stepBytes / BLOCK, WITHOUT_ROUND, memory, nextBuffer * stepBytes,
+            request.push(TRAIN_LUN, offset / BLOCK, stepBytes / BLOCK, RoundCdb.NO_ROUND, memory,
+                nextBuffer * stepBytes,
                 stepBytes, checksGradients);
             nextBuffer = nextBuffer + 1 == load.pushBuffers() ? 0 : nextBuffer + 1;
         } else {

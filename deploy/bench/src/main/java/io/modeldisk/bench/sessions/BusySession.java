@@ -2,6 +2,7 @@ package io.modeldisk.bench.sessions;
 
 import io.modeldisk.bench.load.Walk;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.RoundCdb;
 import io.modeldisk.protocol.initiator.IoRequest;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -77,7 +78,8 @@ final class BusySession implements IoRequest.Completion {
         long lba = walk.next() / BLOCK;
         begunNs[request.slot()] = System.nanoTime();
         if (push) {
-            request.push(TRAIN_LUN, lba, requestBytes / BLOCK, 0, memory, 0, requestBytes, checksGradients);
+            request.push(TRAIN_LUN, lba, requestBytes / BLOCK, RoundCdb.NO_ROUND, memory, 0, requestBytes,
+                checksGradients);
         } else {
             request.read(TRAIN_LUN, lba, requestBytes / BLOCK, memory, (request.slot() + 1L) * requestBytes,
                 requestBytes);
