@@ -48,8 +48,8 @@ final class BufferPool implements AutoCloseable {
      * Acquires all chunks that a task still needs and returns true. If too few chunks are free, queues the task and returns
      * false. The pool calls {@link TaskSlot#chunksGranted} when a queued task has got its chunks.
      *
-     * <p>A task that needs no more chunks is never queued, because unsolicited data may end the task at any time. The slot of a
-     * task must not be reused while the task is in the queue.
+     * <p>A task that needs no more chunks is never queued, because unsolicited data may complete such a task at any time. The
+     * slot of a task must not be reused while the task is in the queue.
      */
     synchronized boolean takeOrWait(TaskSlot task) {
         if (task.extraChunksWanted() <= 0 || firstWaiting == null && fill(task)) {

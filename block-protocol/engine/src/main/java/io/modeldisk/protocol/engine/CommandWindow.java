@@ -129,8 +129,8 @@ final class CommandWindow implements TargetDatamover.Numbering {
     }
 
     /**
-     * Waits until a slot is free or no slot is about to be freed. The wait is necessary because an initiator may receive a status
-     * and send the next command before the target has freed the slot.
+     * Waits while no slot is free but a slot is about to be freed. The wait is necessary because an initiator may receive a
+     * status and send the next command before the target has freed the slot.
      *
      * <p>Returns true at once if no slot is free and the last Put_Data of a task is in progress. The caller must then end this
      * task and call this method again. Returns false after the wait in all other cases.

@@ -25,7 +25,8 @@ public interface LogicalUnit {
     long sizeBytes();
 
     /**
-     * Returns the optimal transfer length granularity for the Block Limits page in bytes, which is the block size of the shard.
+     * Returns the block size of the shard in bytes. The Block Limits page reports this size as the optimal transfer length
+     * granularity.
      */
     int optimalTransferBytes();
 
@@ -75,8 +76,8 @@ public interface LogicalUnit {
     void forget(IoTask task);
 
     /**
-     * Runs one of the {@link #vendorCommands()}. The engine does not call this method for PUSH and PULL. A PUSH is passed as
-     * a write, and a PULL as a read, with its {@link IoTask#round()}.
+     * Runs one of the {@link #vendorCommands()}. The engine does not call this method for PUSH and PULL. The engine passes
+     * a PUSH as a write and a PULL as a read, each with its {@link IoTask#round()}.
      *
      * @return the parameter data, which the engine cuts to the length that the initiator expects
      * @throws ScsiException if the command fails; the task then ends with CHECK CONDITION
@@ -86,8 +87,8 @@ public interface LogicalUnit {
     }
 
     /**
-     * Returns the vendor-specific commands in ascending order of their codes. The engine refuses a command whose CDB sets a
-     * bit that the {@link CdbUsage} of the command does not contain.
+     * Returns the vendor-specific commands in ascending order of their operation codes. The engine refuses a command whose CDB
+     * sets a bit that the {@link CdbUsage} of the command does not contain.
      */
     default List<CdbUsage> vendorCommands() {
         return List.of();

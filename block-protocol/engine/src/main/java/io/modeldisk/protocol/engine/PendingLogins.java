@@ -83,7 +83,7 @@ final class PendingLogins {
         return login;
     }
 
-    /** Sets the action that closes a connection when another connection replaces it. */
+    /** Sets the action that closes the connection of a login. The action runs if another connection replaces this connection. */
     synchronized void served(Login login, Runnable refuse) {
         login.refuse = refuse;
     }

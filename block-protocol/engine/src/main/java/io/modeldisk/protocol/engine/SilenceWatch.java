@@ -30,8 +30,9 @@ final class SilenceWatch {
     }
 
     /**
-     * Returns the time for which the peer has sent nothing although the receiver thread was ready to receive. The time in which
-     * the receiver thread runs a command of the peer does not count.
+     * Returns the time since the last PDU of the peer arrived. The time before the receiver thread began to wait, or before the
+     * transfer of the current PDU began, does not count. Returns 0 while the receiver thread runs a command and no PDU is being
+     * sent or received.
      *
      * @param listeningSinceNs the time at which the receiver thread began to wait for the next PDU
      */

@@ -36,7 +36,10 @@ public interface Target {
      */
     default void nexusSilent(Nexus nexus, long silentNs) {}
 
-    /** Notifies the target that a session of a nexus has entered the full-feature phase. */
+    /**
+     * Notifies the target that a session of a nexus is about to enter the full-feature phase. If the login still fails, the
+     * engine calls {@link #nexusLost}.
+     */
     void nexusEstablished(Nexus nexus);
 
     /**

@@ -125,7 +125,7 @@ public final class TargetContext {
         return access;
     }
 
-    /** Sets the portals of all parts of the target. By default the target has one part. */
+    /** Sets the portals of all parts of the target. Each shard serves one part. By default the target has one part. */
     public TargetContext portals(Portals parts) {
         this.portals = parts;
         return this;

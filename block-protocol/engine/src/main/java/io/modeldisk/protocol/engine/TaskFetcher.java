@@ -63,8 +63,8 @@ final class TaskFetcher {
         synchronized (task) {
             task.fail(sense);
             if (task.state() == TaskState.AWAITING_MEMORY && !pool.stopWaiting(task)) {
-                // The pool has just given memory to the task. The responder thread will request the data, and then ends the
-                // failed task.
+                // The pool has just given memory to the task. The responder thread will end the failed task instead of
+                // requesting its data.
                 return;
             }
         }

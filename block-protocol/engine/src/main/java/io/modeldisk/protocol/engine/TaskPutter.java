@@ -58,7 +58,10 @@ final class TaskPutter {
         }
     }
 
-    /** Pins the next piece of a read. If no pin is free, waits until all earlier pieces are sent, and releases their pins. */
+    /**
+     * Pins the next piece of a read. If no pin is free or an earlier piece uses the scratch memory, first waits until all earlier
+     * pieces are sent, and releases their pins.
+     */
     private Pin pin(TaskSlot task, int position) throws IOException {
         if (task.pins.isFull() || task.usesScratch()) {
             datamover.awaitPuts(task.transfer);

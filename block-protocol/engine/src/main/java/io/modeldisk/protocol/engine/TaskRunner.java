@@ -50,7 +50,7 @@ final class TaskRunner {
             }
             command.parameterData = commands.decode(command, task.nexus());
         } catch (ScsiException e) {
-            LOG.debug("{}: {}", task.nexus(), e.getMessage());
+            LOG.debug("a command of {} failed: {}", task.nexus().learner(), e.getMessage());
             task.fail(e.sense());
         }
         boolean takesData = command.access.takesData();
@@ -61,7 +61,7 @@ final class TaskRunner {
         task.transfer.begin(pdu.initiatorTaskTag(), pdu.lunField(), bytes);
     }
 
-    /** Starts a task whose immediate data has been read. */
+    /** Starts a task whose immediate data has been received. */
     void start(TaskSlot task, DataArrival arrival) throws IOException {
         switch (arrival) {
             case DataError error -> {
@@ -128,11 +128,11 @@ final class TaskRunner {
                     return;
                 }
             } catch (ScsiException e) {
-                LOG.debug("{}: {}", task.nexus(), e.getMessage());
+                LOG.debug("a command of {} failed: {}", task.nexus().learner(), e.getMessage());
                 fail(task, e.sense());
                 return;
             } catch (RuntimeException e) {
-                LOG.error("a task of {} failed unexpectedly", task.nexus(), e);
+                LOG.error("a task of {} failed unexpectedly", task.nexus().learner(), e);
                 fail(task, Sense.INTERNAL_TARGET_FAILURE);
                 return;
             }

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * later commands. {@link TaskState} describes the owner of the slot.
  */
 final class TaskSlot implements IoTask {
-    /** The maximum number of chunks of one command. The longest transfer is this number times 256 KiB. */
+    /** The maximum number of chunks of one command. A chunk has 256 KiB, so one command can transfer at most 8 MiB. */
     static final int MAX_CHUNKS = 32;
 
     final DecodedCommand command = new DecodedCommand();
@@ -109,7 +109,7 @@ final class TaskSlot implements IoTask {
         endReason.accumulateAndGet(reason, EndReason::later);
     }
 
-    /** Records that the task failed. Called by the owner of the task, or by the receiver thread while the task waits for data. */
+    /** Records that the task failed. Called by the task's owner, or by the receiver thread while the task waits for memory. */
     void fail(Sense sense) {
         failure = sense;
         endFor(EndReason.FAILED);
@@ -129,17 +129,17 @@ final class TaskSlot implements IoTask {
         return failure;
     }
 
-    /** Records that the task begins to wait for data. */
+    /** Records that the task begins to wait for memory or for data. */
     void waits(long nowNs) {
         waitingSinceNs = nowNs;
     }
 
-    /** Records that the task no longer waits for data or for its logical unit. */
+    /** Records that the task no longer waits for memory, for data or for its logical unit. */
     void endWait() {
         waitingSinceNs = 0;
     }
 
-    /** Returns the time at which the wait for data or for the logical unit began, or 0 if the task does not wait. */
+    /** Returns the time at which the wait for memory, data or the logical unit began, or 0 if the task does not wait. */
     long waitingSinceNs() {
         return waitingSinceNs;
     }

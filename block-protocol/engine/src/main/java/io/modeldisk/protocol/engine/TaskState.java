@@ -24,7 +24,7 @@ package io.modeldisk.protocol.engine;
 enum TaskState {
     /** The slot has no task. Owner: the {@link CommandWindow}. */
     FREE,
-    /** The command is decoded and its immediate data is read. Owner: the receiver thread. */
+    /** The command is decoded and its immediate data is received. Owner: the receiver thread. */
     RECEIVING,
     /** The task waits for memory. Owner: the {@link BufferPool}, and the responder thread after the task has got its memory. */
     AWAITING_MEMORY,
@@ -32,7 +32,7 @@ enum TaskState {
     AWAITING_DATA,
     /** The task is scheduled for the responder thread. Owner: the responder thread. */
     QUEUED,
-    /** The logical unit runs the command, or read data is sent. Owner: the receiver thread or the responder thread. */
+    /** The target runs the command or sends the data of a read. Owner: the receiver thread or the responder thread. */
     RUNNING,
     /** The task runs, and was resumed before it was parked. Owner: the receiver thread or the responder thread. */
     RESUMED,
@@ -40,7 +40,7 @@ enum TaskState {
     PARKED,
     /** The status is sent and the slot is freed. Owner: the thread that sends the status. */
     ENDING,
-    /** The device sends data and status from the task's memory. Owner: the device, until a thread claims the task. */
+    /** The device sends the last piece of data and the status. Owner: the device, until a thread claims the task. */
     PUTTING;
 
     /** Whether a task may change from this state to {@code next}. */

@@ -194,7 +194,7 @@ class DiskCommandsTest {
     }
 
     @Test
-    void writeSameAndVerifyOfOneBlockAboveTheMaximumRangeAreRefused() throws IOException {
+    void writeSameAndVerifyOfOneBlockMoreThanTheMaximumAreRefused() throws IOException {
         byte[] limits = raw.run(READ, cdb(0x12, 1, 0xB0, 0, 64), 64, EMPTY).data();
         int limit = (int) ByteBuffer.wrap(limits).getLong(36);
         for (byte[] cdb : new byte[][]{range(0x93, 0, 0, limit + 1), range(0x8F, COMPARE_ONE, 0, limit + 1)}) {

@@ -60,8 +60,8 @@ class FullDuplexTest {
     }
 
     /**
-     * Receives the responses of commands and checks that each status is GOOD. Returns the read data of each command by its task
-     * tag.
+     * Receives the responses of commands and checks that each status is GOOD. Returns a map from the task tag of each command to
+     * the data that the target sent for the command.
      */
     private static Map<Integer, ByteArrayOutputStream> receiveEnds(RawInitiator raw, int commands) throws IOException {
         Map<Integer, ByteArrayOutputStream> data = new HashMap<>();

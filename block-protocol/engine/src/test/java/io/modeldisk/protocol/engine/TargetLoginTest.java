@@ -283,7 +283,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void incompleteLoginIsClosedAfterTheLoginTimeout() throws IOException {
+    void connectionWithAnIncompleteLoginIsClosedAfterTheLoginTimeout() throws IOException {
         try (Serving hasty = new Serving(context -> context.loginTimeout(Duration.ofSeconds(1)));
             RawInitiator slow = new RawInitiator(hasty.server.localAddress())) {
             slow.login(1, -1, INITIATOR, TARGET);

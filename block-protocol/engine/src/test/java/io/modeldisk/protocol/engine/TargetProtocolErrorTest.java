@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Tests of initiators that violate the protocol. The target rejects the PDU or closes the session. Other sessions continue, and
- * no resource leaks.
+ * Tests of initiators that violate the protocol. The target rejects the invalid PDU or closes the session. Other sessions
+ * continue, and no resource leaks.
  */
 @Timeout(60)
 class TargetProtocolErrorTest {

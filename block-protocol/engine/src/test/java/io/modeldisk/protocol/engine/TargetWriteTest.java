@@ -390,7 +390,8 @@ class TargetWriteTest {
         try (Serving small = new Serving(context -> context.bufferBytes(53L * BufferPool.CHUNK_BYTES).maxCommands(2)
             .transferTimeout(Duration.ofSeconds(2)));
             RawInitiator waiting = small.loginAs("iqn.test:waiting", "ImmediateData=No")) {
-            // The three earlier writes free their memory after the transfer timeout, one after another.
+            // exhaust() starts three writes that never get their data. The target closes the connections of these writes after
+            // the transfer timeout, which frees the memory.
             RawInitiator[] hogs = exhaust(small);
             int tag = waiting.command(WRITE, RawInitiator.write(1024, 1024), 4 * MIB, EMPTY);
             assertThat(hogs[1].isClosedByTarget()).isTrue();

@@ -70,7 +70,7 @@ class UnitAttentionTest {
     }
 
     @Test
-    void inquiryAndReportLunsLeaveAUnitAttentionPending() throws IOException {
+    void inquiryAndReportLunsDoNotClearAPendingUnitAttention() throws IOException {
         assertThat(raw.run(READ, cdb(0x12, 0, 0, 0, 96), 96, EMPTY).status()).isZero();
         assertThat(raw.run(READ, cdb(0xA0, 0, 0, 0, 0, 0, 0, 0, 0, 64), 64, EMPTY).status()).isZero();
         assertThat(testUnitReady(raw).senseCode()).isEqualTo(POWER_ON);
@@ -92,7 +92,7 @@ class UnitAttentionTest {
     }
 
     @Test
-    void commandToAMissingUnitLeavesAUnitAttentionPending() throws IOException {
+    void commandToAMissingUnitDoesNotClearAPendingUnitAttention() throws IOException {
         assertThat(raw.end(raw.command(0x01, NO_DATA, 9, cdb(0), 0, EMPTY)).senseCode())
             .isEqualTo(SenseCodes.LUN_NOT_SUPPORTED);
         assertThat(testUnitReady(raw).senseCode()).isEqualTo(POWER_ON);
@@ -113,7 +113,7 @@ class UnitAttentionTest {
     }
 
     @Test
-    void newSessionReportsNoResetAfterPowerOn() throws IOException {
+    void reportOfPowerOnClearsAPendingResetUnitAttention() throws IOException {
         try (RawInitiator other = RawInitiator.justLoggedIn(serving.server, "iqn.test:other")) {
             raw.manage(LOGICAL_UNIT_RESET, RawInitiator.NONE);
             assertThat(testUnitReady(other).senseCode()).isEqualTo(POWER_ON);
