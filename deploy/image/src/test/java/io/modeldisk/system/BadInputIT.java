@@ -65,7 +65,7 @@ final class BadInputIT {
         --size=256KiB --shard=1/2                 | shard=1 would get no block
         --size=1MiB --aggregator=magic            | "magic" is not known; the known aggregators are
         --size=1MiB --aggregator=sgd:lr=-1        | lr=-1.0 must be above 0
-        --size=1MiB --consistency=none            | consistency=none must be one of asp, ssp:S, bsp
+        --size=1MiB --consistency=none            | consistency=none must be asp, bsp or ssp:S
         --from=missing.safetensors                | missing.safetensors does not exist
         --from=.                                  | . is not a regular file
         --size=1MiB --from=missing.safetensors    | exclude each other; give only one of them

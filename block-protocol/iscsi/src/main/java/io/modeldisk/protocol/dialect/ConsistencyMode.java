@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
  * The rule that determines which weights a pull may return. The text of a mode is {@code asp}, {@code bsp}, or {@code ssp:} and a
  * number of rounds.
  *
- * @param kind the mode
+ * @param kind the kind of the mode
  * @param stalenessRounds the maximum number of rounds that other learners may lag behind the learner that pulls; 0 unless the
  *     mode is ssp
  */
@@ -16,7 +16,7 @@ public record ConsistencyMode(Kind kind, int stalenessRounds) {
     public enum Kind {
         /** Asynchronous: a push is applied at once, and a pull never waits. */
         ASP,
-        /** Stale synchronous: a push is applied at once, and a pull waits for learners that lag behind. */
+        /** Stale synchronous: a push is applied at once, and a pull waits for learners that lag by more than the staleness. */
         SSP,
         /** Bulk synchronous: the gradients of a round are applied together, and a pull waits until they are applied. */
         BSP
@@ -31,7 +31,7 @@ public record ConsistencyMode(Kind kind, int stalenessRounds) {
     /**
      * Parses the text of a mode.
      *
-     * @throws IllegalArgumentException if the text names no mode; the message lists the modes
+     * @throws IllegalArgumentException if the text is not a mode; the message states the correct form
      */
     public static ConsistencyMode parse(String text) {
         Matcher ssp = SSP_TEXT.matcher(text);
@@ -41,7 +41,8 @@ public record ConsistencyMode(Kind kind, int stalenessRounds) {
         return switch (text) {
             case "asp" -> new ConsistencyMode(Kind.ASP, 0);
             case "bsp" -> new ConsistencyMode(Kind.BSP, 0);
-            default -> throw new IllegalArgumentException("consistency=" + text + " must be one of asp, ssp:S, bsp");
+            default -> throw new IllegalArgumentException(
+                "consistency=" + text + " must be asp, bsp or ssp:S, where S is a number of rounds");
         };
     }
 

@@ -7,8 +7,8 @@ import io.modeldisk.protocol.scsi.Sense;
 import java.nio.ByteBuffer;
 
 /**
- * The vendor-specific command JOIN of the train unit (LUN 0). JOIN makes the nexus a learner from a certain round. If the nexus
- * already is a learner, JOIN returns the first round of that learner.
+ * The vendor-specific command JOIN of the train unit (LUN 0). JOIN makes the nexus a learner from a certain round on. If the
+ * nexus already is a learner and does not request a new membership, JOIN returns the first round of that learner.
  *
  * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}, bit 0 of byte 1 (ANEW) requests a new membership, and bytes 2 to 9 are the
  * earliest round to join at (0: any round). All other bytes are zero. The command returns 16 bytes: the round at which the
@@ -59,7 +59,7 @@ public final class JoinCommand {
         long round = cdb.u64(EARLIEST_ROUND);
         if (round < 0 || round > RoundCdb.MAX_ROUND) {
             throw new ScsiException(Sense.invalidFieldInCdb(EARLIEST_ROUND),
-                "JOIN names round " + Long.toUnsignedString(round) + "; the highest round is " + RoundCdb.MAX_ROUND);
+                "JOIN asks for round " + Long.toUnsignedString(round) + "; the highest round is " + RoundCdb.MAX_ROUND);
         }
         return round;
     }

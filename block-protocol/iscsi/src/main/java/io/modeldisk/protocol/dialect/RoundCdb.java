@@ -33,7 +33,7 @@ public final class RoundCdb {
     /** The bits of PULL that have a meaning. */
     public static final CdbUsage PULL_USAGE = CdbUsage.parse("C2 00 FF FF FF FF FF FF FF FF FF FF FF FF 00 00");
 
-    /** The round field of a PUSH that names no round. */
+    /** The value of the round field in a PUSH without a round. */
     public static final long NO_ROUND = 0;
 
     /** The highest round: the field has six bytes. */

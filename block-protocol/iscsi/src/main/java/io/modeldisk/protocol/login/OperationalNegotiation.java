@@ -16,7 +16,7 @@ public final class OperationalNegotiation {
     private static final String NO_DIGEST = Digest.NONE.toString();
 
     private final OperationalParameters own;
-    /** The keys of RDMA, or null if the session is not over RDMA. */
+    /** The negotiation of the login keys for RDMA (RFC 7145); null if the session is not over RDMA. */
     private final RdmaKeys rdma;
     private boolean initiator;
     private boolean initialR2t;
@@ -35,7 +35,8 @@ public final class OperationalNegotiation {
     }
 
     /**
-     * Starts a negotiation with the limits in {@code own}. If {@code overRdma} is true, the keys of RFC 7145 are also negotiated.
+     * Starts a negotiation with the limits in {@code own}. If {@code overRdma} is true, the login keys for RDMA (RFC 7145) are
+     * also negotiated.
      */
     public OperationalNegotiation(OperationalParameters own, boolean overRdma) {
         this.own = own;
@@ -261,8 +262,15 @@ public final class OperationalNegotiation {
             throw new LoginException(
                 "the target did not respond with RDMAExtensions=Yes, which a session over iSER needs");
         }
-        accepted(Key.HEADER_DIGEST, headerDigest.toString(), own.headerDigest());
-        accepted(Key.DATA_DIGEST, dataDigest.toString(), own.dataDigest());
+        checkResponse(Key.HEADER_DIGEST, headerDigest, own.headerDigest());
+        checkResponse(Key.DATA_DIGEST, dataDigest, own.dataDigest());
+    }
+
+    private static void checkResponse(String key, Digest agreed, Digest offered) throws LoginException {
+        if (agreed != offered) {
+            throw new LoginException(
+                "the target did not respond to " + key + "=" + offered + ", which the initiator requires");
+        }
     }
 
     /** Returns the parameters that have been agreed on so far. */

@@ -1,15 +1,15 @@
 package io.modeldisk.protocol.login;
 
 /**
- * Negotiates the additional keys of a session over RDMA (RFC 7145 section 6). These keys also replace the session's limits for
- * data segments. Initiators and targets use this class. Not thread-safe.
+ * Negotiates the additional login keys of a session over RDMA (RFC 7145 section 6). These keys also replace the session's limits
+ * for data segments. Initiators and targets use this class. Not thread-safe.
  */
 final class RdmaKeys {
-    /** The minimum length that Linux uses, which is enough for sense data. RFC 7145 states no minimum. */
+    /** The minimum length of a data segment that a peer may request. This length is enough for sense data. */
     private static final int MIN_LENGTH_BYTES = 64;
     private static final int MAX_LENGTH_BYTES = (1 << 24) - 1;
 
-    /** The maximum length of a message that this process sends, even if the peer accepts more. */
+    /** The maximum length of a data segment that this process accepts or sends, even if the peer accepts more. */
     private final int limitBytes;
     private int initiatorTakesBytes;
     private int targetTakesBytes;
@@ -27,7 +27,7 @@ final class RdmaKeys {
             .put(Key.TARGET_RECV_DATA_SEGMENT_LENGTH, limitBytes);
     }
 
-    /** Returns the target's response to one of the keys, or null for a declarative key. */
+    /** Returns the target's response to a login key for RDMA, or null for a declarative key. */
     String answer(String key, String value) {
         return switch (key) {
             case Key.RDMA_EXTENSIONS -> {
@@ -71,7 +71,7 @@ final class RdmaKeys {
         if (taken < 0) {
             throw new LoginException(
                 "the target responded with " + key + "=" + value + "; the value must be from " + MIN_LENGTH_BYTES
-                    + " to " + limitBytes);
+                    + " to " + MAX_LENGTH_BYTES);
         }
         return taken;
     }

@@ -52,17 +52,23 @@ public final class TextParameters {
             equals++;
         }
         if (equals == start || equals == end) {
-            throw new LoginException("the peer sent text without a key");
+            throw new LoginException("the peer sent text that does not have the form KEY=VALUE");
         }
+        int keyBytes = equals - start;
         int valueBytes = end - equals - 1;
-        if (equals - start > MAX_KEY_BYTES || valueBytes > MAX_VALUE_BYTES) {
-            throw new LoginException("the peer sent a key of more than " + MAX_KEY_BYTES + " or a value of more than "
-                + MAX_VALUE_BYTES + " bytes");
+        if (keyBytes > MAX_KEY_BYTES) {
+            throw new LoginException(
+                "the peer sent a key of " + keyBytes + " bytes, but the limit is " + MAX_KEY_BYTES + " bytes");
         }
-        String key = new String(bytes, start, equals - start, StandardCharsets.UTF_8);
+        if (valueBytes > MAX_VALUE_BYTES) {
+            throw new LoginException(
+                "the peer sent a value of " + valueBytes + " bytes, but the limit is " + MAX_VALUE_BYTES + " bytes");
+        }
+        String key = new String(bytes, start, keyBytes, StandardCharsets.UTF_8);
         String value = new String(bytes, equals + 1, valueBytes, StandardCharsets.UTF_8);
         if (!KEY_NAME.matcher(key).matches()) {
-            throw new LoginException("the peer sent a key with other characters than letters, digits and . - + @ _");
+            throw new LoginException(
+                "the peer sent a key that is not a letter followed by letters, digits and the characters . - + @ _");
         }
         if (values.size() == MAX_PAIRS) {
             throw new LoginException("the peer sent more than " + MAX_PAIRS + " keys");

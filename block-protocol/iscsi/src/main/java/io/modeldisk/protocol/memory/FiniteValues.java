@@ -48,7 +48,7 @@ public final class FiniteValues {
     }
 
     // As integers without the sign bit, NaN and infinity are greater than all finite values. The JIT compiler vectorizes this
-    // loop; the Vector API would not be faster, and a mount would need its incubator module.
+    // loop. The Vector API would not be faster, and every mount would have to load the incubator module of this API.
     private static boolean isChunkFinite(MemorySegment values, long start, long end) {
         int greatest = 0;
         for (long i = start; i < end; i += Float.BYTES) {

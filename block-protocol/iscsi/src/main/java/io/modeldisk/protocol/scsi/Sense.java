@@ -50,7 +50,7 @@ public record Sense(int key, int asc, int ascq, int field, boolean inCdb, int bi
     /** ABORTED COMMAND, incorrect amount of data: the initiator sent less or more data than the target asked for. */
     public static final Sense INCORRECT_AMOUNT_OF_DATA = of(0xB, 0x0C, 0x0D);
 
-    /** ABORTED COMMAND, data offset error: the memory that a command names is not registered or is too short. */
+    /** ABORTED COMMAND, data offset error: the memory that a command refers to is not registered or is too short. */
     public static final Sense DATA_OFFSET_ERROR = of(0xB, 0x4B, 0x05);
 
     /** ABORTED COMMAND, unexpected unsolicited data: the initiator sent more unsolicited data than was negotiated. */

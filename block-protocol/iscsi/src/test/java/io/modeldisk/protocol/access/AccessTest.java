@@ -80,7 +80,7 @@ class AccessTest {
     }
 
     @Test
-    void accessPolicyWithSecretsButWithoutPeersIsRefused() {
+    void accessPolicyWhoseSecretsHaveNoPeerIsRefused() {
         ChapSecrets none = ChapSecrets.parse("self shards theShardsOwnSecret1", "test");
         assertThatThrownBy(() -> AccessPolicy.THIS_MACHINE.withSecrets(none))
             .hasMessageContaining("every login would fail");

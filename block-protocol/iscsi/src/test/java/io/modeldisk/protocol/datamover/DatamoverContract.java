@@ -218,7 +218,7 @@ public abstract class DatamoverContract {
     }
 
     @Test
-    void transferMayBeReusedAfterItsStatusIsAcknowledged() throws IOException {
+    void targetCanReuseATransferAfterTheInitiatorHasAcknowledgedTheStatus() throws IOException {
         int length = 16 << 10;
         for (int i = 0; i < 400; i++) {
             if (i >= TargetSide.SLOTS) {

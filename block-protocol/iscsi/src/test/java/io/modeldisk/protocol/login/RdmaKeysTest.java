@@ -7,7 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Tests how an initiator and a target negotiate the keys of a session over RDMA (RFC 7145 section 6). */
+/** Tests how an initiator and a target negotiate the login keys of a session over RDMA (RFC 7145 section 6). */
 class RdmaKeysTest {
     private static final OperationalParameters OWN = new OperationalParameters(true, true, 8192, 1 << 20, 8192, 8192,
         Digest.NONE, Digest.NONE);

@@ -98,7 +98,7 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
             case Frame.PDU -> receivePdu(listener);
             case Frame.REFUSE -> throw new IOException(
                 "the target refused the connection: " + StandardCharsets.UTF_8.decode(in.data()));
-            default -> throw new ProtocolException("the target sent a frame of unknown kind " + in.kind());
+            default -> throw new ProtocolException("the target sent a frame of unexpected kind " + in.kind());
         }
     }
 

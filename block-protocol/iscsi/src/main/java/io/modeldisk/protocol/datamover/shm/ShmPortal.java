@@ -112,13 +112,20 @@ public final class ShmPortal implements TargetPortal {
         int owner = (int) Files.getAttribute(directory, "unix:uid", LinkOption.NOFOLLOW_LINKS);
         int mode = (int) Files.getAttribute(directory, "unix:mode", LinkOption.NOFOLLOW_LINKS);
         int user = Processes.effectiveUserId();
-        if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS) || owner != user && owner != 0
-            || (mode & GROUP_OR_OTHERS_WRITE) != 0) {
-            throw new IOException("the socket's directory " + directory + " must be a directory that belongs to user "
-                + user + " or root and that no other user may write to, but it belongs to user " + owner
-                + " and has mode %o".formatted(mode & 07777)
-                + "; choose another directory with --shm-directory");
+        if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+            throw unsafe(directory, Files.isSymbolicLink(directory) ? "is a symbolic link" : "is not a directory");
         }
+        if (owner != user && owner != 0) {
+            throw unsafe(directory, "belongs to user " + owner + ", but it must belong to user " + user + " or root");
+        }
+        if ((mode & GROUP_OR_OTHERS_WRITE) != 0) {
+            throw unsafe(directory, "has mode %o, so other users may write to it".formatted(mode & 07777));
+        }
+    }
+
+    private static IOException unsafe(Path directory, String reason) {
+        return new IOException("the socket's directory " + directory + " " + reason
+            + "; choose another directory with --shm-directory");
     }
 
     private static void refuseIfInUse(Path path) throws IOException {

@@ -25,9 +25,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The target's end of a connection over shared memory. A put is one copy into the initiator's memory. A get needs no copy,
- * because the aggregator reads the gradient from the initiator's memory. An initiator that changes data during a write damages
- * only its own gradient.
+ * The target's end of a connection over shared memory. The target copies the data of a read once, into the initiator's
+ * memory. The target does not copy the data of a write, because the aggregator reads the gradient from the initiator's memory.
+ * An initiator that changes data during a write damages only its own gradient.
  */
 public final class ShmTargetDatamover implements TargetDatamover {
     private final FrameStream stream;
@@ -95,7 +95,7 @@ public final class ShmTargetDatamover implements TargetDatamover {
             }
             case Frame.REGISTER -> register();
             case Frame.INVALIDATE -> memory.invalidate(in.tag());
-            default -> throw new ProtocolException("the initiator sent a frame of unknown kind " + in.kind());
+            default -> throw new ProtocolException("the initiator sent a frame of unexpected kind " + in.kind());
         }
         return false;
     }
@@ -152,13 +152,15 @@ public final class ShmTargetDatamover implements TargetDatamover {
         int length = pdu.dataSegmentBytes();
         boolean moreToCome = command.writes() && !command.isFinal();
         if (length > 0 || moreToCome) {
+            String surplus = length > 0
+                ? "with " + length + " bytes of immediate data"
+                : "that announces unsolicited data";
             throw new ProtocolException(
-                "a command over shared memory must name the location of its data, but it has " + length
-                    + " bytes of immediate data" + (moreToCome ? " and announces unsolicited data" : ""));
+                "the initiator sent a command " + surplus + ", which shared memory does not allow");
         }
     }
 
-    /** The memory that the last command names. The data of the command is already in this memory. */
+    /** The memory that the last command refers to. The data of the command is already in this memory. */
     private final class CommandMemory implements ImmediateData {
         @Override
         public DataArrival moveTo(DataTransfer transfer, boolean wanted) {
@@ -202,7 +204,7 @@ public final class ShmTargetDatamover implements TargetDatamover {
         throws IOException {
         if (!(transfer.place() instanceof DataPlace.PeerMemory place)) {
             throw new IllegalStateException(
-                "the target cannot put data for a task, because the task's command names no memory");
+                "the target cannot send the data of a task, because the command refers to no memory of the initiator");
         }
         long to = place.address(dataOffset, bytes);
         MemorySegment.copy(from.slab(memoryOffset), DataMemory.offsetInSlab(memoryOffset),

@@ -8,8 +8,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Turns off pacing for TCP connections with both ends on this machine, because pacing, as in BBR, halves the throughput of such
- * connections. Other connections keep the congestion control that is the default of the system.
+ * Turns off pacing for TCP connections with both ends on this machine, because pacing, which BBR uses, halves the throughput of
+ * such connections. Other connections keep the congestion control that is the default of the system.
  */
 final class LocalConnection {
     /** Reno (RFC 5681) does not pace. Every Linux system offers Reno to all users. */

@@ -59,8 +59,8 @@ final class PduReader {
     }
 
     /**
-     * Sets whether headers and data have digests, from the next PDU on. Also increases the read-ahead, which is small during
-     * the login.
+     * Sets whether headers and data have digests, from the next PDU on. Also enlarges the buffer for read-ahead, which has
+     * {@value #READ_AHEAD_BYTES} bytes during the login.
      */
     void enable(boolean headers, boolean data) {
         headerDigests = headers;

@@ -16,10 +16,10 @@ import java.util.concurrent.locks.ReentrantLock;
  * {@link #enable}.
  */
 final class PduWriter {
-    /** The maximum number of bytes that are held back. */
+    /** The maximum total length of the PDUs that are held back, in bytes. */
     private static final int HELD_BYTES = 32 * 1024;
 
-    /** The maximum length of data that is held back. Copying such data costs less than another system call. */
+    /** The maximum length of the data of one PDU that is held back. Copying such data costs less than another system call. */
     private static final int MOST_HELD_DATA_BYTES = 8 * 1024;
 
     private final SocketChannel channel;

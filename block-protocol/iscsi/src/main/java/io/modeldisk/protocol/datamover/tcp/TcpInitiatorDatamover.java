@@ -67,7 +67,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
         this.reader = stream.reader();
         this.writer = stream.writer();
         this.numbering = numbering;
-        // One request for each command, one for each aborted command that used the slot before, and one that is in progress.
+        // One request for the current command of each slot, one for an aborted earlier command of each slot, and one in progress.
         int places = 2 * queueDepth + 1;
         this.requests = new ArrayBlockingQueue<>(places);
         this.spareRequests = new ArrayBlockingQueue<>(places);
@@ -175,7 +175,10 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
         if (task == null) {
             return;
         }
-        if (!task.writes() || r2t.bufferOffset() + r2t.desiredBytes() > task.lengthBytes() || r2t.desiredBytes() == 0) {
+        if (r2t.desiredBytes() == 0) {
+            throw new ProtocolException(stream.peer() + " sent an R2T for 0 bytes");
+        }
+        if (!task.writes() || r2t.bufferOffset() + r2t.desiredBytes() > task.lengthBytes()) {
             throw new ProtocolException(stream.peer() + " requests data from offset " + r2t.bufferOffset() + " to "
                 + (r2t.bufferOffset() + r2t.desiredBytes()) + " of a command that writes "
                 + (task.writes() ? task.lengthBytes() : 0) + " bytes");

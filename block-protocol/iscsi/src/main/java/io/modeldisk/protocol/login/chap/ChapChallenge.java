@@ -38,10 +38,10 @@ record ChapChallenge(ChapAlgorithm algorithm, int identifier, byte[] value) {
         long identifier = TextConstant.number(keys.getOrDefault(Key.CHAP_I, ""), 0, 255);
         byte[] value = TextConstant.bytes(keys.getOrDefault(Key.CHAP_C, ""), MAX_BYTES);
         if (identifier < 0 || value == null || value.length < MIN_BYTES) {
-            throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE,
-                "the peer sent a bad challenge: CHAP_I must be from 0 to 255, and CHAP_C must have " + MIN_BYTES
-                    + " to "
-                    + MAX_BYTES + " bytes");
+            String rule = identifier < 0
+                ? "CHAP_I must be from 0 to 255"
+                : "CHAP_C must have " + MIN_BYTES + " to " + MAX_BYTES + " bytes";
+            throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE, "the peer sent an invalid challenge: " + rule);
         }
         return new ChapChallenge(algorithm, (int) identifier, value);
     }

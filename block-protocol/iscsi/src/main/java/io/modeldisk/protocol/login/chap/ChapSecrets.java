@@ -10,7 +10,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The CHAP names and secrets that a shard or a mount knows: its own, and those of its peers. Read from lines of text:
+ * The CHAP names and secrets that a shard or a mount knows: its own, and those of its peers. The names and secrets
+ * are read from lines of text:
  *
  * <pre>
  * # a peer: name, secret, rights, and the initiators that may use the secret

@@ -169,7 +169,7 @@ final class ShmSafetyTest {
 
     @ParameterizedTest
     @CsvSource({"0", "1", "5", "6", "-1"})
-    void frameOfUnknownKindIsAProtocolError(byte kind) throws IOException {
+    void frameOfUnexpectedKindIsAProtocolError(byte kind) throws IOException {
         peer.writer().send(kind, Frame.NO_TAG, -1);
         assertThatThrownBy(() -> target.receive(engine)).isInstanceOf(ProtocolException.class);
     }

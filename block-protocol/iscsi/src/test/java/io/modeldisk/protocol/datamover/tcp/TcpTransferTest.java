@@ -41,7 +41,7 @@ class TcpTransferTest {
     }
 
     @Test
-    void tagIsValidOnlyIfATransferOfTheSlotUsedIt() {
+    void tagIsValidOnlyIfATransferOfTheSlotHasUsedTheTag() {
         int first = begin(1);
         int third = begin(2);
         assertThat(transfer.hasGiven(first)).isTrue();

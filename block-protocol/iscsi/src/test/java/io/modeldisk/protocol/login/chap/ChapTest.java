@@ -226,7 +226,7 @@ class ChapTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"CHAP_N CHAP_R", "CHAP_A CHAP_N", "CHAP_A CHAP_N CHAP_R", "CHAP_I CHAP_C", "CHAP_X"})
-    void chapKeySentBeforeTheListOfAlgorithmsIsRefused(String keys) {
+    void firstChapKeysOtherThanTheListOfAlgorithmsAreRefused(String keys) {
         assertRefused(LoginStatus.INITIATOR_ERROR, all(keys));
     }
 
