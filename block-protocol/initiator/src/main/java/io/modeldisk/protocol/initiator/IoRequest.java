@@ -43,11 +43,11 @@ public final class IoRequest implements InitiatorTask {
     enum State {
         /** The request has no command and can be acquired. */
         FREE,
-        /** The request belongs to the caller. */
+        /** A caller has acquired the request, and has not submitted or released the request yet. */
         HELD,
-        /** The request belongs to the session. */
+        /** The caller has submitted the request, and its command has not completed or failed yet. */
         IN_FLIGHT,
-        /** The request belongs to the thread that calls the completion. */
+        /** The command has completed or failed, and its {@link Completion} has not returned yet. */
         ENDED
     }
 

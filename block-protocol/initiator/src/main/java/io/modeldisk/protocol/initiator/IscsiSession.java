@@ -171,7 +171,7 @@ public final class IscsiSession implements AutoCloseable {
     /**
      * Acquires a request for a command, and waits for a limited time until the target accepts a command.
      *
-     * @return the request; null if the target has accepted no command within the time
+     * @return the request; null if the target has accepted no command within {@code timeoutNs}
      * @throws ShardException if the session is closed
      */
     public IoRequest acquire(long timeoutNs) throws IOException {

@@ -9,8 +9,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * Provides free {@link IoRequest}s, and assigns command and status numbers. The target's command window (RFC 7143 section 4.2.2)
- * limits the number of requests in use. Thread-safe; allocates nothing after construction.
+ * Provides free {@link IoRequest}s, and sets the command number and the expected status number of each PDU that is sent. The
+ * target's command window (RFC 7143 section 4.2.2) limits the number of requests in use. Thread-safe; allocates nothing after
+ * construction.
  */
 final class SessionNumbers implements InitiatorDatamover.Numbering {
     private final NanoClock clock;
@@ -76,8 +77,8 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
             return request;
         } finally {
             waiters--;
-            // This thread may have consumed the signal for another waiting thread. If a request is still free, that thread must
-            // be woken.
+            // This thread may have consumed a signal for another waiting thread. If a request is free, another waiting thread
+            // must be woken.
             if (waiters > 0 && freeCount > 0) {
                 room.signal();
             }
@@ -153,7 +154,7 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
         window(response);
     }
 
-    /** Records the command window of a response that has no status number. */
+    /** Records the command window of a PDU from the target. */
     void window(ResponsePdu response) {
         int max = response.maxCmdSn();
         lock.lock();

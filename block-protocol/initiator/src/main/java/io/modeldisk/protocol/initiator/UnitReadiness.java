@@ -8,7 +8,7 @@ import java.util.concurrent.ExecutionException;
 
 /** Clears the pending unit attentions of a logical unit after a login, so that later commands do not receive them. */
 public final class UnitReadiness {
-    /** The maximum number of attempts. For one logical unit, a session always has fewer pending unit attentions. */
+    /** The maximum number of attempts. A session always has fewer than 8 pending unit attentions for one logical unit. */
     private static final int MAX_ATTENTIONS = 8;
 
     private UnitReadiness() {}

@@ -24,8 +24,8 @@ final class InFlightParts {
     }
 
     /**
-     * Adds a part. Returns false if a command of an earlier session still occupies the slot because its completion was not called
-     * yet.
+     * Adds a part. Returns false if a command of an earlier session still occupies the slot, because its completion handler was
+     * not called yet.
      */
     boolean add(Part part, int shard, IscsiSession session, IoRequest request) {
         int index = shard * queueDepth + request.slot();

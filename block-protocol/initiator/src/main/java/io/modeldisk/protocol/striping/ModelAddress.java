@@ -34,7 +34,7 @@ public record ModelAddress(List<InetSocketAddress> shards, String model) {
         String model = form.group(2);
         if (!ModelFacts.MODEL_NAME.matcher(model).matches()) {
             throw new IllegalArgumentException("model name '" + model
-                + "' must be 1 to 64 lower-case letters, digits, dots or hyphens");
+                + "' must be 1 to 64 lower-case letters, digits, dots or hyphens, and begin with a letter or digit");
         }
         List<InetSocketAddress> shards = new ArrayList<>();
         for (String portal : form.group(1).split(",", -1)) {

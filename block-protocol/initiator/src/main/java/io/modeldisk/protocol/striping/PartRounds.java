@@ -5,8 +5,8 @@ import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
 
 /**
- * Assigns rounds to the parts of one call, and reports the results of the parts to the learner's ledger. Only parts of pulls and
- * pushes have a round. Each {@link StripedTransfer} has one {@code PartRounds} object, and reuses this object for each call.
+ * Assigns a round to each {@link Part} of a pull or a push. Records in the learner's ledger whether the shard has the data of
+ * each part of a push. The parts of reads and writes have no round. A {@link StripedTransfer} uses one object for all its calls.
  */
 final class PartRounds {
     private final PushLedger.Grant grant = new PushLedger.Grant();

@@ -15,7 +15,7 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
  * <p>Ranges are in logical blocks of the model. Thread-safe; a push allocates nothing.
  */
 final class PushLedger {
-    /** The round of a part of a push or pull, and the number of logical blocks that have this round. Reused. */
+    /** The round of a part of a push or pull, and the number of logical blocks that have this round. The object is reused. */
     static final class Grant {
         private long logicalBlocks;
         private long round;

@@ -11,8 +11,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Repeats an attempt after lost connections, with growing pauses, until the attempt succeeds or the reconnect timeout has passed.
- * Not thread-safe.
+ * Repeats an attempt after a lost connection or BUSY, with growing pauses, until the attempt succeeds or the reconnect timeout
+ * has passed. Not thread-safe.
  */
 final class Reconnection {
     private static final long FIRST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(2);
@@ -38,7 +38,7 @@ final class Reconnection {
         this.timeoutNs = timeoutNs;
     }
 
-    /** Repeats the attempt until the attempt succeeds; see {@link #failed} for the failures that are not repeated. */
+    /** Repeats the attempt until it succeeds, or until {@link #failed} throws the failure of the last attempt. */
     <T> T run(Attempt<T> attempt, Cancellation cancellation) throws IOException {
         while (true) {
             try {

@@ -69,14 +69,14 @@ public interface RemoteModel extends AutoCloseable {
     void join() throws IOException;
 
     /**
-     * Leaves the model as a learner. Rounds that the learner has not pushed complete without this learner. Has no effect if the
-     * learner is not a member.
+     * Leaves the model as a learner. The shards then complete their rounds without this learner. Has no effect if the learner is
+     * not a member.
      */
     void leave() throws IOException;
 
     /**
      * Returns the status of each shard, in the order of the shards. For this call, every shard visits all its blocks. The call is
-     * therefore too slow for every training iteration.
+     * therefore too slow to be made in every training iteration.
      */
     JsonNode status() throws IOException;
 

@@ -8,7 +8,9 @@ enum SendOutcome {
      * An earlier push of the same block is in flight. The next round of the block begins after the earlier push has completed.
      */
     ROUND_PENDING,
-    /** A command of an earlier session still occupies the slot of the request, because its completion was not called yet. */
+    /**
+     * A command of an earlier session still occupies the slot of the request, because its completion handler was not called yet.
+     */
     SLOT_PENDING,
     /** The session was lost before the part was sent. */
     SESSION_LOST

@@ -14,7 +14,7 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * A learner's membership of one shard, and the learner's session. After JOIN, the caller checks in the result whether the shard
- * has forgotten the learner, and then calls {@link #agreed}. After {@link #agreed}, the session is available for pushes and
+ * has forgotten the learner, and then calls {@link #agreed()}. After {@link #agreed()}, the session is available for pushes and
  * pulls. Thread-safe.
  */
 final class ShardMembership {
@@ -34,14 +34,14 @@ final class ShardMembership {
     private IscsiSession session;
     /** The result of the last JOIN; null before the first JOIN. */
     private JoinCommand.Answer answer;
-    /** The identifier of the membership to which the caller has agreed; 0 for none. */
+    /** The identifier of the membership at the last call of {@link #agreed()}; 0 if there was no call yet, or after a leave. */
     private long membership;
     private long loggedInNs;
     private int shortLives;
 
     /**
-     * The session for pushes and pulls; null until the caller has agreed to the membership. Volatile, because the data path
-     * acquires no lock.
+     * The session for pushes and pulls; null until the caller calls {@link #agreed()} after a login. Volatile, because pushes
+     * and pulls read this field without a lock.
      */
     private volatile IscsiSession agreed;
 
@@ -56,7 +56,7 @@ final class ShardMembership {
         this.clock = clock;
     }
 
-    /** Returns the learner's session; null if the session is not open or the caller has not agreed to the membership. */
+    /** Returns the learner's session; null if the session is not open or {@link #agreed()} was not called after the login. */
     IscsiSession session() {
         IscsiSession current = agreed;
         return current != null && current.isOpen() ? current : null;
@@ -116,12 +116,12 @@ final class ShardMembership {
         return answer.joinRound();
     }
 
-    /** Returns whether the last JOIN began a new membership, to which the caller has not agreed yet. */
+    /** Returns whether the last JOIN began a new membership for which {@link #agreed()} was not called yet. */
     synchronized boolean isNewcomer() {
         return answer.membership() != membership;
     }
 
-    /** Records that the caller agrees to the membership from the last result of JOIN. */
+    /** Records that the caller accepts the membership in the last result of JOIN. Makes the session available. */
     synchronized void agreed() {
         membership = answer.membership();
         agreed = session;

@@ -23,7 +23,7 @@ import java.util.function.BooleanSupplier;
  * learner cannot recognize the part. The call then fails, because it is unknown whether the parts in flight were applied.
  */
 final class StripedTransfer {
-    /** Provides the sessions with the shards. */
+    /** The source of the sessions that a transfer uses, one for each shard. */
     interface Sessions {
         /** Returns the session with a shard for transfers in this direction. Tries to connect once if the session is not open. */
         IscsiSession session(int shard, Direction direction) throws IOException;

@@ -3,11 +3,13 @@ package io.modeldisk.protocol.striping;
 import io.modeldisk.protocol.initiator.TransferSizes;
 
 /**
- * The distribution of a model's bytes over its n shards: block i of the model is block i / n of shard i mod n.
+ * The distribution of a model's bytes over its n shards. Block i of the model is on shard i mod n, where the block has the number
+ * i / n (rounded down).
  *
  * @param blockBytes the size of a block
  * @param shards the number of shards
- * @param requestBytes the maximum size of a command that moves adjacent blocks, for a model with a single shard
+ * @param requestBytes the maximum number of bytes that one command moves, if the model has only one shard and this value is
+ *     larger than {@code blockBytes}. Otherwise one command moves at most one block
  */
 record Striping(int blockBytes, int shards, int requestBytes) {
     /** Creates a distribution with commands of the default size. */

@@ -67,8 +67,8 @@ final class TransferPool {
                 if (!inTime) {
                     throw new ShardException(ShardException.Kind.BUSY, shard, shard
                         + ": the call could not start within " + TimeUnit.NANOSECONDS.toSeconds(waitNs) + " s, because"
-                        + " all " + size + " calls in progress wait for a round that other learners have not pushed;"
-                        + " `modeldisk status` names these learners");
+                        + " the maximum number of calls (" + size + ") was in progress; `modeldisk status` names the"
+                        + " learners for whose pushes these calls may wait");
                 }
                 inTime = clock.awaitUntil(returned, deadlineNs);
             }

@@ -56,8 +56,8 @@ class LatePutsTest {
     }
 
     /**
-     * The target gives a slot to a new command before the device has reported the put of the previous command. After that, the
-     * previous command must not use the slot.
+     * The target gives the slot of a command to a new command before the device has reported the completion of the first
+     * command's put. After that, the first command must not use the slot.
      */
     @Test
     void concurrentReadsAndWritesNeverShareASlot() throws Exception {

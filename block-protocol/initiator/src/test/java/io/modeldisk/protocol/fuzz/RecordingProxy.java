@@ -10,9 +10,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Relays between an initiator and a target, and stores the bytes from both peers as seeds. The arguments are the port to listen
- * on, the target's port on this machine, the folder of the seeds, the name of the seeds, and the maximum number of bytes in a
- * seed.
+ * Relays bytes between an initiator and a target, and stores the bytes of both peers as seeds. The arguments are the port to
+ * listen on, the target's port on this machine, the folder of the seeds, the name of the seeds, and the maximum number of bytes
+ * in a seed.
  *
  * <p>The initiator's bytes become a seed of {@link FuzzTarget#CONNECTION}. The target's bytes become a seed of
  * {@link FuzzTarget#SESSION}. Each seed contains the login.

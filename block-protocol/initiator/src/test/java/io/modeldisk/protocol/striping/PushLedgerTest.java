@@ -134,7 +134,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void pushesBeginAtTheRoundToWhichTheLearnerWasPostponed() {
+    void pushHasRoundNineAfterTheLearnerIsPostponedToRoundNine() {
         push(0, 2);
         begin(4, 6);
         ledger.postpone(0, 9);

@@ -14,7 +14,7 @@ import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests one call against a shard in the same process. */
+/** Tests a transfer between memory and a shard in the same process. */
 @Timeout(60)
 class StripedTransferTest {
     private static final int BLOCK = 16384;

@@ -46,7 +46,7 @@ class StripingTest {
     }
 
     @RepeatedTest(50)
-    void sumOfTheShardSizesIsTheModelSize(RepetitionInfo info) {
+    void sumOfTheShardSizesIsTheModelSizeRoundedUpToALogicalBlock(RepetitionInfo info) {
         ModelFacts model = random(info, 0);
         long sum = 0;
         for (int i = 0; i < model.shards(); i++) {

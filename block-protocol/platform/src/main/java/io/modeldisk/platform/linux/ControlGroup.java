@@ -99,7 +99,7 @@ record ControlGroup(Path directory, String name, Version version) {
         long least = Long.MAX_VALUE;
         for (String file : version.limits) {
             long bytes = TextFile.number(directory.resolve(file));
-            // Version 1 writes "no limit" as 2^63 rounded down to a multiple of the page size.
+            // Version 1 writes "no limit" as 2^63 - 1 rounded down to a multiple of the page size.
             if (bytes != TextFile.NO_NUMBER && bytes < Long.MAX_VALUE >> 1) {
                 least = Math.min(least, bytes);
             }

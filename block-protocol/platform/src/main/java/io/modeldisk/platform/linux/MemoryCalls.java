@@ -10,7 +10,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Calls functions for memory that processes share. The class is loaded only after {@link SharedMemory} has found these functions.
+ * Calls functions for memory that processes share. The class is loaded only after {@link SharedMemory} has found the functions
+ * that old C libraries lack.
  */
 final class MemoryCalls {
     static final int MFD_CLOEXEC = 1;

@@ -21,7 +21,8 @@ public final class SharedMemory {
 
     private static String missing() {
         if (!System.getProperty("os.name").equals("Linux") || ADDRESS.byteSize() != Long.BYTES) {
-            return "shared memory needs a 64-bit Linux, but this system is " + System.getProperty("os.name");
+            return "shared memory needs a 64-bit Linux, but this system is " + System.getProperty("os.name") + " on "
+                + System.getProperty("os.arch");
         }
         for (String name : new String[]{"memfd_create", "statx"}) {
             if (CLibrary.find(name).isEmpty()) {

@@ -50,7 +50,7 @@ final class SocketCalls {
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
     private static final MethodHandle SHUTDOWN = CLibrary.function("shutdown",
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
-    // The next three functions run on the data path. Addresses are passed as numbers, so that no object is allocated.
+    // sendmsg, recvmsg and poll run on the data path. Addresses are passed as numbers, so that no object is allocated.
     private static final MethodHandle SENDMSG = CLibrary.function("sendmsg",
         FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
     private static final MethodHandle RECVMSG = CLibrary.function("recvmsg",

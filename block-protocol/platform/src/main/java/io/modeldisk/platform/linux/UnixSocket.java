@@ -167,7 +167,7 @@ public final class UnixSocket implements AutoCloseable {
         return descriptor;
     }
 
-    /** Begins a use of the descriptor. The descriptor stays open until {@link #leave}. Returns false if the socket is closed. */
+    /** Keeps the descriptor open until {@link #leave} is called. Returns false if the descriptor is already closed. */
     public boolean enter() {
         while (true) {
             int now = users.get();
@@ -180,7 +180,7 @@ public final class UnixSocket implements AutoCloseable {
         }
     }
 
-    /** Ends a use of the descriptor that {@link #enter} began. */
+    /** Ends a use of the descriptor. Must be called once after each {@link #enter} that returned true. */
     public void leave() {
         if (users.decrementAndGet() == 0) {
             Descriptors.close(descriptor);

@@ -9,8 +9,8 @@ public final class PeerText {
 
     /**
      * Escapes every character that is not printable, for example a line feed as {@code &#92;u000A}. Characters that are not
-     * printable are control and format characters, line and paragraph separators, and lone surrogates. Doubles each backslash,
-     * and cuts the text to {@link #MAX_CHARS} characters.
+     * printable are control and format characters, line and paragraph separators, lone surrogates, and private-use and unassigned
+     * characters. Doubles each backslash, and cuts the text to {@link #MAX_CHARS} characters.
      */
     public static String printable(String text) {
         if (text == null) {

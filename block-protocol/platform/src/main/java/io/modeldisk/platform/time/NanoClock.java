@@ -5,7 +5,8 @@ import java.util.concurrent.locks.Condition;
 
 /**
  * Measures time in nanoseconds since an arbitrary origin, and waits until a deadline. Product code that measures a duration, has
- * a timeout or runs periodically receives a clock. Only {@link #SYSTEM} calls {@link System#nanoTime()}. Thread-safe.
+ * a timeout or runs periodically receives a clock. In product code, only {@link #SYSTEM} calls {@link System#nanoTime()}.
+ * Thread-safe.
  */
 public interface NanoClock {
     /** The clock of this machine. */

@@ -74,7 +74,7 @@ public final class PeriodicThread implements AutoCloseable {
         try {
             LOG.error("the task of the thread {} failed; the thread continues", thread.getName(), failure);
         } catch (Throwable e) {
-            // There was no memory for a log line. The next failure is logged instead.
+            // The failure could not be logged, for example because of a lack of memory. The next failure is logged instead.
             failing = false;
         }
     }
@@ -89,7 +89,7 @@ public final class PeriodicThread implements AutoCloseable {
             }
             return !stopped;
         } catch (InterruptedException e) {
-            // An interrupt does not stop the thread. Only close() stops it.
+            // An interrupt does not stop the thread. Only close() stops the thread.
             return !stopped;
         } finally {
             lock.unlock();

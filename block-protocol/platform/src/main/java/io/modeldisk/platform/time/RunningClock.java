@@ -5,14 +5,14 @@ import java.util.concurrent.locks.Condition;
 
 /**
  * Measures the time during which this process runs. The clock stops while the process is suspended (SIGSTOP, a paused virtual
- * machine, a starved container). Timeouts of peers use this clock. So a pause of this process does not make a live peer appear
- * dead.
+ * machine, a starved container). The timeouts that detect dead peers use this clock, so that a pause of this process does not
+ * make a live peer appear dead.
  *
  * <p>A periodic thread, such as a {@link PeriodicThread}, calls {@link #tick}. Between two calls, the clock advances by at most
  * the longest step. Thread-safe.
  */
 public final class RunningClock implements NanoClock {
-    /** The default of the longest step, for ticks every 100 ms. A longer time without processor time counts as a pause. */
+    /** The default of the longest step, which suits a tick every 100 ms. A longer time without a tick counts as a pause. */
     public static final Duration DEFAULT_LONGEST_STEP = Duration.ofSeconds(1);
 
     private final NanoClock clock;

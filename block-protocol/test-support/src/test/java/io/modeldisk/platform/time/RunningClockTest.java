@@ -33,7 +33,7 @@ class RunningClockTest {
     }
 
     @Test
-    void pauseOfTheProcessAdvancesRunningTimeByOnlyTheLongestStep() {
+    void pauseOfFiveMinutesAdvancesTheRunningClockByOneSecond() {
         real.advance(Duration.ofMinutes(5));
         assertThat(elapsed()).isEqualTo(LONGEST_STEP);
         running.tick();
