@@ -19,7 +19,7 @@ DISPATCHER(jlong, createEventChannel)(JNIEnv *env, jobject self) {
     if (channel->cm == NULL) {
         int error = errno;
         free(channel);
-        disni_throw(env, error, "rdma_create_event_channel");
+        disni_throw(env, error, "rdma_create_event_channel failed");
         return -1;
     }
     /* The reader waits in poll with a timeout. The read after poll must not block if the event is gone. */
@@ -123,7 +123,7 @@ DISPATCHER(jint, getCmEvent)
     struct rdma_cm_event *event;
     if (rdma_get_cm_event(channel->cm, &event) != 0) {
         if (errno != EAGAIN && errno != EINTR) {
-            disni_throw(env, errno, "rdma_get_cm_event");
+            disni_throw(env, errno, "rdma_get_cm_event failed");
         }
         return -1;
     }
@@ -157,7 +157,7 @@ DISPATCHER(jlong, createQP)
     struct ibv_device_attr device;
     int error = id->verbs == NULL ? ENODEV : ibv_query_device(id->verbs, &device);
     if (error != 0) {
-        disni_throw(env, error, "ibv_query_device");
+        disni_throw(env, error, "ibv_query_device failed");
         return -1;
     }
     uint32_t sge = device.max_sge < MAX_SGE ? (uint32_t) device.max_sge : MAX_SGE;
@@ -173,9 +173,9 @@ DISPATCHER(jlong, createQP)
     };
     if (rdma_create_qp(id, disni_pointer(pd), &attributes) != 0) {
         disni_throw(env, errno,
-            "rdma_create_qp failed on %s with %d send requests, %d receive requests and %d inline bytes; the device supports %d "
-            "queue pairs and %d requests",
-            ibv_get_device_name(id->verbs->device), max_send_wr, max_recv_wr, max_inline, device.max_qp, device.max_qp_wr);
+            "the device %s supports %d queue pairs with %d requests each; rdma_create_qp failed for %d send requests, %d receive "
+            "requests and %d inline bytes",
+            ibv_get_device_name(id->verbs->device), device.max_qp, device.max_qp_wr, max_send_wr, max_recv_wr, max_inline);
         return -1;
     }
     return disni_handle(id->qp);

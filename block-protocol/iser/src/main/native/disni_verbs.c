@@ -10,7 +10,7 @@ DISPATCHER(jlong, allocPd)(JNIEnv *env, jobject self, jlong context) {
     (void) self;
     struct ibv_pd *pd = ibv_alloc_pd(disni_pointer(context));
     if (pd == NULL) {
-        disni_throw(env, errno, "ibv_alloc_pd");
+        disni_throw(env, errno, "ibv_alloc_pd failed");
         return -1;
     }
     return disni_handle(pd);
@@ -51,7 +51,7 @@ DISPATCHER(jlong, createCompChannel)(JNIEnv *env, jobject self, jlong context) {
     (void) self;
     struct ibv_comp_channel *channel = ibv_create_comp_channel(disni_pointer(context));
     if (channel == NULL) {
-        disni_throw(env, errno, "ibv_create_comp_channel");
+        disni_throw(env, errno, "ibv_create_comp_channel failed");
         return -1;
     }
     int flags = fcntl(channel->fd, F_GETFL);
@@ -100,7 +100,7 @@ DISPATCHER(jint, getCqEvent)(JNIEnv *env, jobject self, jlong channel_handle, ji
     void *cq_context;
     if (ibv_get_cq_event(channel, &cq, &cq_context) != 0) {
         if (errno != EAGAIN && errno != EINTR) {
-            disni_throw(env, errno, "ibv_get_cq_event");
+            disni_throw(env, errno, "ibv_get_cq_event failed");
         }
         return -1;
     }
@@ -140,9 +140,9 @@ DISPATCHER(jlong, regMr)
             disni_throw(env, error, "ibv_reg_mr failed for %d bytes", length);
         } else {
             disni_throw(env, error,
-                "ibv_reg_mr failed for %d bytes; this process may lock %llu bytes; raise the limit with `ulimit -l unlimited`, "
-                "or with LimitMEMLOCK=infinity in the systemd unit",
-                length, (unsigned long long) limit.rlim_cur);
+                "this process may lock %llu bytes (raise the limit with `ulimit -l unlimited`, or with LimitMEMLOCK=infinity in "
+                "the systemd unit); ibv_reg_mr failed for %d bytes",
+                (unsigned long long) limit.rlim_cur, length);
         }
         return -1;
     }

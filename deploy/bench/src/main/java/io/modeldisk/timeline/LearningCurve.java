@@ -79,9 +79,11 @@ public record LearningCurve(List<Learner> learners) {
         } catch (JsonProcessingException e) {
             throw new IOException(file + ", line " + number + ": the line is not JSON", e);
         }
-        if (!line.path("seconds").isNumber() || !line.path("accuracy").isNumber()) {
-            throw new IOException(file + ", line " + number + ": the member 'seconds' or 'accuracy' is missing or "
-                + "is not a number");
+        for (String member : List.of("seconds", "accuracy")) {
+            if (!line.path(member).isNumber()) {
+                throw new IOException(file + ", line " + number + ": the member '" + member
+                    + "' is missing or is not a number");
+            }
         }
         return line;
     }

@@ -32,7 +32,8 @@ final class TuneIT {
         String output = sandbox.run(modeldisk("tune", "--rounds", "1", "--model-size", "8m")).succeeded();
         Path file = sandbox.path("config").resolve("modeldisk").resolve("tuning.json");
 
-        assertThat(output).contains("tcp, requests of", "shm, requests in flight", "tcp, a push", "kept in " + file);
+        assertThat(output).contains("tcp, throughput by request size", "shm, throughput by requests in flight",
+            "tcp, latency of a push", "written to " + file);
         Tuning tuning = Tuning.read(file);
         assertThat(tuning.byDatamover()).containsKeys("tcp", "shm");
         assertThat(logOfShard()).contains("tuning of " + file);

@@ -10,9 +10,9 @@ import java.io.IOException;
 import java.util.Arrays;
 
 /**
- * A completion queue and its event channel. All polling of iSER happens in this class. After {@value #EMPTY_POLLS} empty polls in
- * a row, {@link #poll} waits for an event. The wait takes at most {@value #EVENT_WAIT_MS} ms, because no call can wake the
- * waiting thread.
+ * A completion queue and its event channel. All polling for completions happens in this class. After {@value #EMPTY_POLLS} empty
+ * polls in a row, {@link #poll} waits for an event. The wait takes at most {@value #EVENT_WAIT_MS} ms, because no call can wake
+ * the waiting thread.
  *
  * <p>Only one thread at a time may use a completion queue. Only the constructor allocates memory.
  */

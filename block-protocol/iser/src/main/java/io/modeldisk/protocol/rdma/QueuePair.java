@@ -134,7 +134,7 @@ public final class QueuePair implements AutoCloseable {
         return verbs.prepareReceive(work, address, bytes, localKey);
     }
 
-    /** Begins a use of the queue pair. The resources of the queue pair are not released before {@link #exit}. */
+    /** Adds a user of the queue pair. The user must call {@link #exit}. The resources are not released before this call. */
     public void enter() throws IOException {
         lock.lock();
         try {
@@ -145,7 +145,7 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Ends a use of the queue pair that {@link #enter} began. */
+    /** Removes a user that {@link #enter} added. */
     public void exit() {
         lock.lock();
         try {
@@ -171,7 +171,7 @@ public final class QueuePair implements AutoCloseable {
      *
      * @param work the work request that completes with the chain and with all unsignaled requests posted before
      * @param requests the number of requests in the chain
-     * @return the turn (number of the use) of the work request, for {@link #awaitEnd}
+     * @return the turn for {@link #awaitEnd}, which is the number of this use of the work request
      */
     public int post(SVCPostSend chain, Work work, int requests) throws IOException {
         int turn;
@@ -246,7 +246,10 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Waits until one turn (use) of a work request has completed. Throws an exception if the turn failed. */
+    /**
+     * Waits until use number {@code turn} of a work request has completed. Throws an exception if the queue pair is closed. A
+     * failed request also closes the queue pair.
+     */
     public void awaitEnd(Work work, int turn) throws IOException {
         lock.lock();
         try {
@@ -262,8 +265,8 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Waits until the current turn (use) of a work request has completed. Afterwards, {@link #awaitArrival} does not return the
-     * work request for this turn.
+     * Waits until the current use of a work request has completed. Afterwards, {@link #awaitArrival} does not return the work
+     * request for this use.
      */
     public void withdraw(Work work) {
         awaitOver(work);
@@ -275,7 +278,7 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Waits until the current turn (use) of a work request has completed, with or without success. The wait has a time limit. */
+    /** Waits until the current use of a work request has completed, with or without success. The wait has a time limit. */
     public void awaitOver(Work work) {
         awaitOver(work, turnOf(work));
     }
@@ -290,8 +293,8 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Waits until one turn (use) of a work request has completed, with or without success. The wait has a time limit. If the
-     * device exceeds the limit, this method closes the connection, which completes all work requests.
+     * Waits until use number {@code turn} of a work request has completed, with or without success. The wait has a time limit. If
+     * the device exceeds the limit, this method closes the connection, which completes all work requests.
      */
     public void awaitOver(Work work, int turn) {
         lock.lock();

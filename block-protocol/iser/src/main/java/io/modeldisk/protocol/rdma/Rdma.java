@@ -49,7 +49,7 @@ public final class Rdma {
         }
     }
 
-    /** Returns whether libdisni can be loaded and this machine has an RDMA device. */
+    /** Returns whether this process can use RDMA. */
     public static boolean isAvailable() {
         return Attempt.FAILURE == null;
     }

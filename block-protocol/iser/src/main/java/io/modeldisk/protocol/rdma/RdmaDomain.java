@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The protection domain of a device, with the memory that is registered in it. All connections share one registration of the same
- * memory. Thread-safe.
+ * The protection domain of a device, and the registrations of memory in this domain. All connections of the domain share the
+ * registrations, so the same memory with the same rights is registered only once. Thread-safe.
  */
 public final class RdmaDomain {
     private final IbvPd domain;
@@ -61,8 +61,8 @@ public final class RdmaDomain {
     }
 
     /**
-     * Registers memory with these rights, once for all callers. The first registration is slow and must not happen on the data
-     * path.
+     * Returns the registration of memory with these rights. All callers share the registration. A caller that no longer needs
+     * the registration calls {@link #release}. The first call for each memory is slow, and must not happen on the data path.
      *
      * @throws IOException if the device refuses the registration; the message states the reason
      */
@@ -83,7 +83,7 @@ public final class RdmaDomain {
         return domain.regMr(address, bytes, accessFlags).execute().free().getMr();
     }
 
-    /** Ends the use of a registration by one caller. Deregisters the memory after the last use. */
+    /** Removes a user of a registration. Deregisters the memory if no user is left. */
     public synchronized void release(RegisteredMemory memory) throws IOException {
         if (memory.unuse()) {
             registered.remove(memory);

@@ -10,7 +10,7 @@ import java.util.Map;
 public final class RdmaDomains {
     private final Map<Long, RdmaDomain> byDevice = new HashMap<>();
 
-    /** Begins a use of the domain of an identifier's device. {@link #leave} ends the use. */
+    /** Returns the domain of the device of {@code id}, and adds a user of the domain. The user must call {@link #leave}. */
     public synchronized RdmaDomain enter(RdmaCmId id) throws IOException {
         // All identifiers of a device have the same verbs context.
         long device = ((NatObject) id.getVerbs()).getObjId();
@@ -23,7 +23,7 @@ public final class RdmaDomains {
         return domain;
     }
 
-    /** Ends a use of a domain. Closes the domain after the last use. */
+    /** Removes a user of a domain. Closes the domain if no user is left. */
     public synchronized void leave(RdmaDomain domain) throws IOException {
         if (domain.unuse()) {
             byDevice.remove(domain.device());

@@ -87,7 +87,8 @@ final class RdmaLibrary {
         }
         int version = RdmaVerbs.getVersion();
         if (version == 0) {
-            throw new IOException("DiSNI cannot use the libdisni of " + PROPERTY + "=" + wanted
+            throw new IOException("DiSNI cannot use the libdisni of "
+                + (wanted == null ? "this jar" : PROPERTY + "=" + wanted)
                 + ": the library is not on java.library.path, or has a wrong version");
         }
         return symbols == null ? SymbolLookup.loaderLookup() : symbols;

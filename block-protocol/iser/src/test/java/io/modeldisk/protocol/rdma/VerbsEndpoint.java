@@ -115,7 +115,7 @@ final class VerbsEndpoint implements AutoCloseable {
         return new LinkedList<>(List.of(part));
     }
 
-    /** Waits for the next completion through its event, and returns the completion. Fails if no completion arrives in time. */
+    /** Returns the next completion. If necessary, waits for a completion event. Fails if no event arrives in time. */
     IbvWC completion() throws IOException {
         arm.execute();
         if (poll.execute().getPolls() == 0) {

@@ -18,8 +18,8 @@ import org.HdrHistogram.Histogram;
 
 /**
  * The client of the baseline, which moves data over a blocking socket without a protocol. Only the socket buffers limit the
- * number of requests in flight. The client cycles through a number of memory buffers that is equal to the queue depth of the
- * load. Not thread-safe.
+ * number of requests in flight. The client cycles through memory buffers, at least as many as the queue depth of the load. Not
+ * thread-safe.
  */
 public final class BaselineClient implements Mover, Requester {
     private final SocketChannel channel;

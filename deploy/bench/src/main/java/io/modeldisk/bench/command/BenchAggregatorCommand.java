@@ -12,8 +12,8 @@ import picocli.CommandLine.Option;
 
 /** The command {@code modeldisk bench aggregator}. */
 @Command(name = "aggregator", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
-    description = "Measures the throughput of an aggregator on one core. For comparison, measures sgd as a loop in "
-        + "C (gcc -O3 -march=native) and memcpy, in alternation with the aggregator.")
+    description = "Measures the throughput of an aggregator on one core. For comparison, also measures two functions "
+        + "of a C program (gcc -O3 -march=native): sgd as a loop, and memcpy. The three measurements alternate.")
 final class BenchAggregatorCommand implements Callable<Integer> {
     private static final long LARGEST_BYTES = 1L << 34;
 
@@ -30,7 +30,7 @@ final class BenchAggregatorCommand implements Callable<Integer> {
     private ByteSize blockSize;
 
     @Option(names = "--pairs", paramLabel = "N", defaultValue = "11",
-        description = "The number of measurements of the aggregator, of the loop in C and of memcpy.")
+        description = "The number of measurements of each: the aggregator, the loop in C, and memcpy.")
     private int pairs;
 
     @Mixin

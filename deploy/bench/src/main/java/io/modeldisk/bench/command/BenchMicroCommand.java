@@ -71,7 +71,8 @@ final class BenchMicroCommand implements Callable<Integer> {
     private int rounds;
 
     @Option(names = "--duration", paramLabel = "TIME", defaultValue = "250ms",
-        description = "The approximate duration of one measurement.")
+        description = "The approximate duration of one throughput measurement, or of all latency measurements of one "
+            + "request size together.")
     private Duration duration;
 
     @Option(names = "--warm-up", paramLabel = "TIME", defaultValue = "8s",

@@ -69,17 +69,20 @@ final class BenchProtocolCommand implements Callable<Integer> {
     private String aggregators;
 
     @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp",
-        description = "One or both of tcp and shm. With shm, a second baseline shows the upper bound: one thread does "
-            + "the work of the shard without a protocol. For a push, the thread applies a buffer to the model. For "
-            + "a pull, and for a push to null, the thread copies memory.")
+        description = "One or both of tcp and shm. With shm, the command also measures a second baseline: one thread "
+            + "does the work of the shard in memory, without a protocol. The throughput of this thread is the upper "
+            + "bound. For a push, the thread applies a buffer to the model. For a pull, the thread copies a part of "
+            + "the model to a buffer. For a push to the aggregator null, which drops the data, the thread copies too.")
     private List<String> datamovers;
 
     @Option(names = "--pairs", paramLabel = "N", defaultValue = "5",
-        description = "The number of measurements of the session and of the baseline. The measurements alternate.")
+        description = "The number of measurements of the session, and also of the baseline. The measurements "
+            + "alternate.")
     private int pairs;
 
     @Option(names = "--duration", paramLabel = "TIME", defaultValue = "250ms",
-        description = "The approximate duration of one measurement.")
+        description = "The approximate duration of one throughput measurement, or of all latency measurements of one "
+            + "request size together.")
     private Duration duration;
 
     @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "256MiB",

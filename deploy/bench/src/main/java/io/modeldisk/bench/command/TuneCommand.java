@@ -75,7 +75,7 @@ public final class TuneCommand implements Callable<Integer>, Subcommand {
         }
         Path file = out == null ? Tuning.defaultFile() : out;
         new Tuning("of " + file, found).write(file);
-        System.out.println("the sizes are kept in " + file);
+        System.out.println("the sizes were written to " + file);
         return 0;
     }
 }

@@ -16,7 +16,7 @@ public final class Pattern {
     private Pattern() {}
 
     /**
-     * Writes to memory the weights of the model range that starts at {@code modelOffset}. Both offsets and the length are
+     * Fills memory with the weights of the model range that starts at {@code modelOffset}. Both offsets and the length are
      * multiples of 4096.
      */
     public static void fill(DataMemory memory, long memoryOffset, long modelOffset, long lengthBytes) {

@@ -33,7 +33,7 @@ final class Turns {
         }
         for (int round = 0; round < rounds; round++) {
             for (int i = 0; i < requests.length; i++) {
-                // Each round starts with the next variant.
+                // Each round starts one variant later than the previous round.
                 int turn = (i + round) % requests.length;
                 outcomes.get(turn).add(runs.get(turn).run(requests[turn]));
             }
@@ -41,7 +41,10 @@ final class Turns {
         return outcomes;
     }
 
-    /** Increases the number of requests until a run takes about the planned time. Returns the number of requests for a run. */
+    /**
+     * Increases the number of requests until a run takes at least half the planned time. Returns the number for the planned
+     * time.
+     */
     private long warmUp(Run run) throws IOException {
         long requests = 1;
         Outcome outcome = run.run(requests);

@@ -80,7 +80,10 @@ final class PairedRuns {
         return runs;
     }
 
-    /** Increases the number of requests until a run takes about the planned time. Returns the load of a run. */
+    /**
+     * Increases the number of requests until a run takes at least half the planned time. Returns the load for the planned
+     * time.
+     */
     private Load warmUp(Mover mover, Load kind) throws IOException {
         Load load = kind.withRequests(kind.queueDepth());
         long ns = mover.move(load);

@@ -18,7 +18,7 @@ public record AggregatorReport(String name, Samples aggregator, Samples cLoop, S
 
     @Override
     public String text() {
-        return new Table(1, "", "GB/s", "ratio of " + name)
+        return new Table(1, "", "GB/s", "ratio of " + name + " to this")
             .row(name, Units.throughput(aggregator.median()), "")
             .row("sgd, a loop in C", Units.throughput(cLoop.median()), Units.ratio(aggregator.over(cLoop)))
             .row("memcpy", Units.throughput(memcpy.median()), Units.ratio(aggregator.over(memcpy)))

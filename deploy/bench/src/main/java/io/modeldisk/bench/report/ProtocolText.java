@@ -35,8 +35,8 @@ final class ProtocolText {
         boolean withSgd = results.stream().anyMatch(result -> result.baselineWithSgd() != null);
         boolean withAlone = results.stream().anyMatch(result -> result.alone() != null);
         Table table = new Table(2, "aggregator", "direction", "request", "depth", "baseline GB/s", "protocol GB/s",
-            "of the baseline", withSgd ? "baseline with sgd" : "", withAlone ? "alone GB/s" : "",
-            withAlone ? "of alone" : "");
+            "protocol / baseline", withSgd ? "baseline with sgd GB/s" : "", withAlone ? "one thread GB/s" : "",
+            withAlone ? "protocol / one thread" : "");
         ThroughputResult before = null;
         for (ThroughputResult result : results) {
             if (before != null && !result.aggregator().equals(before.aggregator())) {
@@ -55,7 +55,7 @@ final class ProtocolText {
 
     static String latency(List<LatencyResult> results) {
         Table table = new Table(1, "direction", "request", "baseline 50 %", "99 %", "99.9 %", "protocol 50 %", "99 %",
-            "99.9 %", "more at 50 %");
+            "99.9 %", "difference at 50 %");
         boolean noted = results.stream().anyMatch(ProtocolText::isPartOfBlock);
         LatencyResult before = null;
         for (LatencyResult result : results) {

@@ -10,7 +10,7 @@ import io.modeldisk.bench.load.Direction;
  * @param requestBytes the size of a request
  * @param queueDepth the maximum number of requests in flight, in each direction
  * @param baseline the throughput over sockets without a protocol
- * @param baselineWithSgd the throughput over sockets if the server applies sgd; null for other aggregators
+ * @param baselineWithSgd the throughput over sockets if the server applies sgd; null for pulls and for other aggregators
  * @param protocol the throughput over the protocol, measured in alternation with the baseline
  * @param alone the throughput of the memory baseline; null unless the datamover is shm
  */

@@ -12,7 +12,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Checks that a push to a shard changes the weights in the same way as the aggregator does in this process. */
+/** Checks that a push to a shard results in the weights that the aggregator computes in this process. */
 final class AggregatorCheck {
     private static final float GRADIENT = 0.5f;
 

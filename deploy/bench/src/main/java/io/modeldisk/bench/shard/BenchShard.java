@@ -151,7 +151,7 @@ public final class BenchShard implements AutoCloseable {
     }
 
     /**
-     * If the benchmark started the shard, checks that a push changes the weights as the aggregator does in this process.
+     * If the benchmark started the shard, checks that a push results in the weights that the aggregator computes in this process.
      *
      * @return whether the weights are those of {@link Pattern} and a push of zeros does not change them
      */

@@ -156,7 +156,8 @@ public final class TrainingBench {
             phases.stream().mapToDouble(phase -> phase.meanNsOfAll(Phase.BUBBLE)).sum() / count / MS,
             phases.stream().mapToDouble(phase -> phase.meanNs(Phase.PULL)).sum() / count / MS,
             phases.stream().mapToDouble(Phases::meanAgeNs).sum() / count / MS,
-            // The number of missing pushes divided by the number of learners is the number of missing rounds.
+            // The first division gives the mean number of pushes that a learner misses. The second division converts pushes to
+            // rounds, because a round consists of one push of each learner.
             lacked / count / count,
             plan.learners());
     }

@@ -50,7 +50,7 @@ public record TrainingPlan(
         require(shards >= 1 && shards <= 64, "shards=" + shards + " must be from 1 to 64");
         require(iterations >= 1, "iterations=" + iterations + " must be at least 1");
         require(warmUp >= 2,
-            "warmUp=" + warmUp + " must be at least 2, because overlap pulls the weights of two iterations in advance");
+            "warmUp=" + warmUp + " must be at least 2, because overlap pulls weights two iterations before their use");
         require(linkBytesPerSecond >= 0, "link=" + linkBytesPerSecond + " must not be negative");
         require(!variants.isEmpty(), "the list of exchange schemes is empty, but must contain at least one scheme");
     }

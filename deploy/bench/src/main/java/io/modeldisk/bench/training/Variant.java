@@ -11,7 +11,7 @@ import io.modeldisk.mount.scheduling.PullPolicy;
  */
 public record Variant(ExchangeScheme exchange, PullPolicy pull) {
     /**
-     * Parses {@code sync}, {@code overlap} or {@code overlap:after-push}.
+     * Parses an exchange scheme, such as {@code sync}, {@code overlap} or {@code overlap:after-push}.
      *
      * @throws IllegalArgumentException if the scheme is unknown; the message lists the schemes
      */

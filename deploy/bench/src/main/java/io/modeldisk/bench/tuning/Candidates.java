@@ -50,7 +50,7 @@ final class Candidates {
 
     /**
      * Returns the eager threshold. Up to this size, a push whose data is sent with the command is not slower than a push whose
-     * data the target fetches. Returns 0 if even the smallest push is slower.
+     * data the target fetches. Returns 0 if the smallest push does not meet this condition.
      */
     static int threshold(List<Push> ascending) {
         int threshold = 0;

@@ -63,11 +63,12 @@ public final class Tuner {
         progress.accept(datamover + ": request sizes");
         List<Candidates.Measured> requests = measure(datamover, REQUESTS, sizes::withRequestBytes);
         sizes = sizes.withRequestBytes(Candidates.best(requests, sizes.requestBytes()));
-        line(datamover + ", requests of", requests, bytes -> ByteSize.exact(bytes), sizes.requestBytes());
+        line(datamover + ", throughput by request size", requests, bytes -> ByteSize.exact(bytes),
+            sizes.requestBytes());
         progress.accept(datamover + ": queue depths");
         List<Candidates.Measured> depths = measure(datamover, DEPTHS, sizes::withQueueDepth);
         sizes = sizes.withQueueDepth(Candidates.best(depths, sizes.queueDepth()));
-        line(datamover + ", requests in flight", depths, Integer::toString, sizes.queueDepth());
+        line(datamover + ", throughput by requests in flight", depths, Integer::toString, sizes.queueDepth());
         if (Tuning.sendsEagerly(datamover.toString())) {
             progress.accept(datamover + ": eager pushes");
             sizes = sizes.withEagerBytes(eagerBytes(datamover));
@@ -152,7 +153,7 @@ public final class Tuner {
             }
             for (int round = 0; round < rounds; round++) {
                 for (int i = 0; i < values.size(); i++) {
-                    // Each round starts with the next candidate.
+                    // Each round starts one candidate later than the previous round.
                     int turn = (i + round) % values.size();
                     figures[turn][round] = connections.all.get(turn).exchange();
                 }
@@ -183,10 +184,11 @@ public final class Tuner {
             }
         }
         int threshold = Candidates.threshold(pushes);
-        report.append("%s, a push, microseconds, eager / fetched by the target: ".formatted(datamover))
-            .append(pushes.stream().map(push -> "%s %.0f / %.0f".formatted(ByteSize.exact(push.bytes()),
+        report.append("%s, latency of a push in microseconds (data sent with the command / fetched by the target): "
+            .formatted(datamover))
+            .append(pushes.stream().map(push -> "%s: %.0f / %.0f".formatted(ByteSize.exact(push.bytes()),
                 push.eager().median() / 1e3, push.rendezvous().median() / 1e3)).collect(Collectors.joining(", ")))
-            .append("%n  eager up to %s%n".formatted(ByteSize.exact(threshold)));
+            .append("%n  chosen: data is sent with the command up to %s%n".formatted(ByteSize.exact(threshold)));
         return threshold;
     }
 
@@ -196,8 +198,8 @@ public final class Tuner {
     }
 
     private void line(String what, List<Candidates.Measured> measured, Label label, int chosen) {
-        report.append("%s, push and pull, GB/s: ".formatted(what))
-            .append(measured.stream().map(one -> label.of(one.value()) + " "
+        report.append("%s (push and pull, GB/s): ".formatted(what))
+            .append(measured.stream().map(one -> label.of(one.value()) + ": "
                 + Units.throughput(one.figures().median())).collect(Collectors.joining(", ")))
             .append("%n  chosen: %s%n".formatted(label.of(chosen)));
     }

@@ -39,7 +39,7 @@ final class TurnsTest {
     }
 
     @Test
-    void everyRoundOfMeasurementsStartsWithTheNextVariant() throws IOException {
+    void everyRoundStartsOneVariantLaterThanThePreviousRound() throws IOException {
         new Turns(3, RUN_MS).measure(List.of(taking("a", RUN_NS), taking("b", RUN_NS)));
 
         assertThat(order).containsExactly("a", "b", "a", "b", "b", "a", "a", "b");

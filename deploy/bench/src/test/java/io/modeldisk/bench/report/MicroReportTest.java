@@ -46,7 +46,7 @@ final class MicroReportTest {
                 "push 64 40000 8000 5.00 (5.00-5.00)");
     }
 
-    /** Four nodes complete 2000 requests of 2 MB per second, so each node moves 1 GB/s. */
+    /** Four nodes together complete 2000 requests a second. A request has 2 MB, so each node moves 1 GB/s. */
     @Test
     void meshTableShowsTheThroughputOfOneNode() {
         assertThat(lines()).contains("direction request tcp ms gRPC ms tcp / gRPC",

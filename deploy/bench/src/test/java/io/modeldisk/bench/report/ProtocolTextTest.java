@@ -47,14 +47,14 @@ final class ProtocolTextTest {
     @Test
     void throughputOverShmIsComparedWithTheMemoryBaseline() {
         List<String> lines = ProtocolText.throughput(List.of(throughput(Samples.of(20e9, 40e9)))).lines().toList();
-        assertThat(lines.get(0)).endsWith("alone GB/s          of alone");
+        assertThat(lines.get(0)).endsWith("one thread GB/s  protocol / one thread");
         assertThat(lines.get(1))
             .matches("sgd:lr=0.1 over shm  push +4 KiB +32 +4\\.50 +18\\.00 +4\\.00 \\(4\\.00-4\\.00\\)"
-                + " +30\\.00  0\\.65 \\(0\\.50-0\\.80\\)");
+                + " +30\\.00 +0\\.65 \\(0\\.50-0\\.80\\)");
     }
 
     @Test
     void throughputOverTcpIsNotComparedWithTheMemoryBaseline() {
-        assertThat(ProtocolText.throughput(List.of(throughput(null)))).doesNotContain("alone");
+        assertThat(ProtocolText.throughput(List.of(throughput(null)))).doesNotContain("one thread");
     }
 }

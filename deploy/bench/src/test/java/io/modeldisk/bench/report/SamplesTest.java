@@ -39,7 +39,7 @@ final class SamplesTest {
     }
 
     @Test
-    void samplesWithoutAValueAreRefused() {
+    void emptyListOfSamplesIsRefused() {
         assertThatThrownBy(Samples::of).isInstanceOf(IllegalArgumentException.class)
             .hasMessage("the list of samples is empty, but must contain at least one sample");
     }

@@ -83,7 +83,7 @@ final class IserIncoming implements IncomingConnection {
         try {
             ConnectionDetails.shared().accept(id, connectionParameters(), IserPrivateData.bytes(invalidates));
             if (invalidates) {
-                LOG.info("responses to {} invalidate the keys of their commands, as the initiator requested",
+                LOG.info("responses to {} invalidate the memory keys of their commands, as the initiator requested",
                     IserPortal.text(peer));
             }
             return datamover;

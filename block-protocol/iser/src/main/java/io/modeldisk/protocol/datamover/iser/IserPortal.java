@@ -196,7 +196,7 @@ public final class IserPortal implements TargetPortal {
             leaveDomains();
             channel.destroyEventChannel();
         } catch (IOException | RuntimeException e) {
-            LOG.error("the thread for iSER events of {} has stopped: {}", this, e.toString());
+            LOG.error("the thread for the iSER events of the portal {} has stopped: {}", this, e.toString());
         } finally {
             close();
         }

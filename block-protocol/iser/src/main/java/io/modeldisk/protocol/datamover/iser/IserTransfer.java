@@ -38,8 +38,8 @@ final class IserTransfer extends Work {
     }
 
     /**
-     * Begins a task. {@code message} contains the command, the memory that the command advertises, and {@code broughtBytes} bytes
-     * of immediate data.
+     * Resets the state for a new task. {@code message} contains the command, the memory that the command advertises, and
+     * {@code broughtBytes} bytes of immediate data.
      */
     void begin(DataTransfer begun, ByteBuffer message, int broughtBytes) {
         transfer = begun;
