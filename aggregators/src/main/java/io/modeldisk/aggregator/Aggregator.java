@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 /**
  * Applies gradients to the weights of blocks.
  *
- * <p>A shard calls the aggregator once for each block that a write to the train logical unit changes. The block is locked during
- * the call. Calls for different blocks run concurrently. A call must not allocate memory.
+ * <p>A shard calls the aggregator for each range of a block to which the shard applies a gradient or the sum of the gradients of
+ * a round. The block is locked during the call. Calls for different blocks run concurrently. A call must not allocate memory.
  */
 public interface Aggregator extends AutoCloseable {
     /**

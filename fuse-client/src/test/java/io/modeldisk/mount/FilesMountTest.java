@@ -162,7 +162,7 @@ final class FilesMountTest {
     }
 
     @Test
-    void copyIntoAFileSucceedsWhenTheOpenTruncatesTheFile() throws Exception {
+    void copyIntoAFileSucceedsWhenTheOpenRequestsATruncation() throws Exception {
         fixture.shell.succeed("head -c " + SIZE + " /dev/urandom > \"$DIR/../data\"");
         fixture.shell.succeed("cp \"$DIR/../data\" \"$DIR/weights\" && cmp \"$DIR/../data\" \"$DIR/weights\"");
         fixture.shell.succeed(

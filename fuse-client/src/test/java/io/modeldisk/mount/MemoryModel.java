@@ -69,7 +69,7 @@ public final class MemoryModel implements RemoteModel {
         pushesBeforeFailure = pushesThatSucceed;
     }
 
-    /** Makes one pull fail halfway after this number of successful pulls. */
+    /** Makes one pull fail after this number of successful pulls. The failed pull reads half of its range. */
     public void failPullAfter(int pullsThatSucceed) {
         pullsBeforeFailure = pullsThatSucceed;
     }

@@ -61,8 +61,11 @@ final class DirectExchange implements Exchange {
         boolean toTheEnd = offset + lengthBytes == sizeBytes;
         if (!LogicalBlocks.isAligned(offset) || !LogicalBlocks.isAligned(lengthBytes) && !toTheEnd) {
             throw new ErrnoException(Errno.EINVAL, "a write of " + lengthBytes + " bytes at " + offset
-                + " is not possible with the direct exchange: it must start at a multiple of 4096, and have at least"
-                + " 4096 bytes or reach the end of the model; use the sync exchange for other writes");
+                + " is not possible with the direct exchange: the write must "
+                + (LogicalBlocks.isAligned(offset)
+                    ? "have at least 4096 bytes or reach the end of the model"
+                    : "start at a multiple of 4096")
+                + "; use the sync exchange for other writes");
         }
         long bytes = LogicalBlocks.up(lengthBytes);
         if (bytes > lengthBytes) {

@@ -53,7 +53,7 @@ public interface Exchange extends AutoCloseable {
      */
     void flush(Cancellation cancellation) throws IOException;
 
-    /** Discards the gradient after the last fsync, because the learner has closed the model or died. */
+    /** Discards the gradient that was written after the last fsync, because the learner has closed the model or died. */
     void abandon();
 
     /** Returns the version and the age of the weights that a read returns now. */
@@ -64,7 +64,7 @@ public interface Exchange extends AutoCloseable {
         return Optional.empty();
     }
 
-    /** Returns the counters of the moved bytes and of the time for these moves. */
+    /** Returns the counters of the pushes, the pulls and the iterations. */
     ExchangeCounters counters();
 
     /** Frees the memory. May be called only when no other call is in progress. No call may follow. */

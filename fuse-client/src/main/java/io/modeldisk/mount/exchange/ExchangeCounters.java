@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.DoubleAdder;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The counters of the bytes that an exchange has moved, and of the time for these moves.
+ * The counters of an exchange: bytes and times of pushes and pulls, waits of the learner, age and staleness of the weights.
  * {@link io.modeldisk.platform.metrics.Metric} declares the name of each value in the status. Thread-safe.
  */
 public final class ExchangeCounters {

@@ -9,7 +9,7 @@ package io.modeldisk.mount.exchange;
  * @param copy a second lent set that receives the same weights, or null
  */
 record ExchangeJob(BufferSet set, long iteration, long versionInUse, BufferSet copy) {
-    /** Returns a job that pushes the gradient of an iteration and then pulls weights. */
+    /** Returns a job that pushes the gradient of an iteration and pulls weights. */
     static ExchangeJob exchange(BufferSet set, long iteration, long versionInUse) {
         return new ExchangeJob(set, iteration, versionInUse, null);
     }

@@ -11,7 +11,7 @@
  * <li>The lock {@code sets} of the same class. Reads and writes hold this lock shared. A thread that lends or replaces the active
  * set holds this lock exclusively. No thread waits for the shards while it holds this lock.
  * <li>The lock of {@link io.modeldisk.mount.exchange.BackgroundExchange}. No thread holds this lock while it executes a step of
- * an exchange. Workers acquire only this lock.
+ * an exchange. Workers acquire neither {@code turn} nor {@code sets}.
  * <li>The monitors of the scheduler, of the trace, and of the cancellation of a push or pull. A thread that holds the monitor of
  * the scheduler or of the trace acquires no other lock.
  * </ol>

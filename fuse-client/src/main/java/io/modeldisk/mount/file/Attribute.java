@@ -6,7 +6,7 @@ import java.util.Optional;
 public enum Attribute {
     /** The version of the weights. */
     VERSION("version", "updates",
-        "Minimum number of updates in each block of the weights that a read returns now. Absent with `sync`."),
+        "Each block of the weights that a read returns now has at least this number of updates. Absent with `sync`."),
     /** The number of rounds by which the weights are older than the weights of the shards. */
     STALENESS("staleness", "rounds",
         "Number of rounds by which the weights that a read returns now are outdated. Absent with `sync`."),

@@ -69,7 +69,7 @@ final class Dispatcher {
         try {
             interrupts.parked(unique, slot);
         } catch (IOException e) {
-            failures.failed("the reply to an interrupted request", Errno.EINTR, e);
+            failures.notSent("the reply " + Errno.EINTR + " to an interrupted request", e);
         }
     }
 
@@ -120,7 +120,7 @@ final class Dispatcher {
         try {
             slot.replyError(errno);
         } catch (IOException e) {
-            failures.failed("an error reply", errno, e);
+            failures.notSent("the error reply " + errno, e);
         }
     }
 
@@ -264,7 +264,7 @@ final class Dispatcher {
             ? Optional.empty()
             : file(request.node()).attribute(request.attributeName());
         if (value.isEmpty()) {
-            // The kernel requests a security attribute before every write, so this reply avoids an exception and a log line.
+            // The kernel requests a security attribute before every write. A direct reply is faster than an exception.
             answer(slot, Errno.ENODATA);
         } else {
             replyWithin(slot, request.roomBytes(), value.get());

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** Logs one line for each failed request. Repetitions of a line within one second are counted and not logged. Thread-safe. */
+/** Logs one line for each failed request or reply. Only counts repetitions of a line within one second. Thread-safe. */
 final class FailureLog {
     private static final Logger LOG = LogManager.getLogger(FailureLog.class);
     private static final long QUIET_NS = TimeUnit.SECONDS.toNanos(1);
@@ -25,6 +25,14 @@ final class FailureLog {
     /** Logs a failure whose message states the reason. */
     void failed(String what, Errno answer, IOException e) {
         String text = what + " failed with " + answer + ": " + e.getMessage();
+        if (isNew(text)) {
+            LOG.warn(text);
+        }
+    }
+
+    /** Logs that a reply could not be sent. */
+    void notSent(String reply, IOException e) {
+        String text = reply + " could not be sent: " + e.getMessage();
         if (isNew(text)) {
             LOG.warn(text);
         }

@@ -33,7 +33,9 @@ public record FileAccess(int userId, int groupId, int mode, boolean allowOther) 
         }
         if ((mode & ~READ_WRITE_BITS) != 0 || (mode & OWNER_READS) == 0) {
             throw new IllegalArgumentException("mode=" + Integer.toOctalString(mode)
-                + " must include the owner's read bit and may only have read and write bits (0400 to 0666)");
+                + ((mode & OWNER_READS) == 0
+                    ? " must include the owner's read bit (0400)"
+                    : " may have only read and write bits (0400 to 0666)"));
         }
     }
 

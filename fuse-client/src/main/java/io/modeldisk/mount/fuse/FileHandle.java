@@ -4,8 +4,9 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import java.io.IOException;
 
 /**
- * An open file. Thread-safe: requests on one handle run concurrently. If a method throws an IOException, the process receives
- * EINTR if the request was cancelled, otherwise {@link FuseFileSystem#errno}.
+ * An open file. Thread-safe: requests on one handle run concurrently. After an {@link ErrnoException}, the process receives the
+ * error number of the exception. After any other IOException, the process receives EINTR if the request was cancelled, and
+ * {@link FuseFileSystem#errno} if not.
  */
 public interface FileHandle {
     /**

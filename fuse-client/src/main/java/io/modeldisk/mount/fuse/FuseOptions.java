@@ -11,10 +11,10 @@ import java.time.Duration;
  * @param workerThreads the number of threads that read requests, at least 1
  * @param dataRequests the maximum number of data requests that are served at the same time. Further data requests wait without a
  *     thread
- * @param closeTimeout the maximum time that an unmount waits for the threads
+ * @param closeTimeout the maximum time that {@link FuseSession#close} waits until the threads have stopped
  * @param access the owner and the permissions of the files
- * @param wholeBlockWrites whether the kernel must split a long aligned write only between logical blocks, even if the memory of
- *     the caller is not aligned to pages. The requests are then smaller
+ * @param wholeBlockWrites whether write requests are made smaller, so that the kernel splits a long aligned write between logical
+ *     blocks. If false, the kernel may split the write within a block if the memory of the caller is not aligned to pages
  * @param clock the clock that measures the timeouts
  * @param memory the allocator of the memory that receives requests. Datamovers can send from this memory without a copy
  */

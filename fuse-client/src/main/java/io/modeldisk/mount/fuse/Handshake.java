@@ -25,8 +25,8 @@ final class Handshake {
         boolean large = (agreed & KernelProtocol.MAX_PAGES) != 0;
         int pages = large ? KernelProtocol.LARGE_PAGES : KernelProtocol.SMALL_PAGES;
         // The kernel splits a write at a limit of bytes and at a limit of pages. Memory that does not start at a page boundary
-        // occupies one more page, so a split at the limit of pages may lie within a logical block. The limit of bytes is lower,
-        // so that the kernel reaches this limit first and splits between blocks.
+        // occupies one more page, so a split at the limit of pages may lie within a logical block. With wholeBlockWrites, the
+        // limit of bytes is lower, so that the kernel reaches this limit first and splits between blocks.
         int maxWriteBytes = (wholeBlockWrites ? pages * 3 / 4 : pages) * KernelProtocol.PAGE_BYTES;
         slot.body().init(Math.min(request.minor(), KernelProtocol.MINOR), request.maxReadaheadBytes(), agreed,
             KernelProtocol.BACKGROUND, maxWriteBytes, large ? pages : 0);

@@ -7,8 +7,8 @@ import java.util.Arrays;
 /**
  * Delivers FUSE interrupts. Cancels the interrupted request if it is in progress, and replies EINTR if it is parked. An interrupt
  * may arrive before its request begins. Such early interrupts are stored, at most the last {@value #REMEMBERED}. A reply of
- * EAGAIN would make the kernel repeat the interrupt. But the kernel accepts this reply only on the descriptor of the interrupted
- * request, which is not known here. Thread-safe.
+ * EAGAIN, which makes the kernel repeat the interrupt, is not possible: the kernel accepts this reply only on the descriptor of
+ * the interrupted request, which is not known here. Thread-safe.
  */
 final class Interrupts {
     private static final int REMEMBERED = 64;

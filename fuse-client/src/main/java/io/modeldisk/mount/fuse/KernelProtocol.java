@@ -26,7 +26,10 @@ final class KernelProtocol {
 
     static final int PAGE_BYTES = 4096;
 
-    /** FOPEN_DIRECT_IO and FOPEN_PARALLEL_DIRECT_WRITES. The flags bypass the page cache, whose pages would be stale. */
+    /**
+     * FOPEN_DIRECT_IO bypasses the page cache, whose pages would be stale. FOPEN_PARALLEL_DIRECT_WRITES allows concurrent writes
+     * to one file.
+     */
     static final int OPEN_FLAGS = 1 | 1 << 6;
 
     static final int ROOT_NODE = 1;

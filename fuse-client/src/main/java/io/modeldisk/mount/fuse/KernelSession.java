@@ -84,14 +84,17 @@ final class KernelSession implements FuseSession {
                 arena.close();
             } else {
                 // The memory must not be freed, because a thread may still use it.
-                LOG.error("{} is unmounted, but a request did not complete within {} ms; the memory is not freed",
+                LOG.error("{} is unmounted, but a request did not complete within {} ms;"
+                    + " the memory of the mount is not freed",
                     directory, options.closeTimeout().toMillis());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            LOG.error("the thread was interrupted while it closed {}; the memory is not freed", directory);
+            LOG.error("the thread was interrupted while it waited for the last requests of {};"
+                + " the memory of the mount is not freed", directory);
         } catch (CompletionException e) {
-            LOG.error("the files of {} cannot be released; the memory is not freed", directory, e.getCause());
+            LOG.error("the open files of {} cannot be released; the memory of the mount is not freed", directory,
+                e.getCause());
         }
     }
 }

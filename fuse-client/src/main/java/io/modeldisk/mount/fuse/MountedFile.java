@@ -36,7 +36,7 @@ public interface MountedFile {
      * Opens the file.
      *
      * @param writable whether the file is opened for writing
-     * @throws IOException if the open fails; the process receives EINTR after a cancellation, else {@link FuseFileSystem#errno}
+     * @throws IOException if the open fails; {@link FileHandle} describes the error number that the process receives
      */
     FileHandle open(boolean writable, Cancellation cancellation) throws IOException;
 }

@@ -3,7 +3,7 @@ package io.modeldisk.mount.fuse;
 /**
  * A copy of a request that was received and is not served yet.
  *
- * @param fd the descriptor of the request, which is also the descriptor for its reply
+ * @param fd the descriptor from which the request was read, and to which its reply must be written
  * @param unique the number of the request
  * @param bytes the whole request
  */

@@ -1,10 +1,10 @@
 package io.modeldisk.mount.fuse;
 
-/** The kinds of requests, by the reason why they may wait. A {@link Lane} limits the number of threads for each kind. */
+/** The kinds of requests. A {@link Lane} limits the number of threads for each kind whose requests may wait. */
 enum RequestKind {
     /** A request that never waits. */
     IMMEDIATE,
-    /** A request that opens a generated file or reads an attribute. It may wait for a response of a shard. */
+    /** A request that opens a generated file or reads an extended attribute. It may wait for a response of a shard. */
     INQUIRY,
     /** A request that moves data. It may wait for shards and for other learners. */
     DATA

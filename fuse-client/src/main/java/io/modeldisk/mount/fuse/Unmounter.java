@@ -8,6 +8,9 @@ interface Unmounter {
     /** Unmounts the directory. Fails if a file is open. */
     void unmount(Path directory) throws IOException;
 
-    /** Unmounts the directory even if files are open, and makes the kernel close the session. Logs a failure. */
+    /**
+     * Unmounts the directory even if files are open. If a normal user unmounts, the kernel closes the session only after all
+     * files are closed. Logs a failure.
+     */
     void unmountForGood(Path directory);
 }

@@ -97,7 +97,7 @@ public final class PullScheduler {
      * @param marginMs the time between the end of the pull and the end of the computation
      */
     public record Forecast(double computationMs, double pushMs, double pullMs, double marginMs) {
-        /** Returns whether the pull runs during the push, because the computation is shorter than push, pull and margin. */
+        /** Returns whether the pull runs during the push, because computation is shorter than push, pull and margin together. */
         public boolean isDuplex() {
             return pushMs + pullMs + marginMs > computationMs;
         }

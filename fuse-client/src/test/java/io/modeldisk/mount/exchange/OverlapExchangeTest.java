@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
 final class OverlapExchangeTest {
-    /** A model size of more than two pieces, with a partial last logical block. */
+    /** A model size of more than two pieces of a push, with a partial last logical block. */
     private static final int SIZE = 9 * (1 << 20) + 20;
     private static final int BLOCK = 4096;
     private static final int FIRST = 5;
@@ -208,7 +208,7 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void newLearnerReadsFreshWeightsAfterAnotherLearnerClosedDuringAPull() throws Exception {
+    void newLearnerReadsFreshWeightsAfterAnotherLearnerLeftDuringAPull() throws Exception {
         open();
         awaitPulls(1);
         model.pullsWait(true);

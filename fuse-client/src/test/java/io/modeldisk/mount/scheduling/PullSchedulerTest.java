@@ -147,7 +147,7 @@ final class PullSchedulerTest {
     }
 
     @Test
-    void sampleHasLessThanOnePercentWeightAfterTwoAndAHalfWindows() {
+    void weightOfASampleInTheAverageIsBelowOnePercentAfter25FurtherSamples() {
         MovingAverage average = new MovingAverage(PullScheduler.WINDOW);
         for (int i = 0; i < 100; i++) {
             average.add(0);

@@ -42,7 +42,8 @@ final class SimulatedLearner {
         scheduler.computationBegins();
         setTime(beginNs + pushNs);
         scheduler.pushed(pushNs);
-        // A pull begins at the earliest after the push, and at the latest when the learner waits.
+        // The pull begins after the delay, but no later than the end of the computation. If the push has not completed by then,
+        // the pull begins after the push.
         long computedNs = beginNs + computationNs;
         long delayNs = adaptive ? Math.max(0, scheduler.delayNs()) : 0;
         long pullStartNs = Math.max(beginNs + pushNs, Math.min(beginNs + pushNs + delayNs, computedNs));
