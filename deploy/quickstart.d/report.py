@@ -86,7 +86,7 @@ def table(options):
     rows = [
         ("held-out accuracy", f"{evaluation['accuracy']:.4f} of {evaluation['images']} images"),
         ("the same without modeldisk", f"{plain['accuracy']:.4f}, weights differ by {evaluation['relative']:.1e}"),
-        ("rounds", f"{min(r['min'] for r in rounds)} in every block, the mean of {len(mounts)} learners each"),
+        ("rounds", f"{min(r['min'] for r in rounds)} in every block; each applied the mean gradient of {len(mounts)} learners"),
         ("versions of the blocks", f"{min(v['min'] for v in versions)} to {max(v['max'] for v in versions)}"),
         ("pushed", size(pushed)),
         ("pulled", size(pulled)),

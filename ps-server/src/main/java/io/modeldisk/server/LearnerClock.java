@@ -48,17 +48,17 @@ final class LearnerClock {
         return learner;
     }
 
-    /** The minimum and the maximum over all blocks of the last round that the learner has pushed completely. */
+    /** The last round that the learner has pushed completely: the minimum and the maximum over all blocks. */
     MinMax rounds() {
         return rounds;
     }
 
-    /** Returns whether the learner has pushed a round. Under asp, writes without a round number do not count. */
+    /** Returns whether the learner has finished a round of a block. Under asp, pushes without a round number do not count. */
     boolean hasRounds() {
         return hasRounds;
     }
 
-    /** The maximum over all blocks of the number of rounds by which the learner is behind the learner that is furthest ahead. */
+    /** The number of rounds by which the learner is behind the furthest learner, in the block where this number is highest. */
     long roundsBehind() {
         return roundsBehind;
     }

@@ -39,7 +39,7 @@ final class LeaseTimer implements AutoCloseable {
     /** Removes the learners whose leases have expired. */
     void tick() {
         long nowNs = clock.nanoTime();
-        // A delay of up to two periods does not count as a pause, because a busy machine wakes threads late.
+        // Of the time since the last check, two periods do not count as a pause, because a busy machine wakes threads late.
         long pausedNs = nowNs - lastTickNs - 2 * periodNs;
         lastTickNs = nowNs;
         if (pausedNs > 0) {

@@ -121,7 +121,7 @@ public final class ServerContext {
     }
 
     /**
-     * Sets the addresses of all shards, in the order of their numbers, for iSCSI discovery. If the list is empty, discovery
+     * Sets the addresses of all shards, in the order of the shard numbers, for iSCSI discovery. If the list is empty, discovery
      * returns only this shard.
      */
     public ServerContext portals(List<InetSocketAddress> ofShards) {
@@ -220,7 +220,7 @@ public final class ServerContext {
             check(aggregator != null && aggregatorSpecification != null,
                 "aggregator=%s must be a specification such as sgd:lr=0.1", aggregatorSpecification);
             check((sizeBytes == null) != (safetensors == null),
-                "exactly one of size=%s and safetensors=%s must be set", sizeBytes, safetensors);
+                "either size=%s or safetensors=%s must be set, but not both", sizeBytes, safetensors);
             ConsistencyMode mode = ConsistencyMode.parse(consistency);
             consistency = mode.toString();
             ModelSource source = sizeBytes != null
@@ -244,7 +244,7 @@ public final class ServerContext {
         check(learners >= 1 && learners <= MAX_LEARNERS, "learners=%s must be from 1 to %s", learners,
             MAX_LEARNERS);
         check(minLearners >= 0 && minLearners <= learners,
-            "minLearners=%s must be from 0 to learners=%s", minLearners,
+            "minLearners=%s must be from 0 to the number of learners, which is %s", minLearners,
             learners);
         check(lease != null && lease.isPositive() && lease.compareTo(MAX_LEASE) <= 0,
             "lease=%s must be more than 0 and at most a day", lease);
@@ -275,9 +275,9 @@ public final class ServerContext {
         boolean samePort = listen.getPort() == 0 || own.getPort() == listen.getPort();
         boolean sameHost = listen.getAddress().isAnyLocalAddress() || own.getAddress().equals(listen.getAddress());
         check(samePort && sameHost,
-            "portals: %s is listed for shard %s, but this shard listens on %s; list the addresses of all shards in order, this"
-                + " address for this shard (--peers)",
-            TargetAddress.text(own), shard, TargetAddress.text(listen));
+            "portals: %s is listed for shard %s, but this shard listens on %s; --peers must list the addresses of all"
+                + " shards in order, with %s for shard %s",
+            TargetAddress.text(own), shard, TargetAddress.text(listen), TargetAddress.text(listen), shard);
     }
 
     private ModelFacts facts(ModelSource source) {

@@ -141,7 +141,7 @@ public final class ShardModel implements AutoCloseable {
         if (stopped) {
             LOG.error("{}", stopReason(roster));
         } else {
-            LOG.warn("the job continues with {} learners", roster.members().size());
+            LOG.warn("the job continues; the number of learners is {}", roster.members().size());
         }
     }
 

@@ -19,8 +19,7 @@ import java.util.concurrent.TimeUnit;
 /** Creates the status of a shard as JSON: the progress of the blocks and learners. Locks one block at a time. */
 final class ShardStatus {
     /**
-     * The maximum size of the JSON. If not all learners fit, the JSON leaves out some learners, and has the number of learners
-     * that are left out.
+     * The maximum size of the JSON in bytes. If not all learners fit, some learners are left out, and the JSON has their number.
      */
     static final int MAX_BYTES = 65_000;
 

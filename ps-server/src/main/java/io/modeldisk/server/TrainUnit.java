@@ -91,8 +91,8 @@ final class TrainUnit extends ShardUnit {
         // A learner that has diverged sends many pushes with a NaN. Therefore only number 1, 2, 4, 8 and so on are logged.
         if (Long.bitCount(count) == 1) {
             LOG.warn(
-                "learner '{}' sent a push at byte {} of the shard with a NaN or an infinity ({} such pushes so far);"
-                    + " the push was {} (--non-finite)",
+                "learner '{}' pushed a gradient with a NaN or an infinity to a range that starts at byte {} of the"
+                    + " shard (number of such pushes so far: {}); the gradient was {} (--non-finite)",
                 task.nexus().learner(), task.offset(), count, outcome);
         }
     }

@@ -46,7 +46,8 @@ class ContextTest {
         assertRefused(c -> c.model(null), "model=null must have");
         assertRefused(c -> c.model("x".repeat(65)), "must have 1 to 64");
         assertRefused(c -> c.learners(0), "learners=0 must be from 1");
-        assertRefused(c -> c.learners(2).minLearners(3), "minLearners=3 must be from 0 to learners=2");
+        assertRefused(c -> c.learners(2).minLearners(3),
+            "minLearners=3 must be from 0 to the number of learners, which is 2");
         assertRefused(c -> c.minLearners(-1), "minLearners=-1 must be from 0");
         assertRefused(c -> c.spareBlocks(1), "spareBlocks=1 must be from 2");
         assertRefused(c -> c.lease(Duration.ZERO), "lease=PT0S must be more than 0");
@@ -58,7 +59,7 @@ class ContextTest {
         assertRefused(c -> c.aggregator(null, null), "aggregator=null must be a specification such as sgd:lr=0.1");
         assertRefused(c -> c.sizeBytes(5), "size=5 must be a positive multiple of 4");
         assertRefused(c -> c.safetensors(Path.of("x")),
-            "exactly one of size=1048576 and safetensors=x must be set");
+            "either size=1048576 or safetensors=x must be set, but not both");
     }
 
     @Test

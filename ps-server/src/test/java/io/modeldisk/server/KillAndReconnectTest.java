@@ -275,7 +275,7 @@ class KillAndReconnectTest {
     }
 
     @Test
-    void learnerThatRestartsUnderItsOldNameStartsAtRoundOne() throws Exception {
+    void pushOfALearnerThatRestartsUnderItsOldNameCounts() throws Exception {
         serve("asp", 1, Duration.ofSeconds(60));
         for (int life = 0; life < 3; life++) {
             StripedModel model = connectSurely("learner");
@@ -285,7 +285,7 @@ class KillAndReconnectTest {
                 }
                 model.push(0, gradient, 0, SIZE, Cancellation.NONE);
             }
-            // The learner dies without a logout, so its lease has not expired yet.
+            // The learner dies without a logout, and the shard still keeps its old membership when the learner restarts.
             paths.forEach(path -> path.state(State.DOWN));
             model.close();
             paths.forEach(path -> path.state(State.UP));

@@ -37,8 +37,7 @@ final class Background {
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment().put(MARKER, "1");
         if (log != null) {
-            // At level info, the background process writes to the log at its start. If the log cannot be written, the user sees
-            // the error at once.
+            // A mount with a log file logs at level info, unless the user has set another level.
             builder.environment().put("MODELDISK_LOG_LEVEL",
                 System.getenv().getOrDefault("MODELDISK_LOG_LEVEL", "info"));
         }

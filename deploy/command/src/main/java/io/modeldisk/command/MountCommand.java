@@ -41,7 +41,7 @@ final class MountCommand implements Callable<Integer> {
     private static final Logger LOG = LogManager.getLogger(MountCommand.class);
 
     @Parameters(index = "0", paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME",
-        description = "The addresses of the model's shards in their order, and the model's name.")
+        description = "The addresses of the model's shards, in the order of the shard numbers, and the model's name.")
     private String address;
 
     @Parameters(index = "1", paramLabel = "DIR", description = "The directory to mount on. It must exist.")
@@ -60,8 +60,8 @@ final class MountCommand implements Callable<Integer> {
     private String pull;
 
     @Option(names = "--learner", paramLabel = "LABEL",
-        description = "The learner's name. A mount that restarts with the same name is the same learner. By default the host "
-            + "name, the process number and a random number.")
+        description = "The learner's name. A mount that restarts with the same name is the same learner. Default: the "
+            + "host name, the process number and a random number.")
     private String learner;
 
     @Mixin

@@ -41,7 +41,7 @@ import picocli.CommandLine.Spec;
     "Serves one shard of a model over iSCSI until the process is stopped (SIGTERM, Ctrl-C).",
     "LUN 0, train: a read returns weights, a write pushes a gradient. LUN 1, raw: the weights as a plain disk.",
     "A model of n shards needs n of these processes, with --shard 0/n to --shard n-1/n. The other options that describe "
-        + "the model must be the same."},
+        + "the model must be the same in all processes."},
     footer = {"",
         "Example, a model of two shards on one machine:",
         "  modeldisk serve --model digits --size 64MiB --shard 0/2 \\",
@@ -60,8 +60,8 @@ final class ServeCommand implements Callable<Integer> {
         }
     }
 
-    @Option(names = "--model", paramLabel = "NAME", required = true, description = "The model's name; the target is "
-        + ModelFacts.TARGET_PREFIX + "NAME.")
+    @Option(names = "--model", paramLabel = "NAME", required = true, description = "The name of the model. The name "
+        + "of the iSCSI target is " + ModelFacts.TARGET_PREFIX + "NAME.")
     private String model;
 
     @Option(names = "--size", paramLabel = "BYTES",
@@ -108,7 +108,7 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(names = "--lease", paramLabel = "TIME", defaultValue = "5s",
         description = "The time for which a learner may be disconnected or silent before the other learners continue without "
-            + "this learner. A learner counts as silent after 5s, also with a shorter lease.")
+            + "this learner. With a lease shorter than 5s, a silent learner still has 5s.")
     private Duration lease;
 
     @Option(names = "--non-finite", paramLabel = "POLICY", defaultValue = "refuse",
@@ -127,8 +127,8 @@ final class ServeCommand implements Callable<Integer> {
     private Path secrets;
 
     @Option(names = "--insecure",
-        description = "Admit every initiator that can reach the shard, also from other machines. Without --insecure and "
-            + "--secrets the shard can listen only on a loopback address.")
+        description = "Admit every initiator that can reach the shard, also from other machines. If neither --insecure "
+            + "nor --secrets is given, the shard can listen only on a loopback address.")
     private boolean insecure;
 
     @Option(names = "--allow-initiator", paramLabel = "PATTERN", split = ",",
@@ -140,8 +140,9 @@ final class ServeCommand implements Callable<Integer> {
     private List<String> allowedAddresses = List.of();
 
     @Option(names = "--peers", paramLabel = "HOST:PORT", split = ",",
-        description = "The addresses of all shards of the model in their order, including this shard. iSCSI discovery returns "
-            + "these addresses. Without this option, discovery returns only the address of this shard.")
+        description = "The addresses of all shards of the model, including this shard, in the order of the shard "
+            + "numbers. iSCSI discovery returns these addresses. Without this option, discovery returns only the address of "
+            + "this shard.")
     private List<String> peers = List.of();
 
     @Mixin
@@ -165,8 +166,8 @@ final class ServeCommand implements Callable<Integer> {
         CountDownLatch closed = new CountDownLatch(1);
         try (ParameterServer server = ParameterServer.launch(context)) {
             Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(stopped, closed), "stop"));
-            LOG.info("the shard uses the tuning {}; shared memory is at {}", sizes.summary(),
-                Objects.requireNonNullElse(server.sharesMemoryAt(), "no socket"));
+            LOG.info("transfer sizes: {}; socket for shared memory: {}", sizes.summary(),
+                Objects.requireNonNullElse(server.sharesMemoryAt(), "none"));
             System.out.println(ready(server));
             stopped.await();
         } finally {

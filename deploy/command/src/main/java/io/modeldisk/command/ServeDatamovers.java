@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
 public final class ServeDatamovers {
     @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp",
         description = "One or more of tcp, iser and shm. iser: RDMA, on the same address and port number as tcp. shm: shared "
-            + "memory, for mounts of root or of the shard's user on this host.")
+            + "memory, for mounts on this host that run as root or as the shard's user.")
     private List<String> datamovers;
 
     @Mixin

@@ -11,9 +11,9 @@ final class ServeLimits {
     private int maxSessions;
 
     @Option(names = "--max-logins", paramLabel = "N", defaultValue = "64",
-        description = "The maximum number of connections that have not logged in. When a further connection "
-            + "arrives, the shard closes a connection of the address that has the most of these connections. The "
-            + "shard needs at most about one second for this.")
+        description = "The maximum number of connections that have not logged in. One address may have half of them. "
+            + "If a limit is reached, a new connection waits until the shard closes a connection whose login is too slow: no "
+            + "Login Request after 100ms, or no complete login after 1s.")
     private int maxLogins;
 
     @Option(names = "--login-timeout", paramLabel = "TIME", defaultValue = "15s",

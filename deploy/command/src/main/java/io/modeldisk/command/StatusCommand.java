@@ -26,7 +26,8 @@ final class StatusCommand implements Callable<Integer> {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     @Parameters(paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME|DIR",
-        description = "The addresses of the model's shards in their order, and the model's name; or the directory of a mount.")
+        description = "The addresses of the model's shards, in the order of the shard numbers, and the model's name; or "
+            + "the directory of a mount.")
     private String address;
 
     @Option(names = "--json", description = "Print the status of the shards, or the mount's status.json, as JSON.")
@@ -80,11 +81,11 @@ final class StatusCommand implements Callable<Integer> {
             facts.consistencyMode().kind() == ConsistencyMode.Kind.ASP
                 ? ""
                 : ", the first round waits for " + Plural.counted(facts.learners(), "learner"));
-        System.out.printf("%-6s %10s %10s %12s %12s %8s %10s%n",
-            "shard", "version", "to", "pushed", "pulled", "waiting", "uptime");
+        System.out.printf("%-6s %20s %12s %12s %8s %10s%n",
+            "shard", "version", "pushed", "pulled", "waiting", "uptime");
         for (JsonNode shard : shards) {
-            System.out.printf("%-6d %10d %10d %12s %12s %8d %8d s%n", shard.path("shard").asInt(),
-                shard.path("version").path("min").asLong(), shard.path("version").path("max").asLong(),
+            System.out.printf("%-6d %20s %12s %12s %8d %8d s%n", shard.path("shard").asInt(),
+                range(shard.path("version")),
                 bytes(shard, "pushedBytes"), bytes(shard, "pulledBytes"), shard.path("waiting").asInt(),
                 shard.path("uptimeSeconds").asLong());
         }
@@ -99,11 +100,9 @@ final class StatusCommand implements Callable<Integer> {
         for (JsonNode shard : shards) {
             for (JsonNode learner : shard.path("learners")) {
                 JsonNode clock = learner.path("clock");
-                String range = clock.isObject()
-                    ? clock.path("min").asLong() + " to " + clock.path("max").asLong()
-                    : "-";
                 System.out.printf("%-6d %-32s %-6s %14s %12s %12s  %s%n", shard.path("shard").asInt(),
-                    learner.path("learner").asText(), learner.path("state").asText(), range,
+                    learner.path("learner").asText(), learner.path("state").asText(),
+                    clock.isObject() ? range(clock) : "-",
                     bytes(learner, "pushedBytes"), bytes(learner, "pulledBytes"),
                     learner.has("behind") ? behind(learner) : "");
             }
@@ -145,6 +144,10 @@ final class StatusCommand implements Callable<Integer> {
         JsonNode behind = learner.path("behind");
         String rounds = Plural.counted(behind.path("rounds").asInt(), "round");
         return behind.has("ms") ? rounds + ", " + behind.path("ms").asLong() + " ms" : rounds;
+    }
+
+    private static String range(JsonNode values) {
+        return values.path("min").asLong() + " to " + values.path("max").asLong();
     }
 
     private static int learners(JsonNode shards) {

@@ -151,7 +151,7 @@ public final class Doctor {
         }
         String user = new PortUser(machine).describe(address.getPort());
         report.warning(Area.TCP, name, "a shard cannot listen on this port (" + obstacle + ")"
-            + (user == null ? "" : "; in use by " + user) + "; choose another port with `serve --listen`");
+            + (user == null ? "" : "; the port is in use by " + user) + "; choose another port with `serve --listen`");
     }
 
     private void sharedMemory() {

@@ -72,7 +72,7 @@ final class TuningTest {
     }
 
     @Test
-    void invalidPinnedSizeIsRefused() {
+    void invalidSizeFromAnOptionIsRefused() {
         assertThatThrownBy(() -> new PinnedSizes(100, null, null)).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("eagerBytes=100 must be 0");
     }

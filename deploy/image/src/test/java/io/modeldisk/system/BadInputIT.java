@@ -87,7 +87,7 @@ final class BadInputIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"0.0.0.0:0", "[::]:0"})
-    void serveOnAnExternalAddressRequiresSecretsOrInsecure(String listen) throws Exception {
+    void serveOnAnExternalAddressRequiresSecretsOrTheInsecureOption(String listen) throws Exception {
         assertRefused(List.of("give --secrets FILE, or --insecure to admit every initiator"), "serve", "--model",
             "m", "--size=1MiB", "--listen", listen);
     }

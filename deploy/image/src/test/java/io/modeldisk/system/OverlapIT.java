@@ -35,8 +35,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(120)
 final class OverlapIT {
     /**
-     * The size of the model. Both shards have several pieces and blocks, and the size is not a multiple of the logical block
-     * size.
+     * The size of the model. Both shards have several blocks, the mount transfers the model in several pieces, and the size is
+     * not a multiple of the logical block size.
      */
     private static final int SIZE_BYTES = (9 << 20) + 5000;
     private static final int WEIGHTS = SIZE_BYTES / Float.BYTES;

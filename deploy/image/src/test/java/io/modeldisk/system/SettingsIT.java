@@ -41,7 +41,7 @@ final class SettingsIT {
     }
 
     @Test
-    void commandLineOptionFromOverridesSizeInTheSettingsFile() throws Exception {
+    void fromOptionOnTheCommandLineOverridesTheSizeSetting() throws Exception {
         Map<String, String> environment = Map.of("MODELDISK_CONFIG", sandbox.file("settings", FILE).toString());
         Result result = sandbox.run(environment, modeldisk("serve", "--from", "missing.safetensors"));
         assertThat(result.status()).isEqualTo(1);

@@ -23,7 +23,7 @@ final class TuneIT {
         Running shard = sandbox.start("serve", Map.of("MODELDISK_LOG_LEVEL", "info"), modeldisk(command));
         shard.awaitLine("ready: ");
         // Standard error passes through a filter and may arrive after the ready line.
-        await("the shard logs its tuning", () -> shard.output().contains(" tuning "));
+        await("the shard logs its transfer sizes", () -> shard.output().contains("transfer sizes: "));
         return shard.output();
     }
 
@@ -36,7 +36,7 @@ final class TuneIT {
             "tcp, latency of a push", "written to " + file);
         Tuning tuning = Tuning.read(file);
         assertThat(tuning.byDatamover()).containsKeys("tcp", "shm");
-        assertThat(logOfShard()).contains("tuning of " + file);
+        assertThat(logOfShard()).contains("transfer sizes: of " + file);
     }
 
     @Test
@@ -45,8 +45,8 @@ final class TuneIT {
         new Tuning("", Map.of()).write(file);
 
         assertThat(logOfShard("--tuning", file, "--eager", "8k"))
-            .contains("tuning of " + file + " but --eager=8192");
-        assertThat(logOfShard()).contains("tuning built in");
+            .contains("transfer sizes: of " + file + " but --eager=8192");
+        assertThat(logOfShard()).contains("transfer sizes: built in");
     }
 
     @Test

@@ -58,7 +58,7 @@ public class Membership<K, M extends Member<K>> {
         }
         if (minLearners < 0 || minLearners > learners) {
             throw new IllegalArgumentException(
-                "minLearners=" + minLearners + " must be from 0 to learners=" + learners);
+                "minLearners=" + minLearners + " must be from 0 to the number of learners, which is " + learners);
         }
         if (lease.isNegative()) {
             throw new IllegalArgumentException("lease=" + lease + " must not be negative");

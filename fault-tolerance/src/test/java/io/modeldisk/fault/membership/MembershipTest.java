@@ -153,7 +153,7 @@ class MembershipTest {
     @Test
     void minLearnersAboveLearnersIsRefused() {
         assertThatThrownBy(() -> new Membership<>(2, 3, LEASE, clock, Learner::new))
-            .hasMessage("minLearners=3 must be from 0 to learners=2");
+            .hasMessage("minLearners=3 must be from 0 to the number of learners, which is 2");
     }
 
     @Test

@@ -270,7 +270,7 @@ public final class Bsp implements Consistency {
                     woken = block.parked().detachBefore(woken);
                 }
             } catch (RuntimeException | Error e) {
-                // The loop continues, because no later call checks the other blocks for the learners that have left.
+                // The loop continues, so that a failed aggregation of this block does not delay the rounds of other blocks.
                 failure = e;
             } finally {
                 block.block().unlock();
@@ -285,7 +285,7 @@ public final class Bsp implements Consistency {
         }
     }
 
-    /** The number of tasks that wait at any block. Synchronizations do not count, because they wait for other tasks. */
+    /** The number of pushes and pulls that wait, at all blocks together. Waiting synchronizations do not count. */
     @Override
     public int waiting() {
         return parking.waiting();
@@ -301,7 +301,7 @@ public final class Bsp implements Consistency {
         return rounds[block].round() - 1;
     }
 
-    /** Frees the memory of the sums. May be called only when no other call is in progress. */
+    /** Frees the memory of the sums. May be called only when no other method of this object is running. */
     @Override
     public void close() {
         sums.close();

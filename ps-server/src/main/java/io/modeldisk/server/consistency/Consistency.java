@@ -67,7 +67,7 @@ public interface Consistency extends AutoCloseable {
      */
     long rounds(int block);
 
-    /** Frees the memory of this object. May be called only when no other call is in progress. */
+    /** Frees the memory of this object. May be called only when no other method of this object is running. */
     @Override
     default void close() {}
 }

@@ -51,7 +51,7 @@ public final class Learners extends Membership<Nexus, Learner> {
         return anew ? joinAnew(nexus) : join(nexus);
     }
 
-    /** The time of each of the last rounds. The time is that of the first learner that completed the round. */
+    /** For each of the last rounds, the time at which the first learner completed the round. */
     public RoundTimes roundTimes() {
         return roundTimes;
     }

@@ -34,9 +34,11 @@ final class RoundRules {
 
     /** Returns the exception for a push of a round in which the learner does not take part. */
     static ScsiException notInRound(Learner member, long round, int block) {
+        String reason = round < member.joinRound()
+            ? "the learner's first round is " + member.joinRound()
+            : "this round has already closed";
         return new ScsiException(NOT_IN_ROUND, "learner '" + member.key().learner() + "' pushed round " + round
-            + " of block " + block + ", but the round has closed or is before the learner's first round, "
-            + member.joinRound());
+            + " of block " + block + ", but " + reason);
     }
 
     /** Throws an exception if fewer learners than the minimum are left. */

@@ -12,7 +12,7 @@ import java.util.List;
  * Stale synchronous consistency with a staleness of <i>s</i> rounds. A push is applied immediately ({@link ImmediatePushes}). A
  * pull by a learner that has pushed <i>k</i> rounds of a block waits until every learner has pushed at least <i>k - s</i> rounds
  * of that block. So the weights of the pull include every learner's rounds up to <i>k - s</i>. A learner that pulls after each
- * push is at most <i>s + 1</i> rounds ahead.
+ * push is at most <i>s + 1</i> rounds ahead of the slowest learner.
  *
  * <p><b>Learners.</b> A pull waits for all learners that are connected or within their lease. A newcomer joins after all started
  * rounds, so that no pull waits for rounds that the newcomer could not push. While the job forms, learners that have not joined
@@ -175,8 +175,8 @@ public final class Ssp implements Consistency {
 
     @Override
     public void learnersLeft() {
-        // A learner leaves without the locks of the blocks, so a pull may still count this learner when it decides to wait. The
-        // call takes the lock of every block, so it also wakes this pull.
+        // No lock of a block is held when a learner leaves, so a pull may still count this learner and start to wait. This method
+        // acquires the lock of every block, so the method also resumes such a pull.
         wake(0, blocks.length - 1);
     }
 

@@ -129,7 +129,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void waitingPushIsForgottenWhenItIsRefused() throws Exception {
+    void pushThatIsRefusedAfterAWaitIsNoLongerCountedAsWaiting() throws Exception {
         FakeTask early = push(a, 2, 0, SIZE, 10);
         assertThat(shard.consistency.push(early)).isFalse();
         shard.membership.member(a).postpone(5);

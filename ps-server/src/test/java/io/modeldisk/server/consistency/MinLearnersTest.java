@@ -121,7 +121,7 @@ class MinLearnersTest {
 
     @ParameterizedTest
     @EnumSource(value = Mode.class, names = {"SSP", "BSP"})
-    void waitingPullIsForgottenWhenItIsRefused(Mode mode) throws Exception {
+    void pullThatIsRefusedAfterAWaitIsNoLongerCountedAsWaiting(Mode mode) throws Exception {
         begin(mode);
         FakeTask pull = pull(shard.connect("observer"), 1);
         assertThat(shard.consistency.admitPull(pull)).isFalse();

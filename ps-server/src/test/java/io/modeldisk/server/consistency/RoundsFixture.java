@@ -12,8 +12,8 @@ import io.modeldisk.test.ManualClock;
 import java.time.Duration;
 
 /**
- * A shard with two blocks of two logical blocks and one block of one logical block. The aggregator adds gradients. Only
- * {@link #expire} advances the clock.
+ * A shard with two blocks of two logical blocks and one block of one logical block. By default, the aggregator adds gradients.
+ * Only {@link #expire} and the test advance the clock.
  */
 final class RoundsFixture implements AutoCloseable {
     static final int PAGE = 4096;

@@ -127,7 +127,7 @@ class SspTest {
     }
 
     @Test
-    void pullOfARoundBeforeTheJoinRoundDoesNotWaitForTheNewcomer() throws Exception {
+    void pullDoesNotWaitForRoundsBeforeTheJoinRoundOfANewcomer() throws Exception {
         pushAll(a, 3);
         pushAll(b, 3);
         Nexus newcomer = joined("newcomer");
@@ -318,7 +318,7 @@ class SspTest {
     }
 
     @Test
-    void forgetEndsTheWaitOfAPullAtItsLastBlock() throws Exception {
+    void forgottenPullNoLongerWaitsAtItsLastBlock() throws Exception {
         pushAll(a, 2);
         shard.consistency.push(new FakeTask(b, 0, 2 * BLOCK).fill(1).ofRound(1));
         FakeTask pull = pull(a, 2);
