@@ -74,17 +74,17 @@ public final class InquiryData {
     public static byte[] deviceIdentification(String product, String serial, long eui64, String targetName) {
         DataBuilder designators = new DataBuilder(0);
         byte[] t10 = (VENDOR + "%-16s".formatted(product) + serial).getBytes(StandardCharsets.US_ASCII);
-        designators.append(designator(0x02, 0x01, 0, t10));
-        designators.append(designator(0x01, 0x02, 0, new DataBuilder(8).u64(0, eui64).build()));
-        designators.append(designator(0x53, 0x98, 0x03, scsiName(targetName + ",t,0x0001")));
-        designators.append(designator(0x53, 0xA8, 0x03, scsiName(targetName)));
+        designators.append(designator(0x02, 0x01, t10));
+        designators.append(designator(0x01, 0x02, new DataBuilder(8).u64(0, eui64).build()));
+        designators.append(designator(0x53, 0x98, scsiName(targetName + ",t,0x0001")));
+        designators.append(designator(0x53, 0xA8, scsiName(targetName)));
         return page(DEVICE_IDENTIFICATION, designators.build());
     }
 
-    private static byte[] designator(int protocolAndCodeSet, int association, int type, byte[] value) {
+    private static byte[] designator(int protocolAndCodeSet, int associationAndType, byte[] value) {
         return new DataBuilder(4)
             .u8(0, protocolAndCodeSet)
-            .u8(1, association | type)
+            .u8(1, associationAndType)
             .u8(3, value.length)
             .append(value)
             .build();

@@ -81,8 +81,7 @@ public final class BenchCommand implements Runnable, Subcommand {
         @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:3261",
             description = "The address to listen on. Port 0 selects a free port.") String listen,
         @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "256MiB",
-            description = "The size of the baseline's model, which should equal the size of the shard's model.")
-            ByteSize modelSize)
+            description = "The size of the baseline's model, which should equal that of the shard's model.") ByteSize modelSize)
         throws IOException {
         try (BaselineServer server = BaselineServer.open(ModelAddress.parsePortal(listen, 0), modelSize.bytes())) {
             InetSocketAddress address = server.localAddress();
