@@ -1,0 +1,52 @@
+package io.modeldisk.protocol.scsi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Decodes VPD pages as an initiator does (SPC-4 7.8). */
+class InquiryDataTest {
+    private static final int TYPE_T10 = 1;
+    private static final int TYPE_EUI_64 = 2;
+    private static final int TYPE_SCSI_NAME = 8;
+    private static final int OF_UNIT = 0;
+    private static final int OF_PORT = 1;
+    private static final int OF_DEVICE = 2;
+
+    private record Designator(int association, int type, byte[] value) {
+        String text() {
+            return new String(value, StandardCharsets.UTF_8).replace("\0", "");
+        }
+    }
+
+    @Test
+    void deviceIdentificationNamesUnitPortAndDeviceWithTheTypesOfSpc4() {
+        List<Designator> found = designators(
+            InquiryData.deviceIdentification("model", "0123", 0x1122334455667788L, "iqn.2026-11.io.modeldisk:m"));
+
+        assertThat(found).extracting(Designator::association)
+            .containsExactly(OF_UNIT, OF_UNIT, OF_PORT, OF_DEVICE);
+        assertThat(found).extracting(Designator::type)
+            .containsExactly(TYPE_T10, TYPE_EUI_64, TYPE_SCSI_NAME, TYPE_SCSI_NAME);
+        assertThat(found.get(1).value()).hasSize(8).startsWith(0x11, 0x22);
+        assertThat(found.get(2).text()).isEqualTo("iqn.2026-11.io.modeldisk:m,t,0x0001");
+        assertThat(found.get(3).text()).isEqualTo("iqn.2026-11.io.modeldisk:m");
+    }
+
+    private static List<Designator> designators(byte[] page) {
+        List<Designator> list = new ArrayList<>();
+        int at = 4;
+        while (at < page.length) {
+            int length = page[at + 3] & 0xFF;
+            list.add(new Designator(page[at + 1] >> 4 & 3, page[at + 1] & 0xF,
+                Arrays.copyOfRange(page, at + 4, at + 4 + length)));
+            at += 4 + length;
+        }
+        assertThat(at).as("the end of the last designator").isEqualTo(page.length);
+        return list;
+    }
+}
