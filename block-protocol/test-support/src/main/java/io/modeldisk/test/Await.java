@@ -51,7 +51,7 @@ public final class Await {
         try {
             return condition.call();
         } catch (Exception e) {
-            throw new AssertionError("the check of this condition failed: " + message.get(), e);
+            throw new AssertionError("the check of this condition threw an exception: " + message.get(), e);
         }
     }
 }

@@ -48,8 +48,8 @@ final class BufferPool implements AutoCloseable {
      * Acquires all chunks that a task still needs and returns true. If too few chunks are free, queues the task and returns
      * false. The pool calls {@link TaskSlot#chunksGranted} when a queued task has got its chunks.
      *
-     * <p>A task that needs no more chunks is never queued, because unsolicited data may complete such a task at any time. The
-     * slot of a task must not be reused while the task is in the queue.
+     * <p>The slot of a task must not be reused while the task is in the queue. Therefore a task that needs no more chunks is
+     * never queued: unsolicited data may complete such a task at any time, and its slot is then reused.
      */
     synchronized boolean takeOrWait(TaskSlot task) {
         if (task.extraChunksWanted() <= 0 || firstWaiting == null && fill(task)) {
@@ -76,7 +76,7 @@ final class BufferPool implements AutoCloseable {
         return true;
     }
 
-    /** Removes a task from the queue. Returns whether the task was queued. */
+    /** Removes a task from the queue of tasks that wait for chunks. Returns whether the task was queued. */
     synchronized boolean stopWaiting(TaskSlot task) {
         TaskSlot before = null;
         for (TaskSlot waiting = firstWaiting; waiting != null; before = waiting, waiting = waiting.nextWaiting) {
@@ -95,7 +95,7 @@ final class BufferPool implements AutoCloseable {
         return false;
     }
 
-    /** Frees a chunk, and gives free chunks to the tasks in the queue. */
+    /** Frees a chunk, and gives free chunks to the tasks that wait for chunks. */
     synchronized void give(long offset) {
         free[freeCount++] = (int) (offset / CHUNK_BYTES);
         while (firstWaiting != null && fill(firstWaiting)) {

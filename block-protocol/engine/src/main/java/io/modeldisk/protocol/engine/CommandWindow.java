@@ -163,7 +163,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         return ++lastPut;
     }
 
-    /** Records that a Put_Data is no longer in progress. */
+    /** Records that the last Put_Data of a task is no longer in progress. */
     synchronized void endsPut() {
         putting--;
     }
@@ -189,7 +189,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         notifyAll();
     }
 
-    /** Counts the slot of a task as free while the status of the task is being sent. */
+    /** Records that the target is about to send the status of a task. From now on, the slot of the task counts as free. */
     synchronized void ending() {
         ending++;
     }
@@ -213,7 +213,8 @@ final class CommandWindow implements TargetDatamover.Numbering {
     @Override
     public synchronized void stamp(ResponsePdu pdu, boolean carriesStatus) {
         int last = expCmdSn + freeCount + ending - 1;
-        // The window never shrinks (RFC 7143 section 4.2.2.1), even if an immediate command occupies a slot.
+        // MaxCmdSN must never decrease (RFC 7143 section 4.2.2.1). An immediate command occupies a slot but does not advance
+        // ExpCmdSN, so "last" may be less than the MaxCmdSN that the target has already sent.
         if (last - maxCmdSn > 0) {
             maxCmdSn = last;
         }

@@ -72,7 +72,10 @@ public interface LogicalUnit {
      */
     boolean synchronizeCache(IoTask task) throws ScsiException;
 
-    /** Forgets a parked task. Called if the task has expired or was aborted, or if its connection is closed. */
+    /**
+     * Forgets a task that must end, because it has expired or was aborted, or because its connection is closed. Called even if
+     * this logical unit has not parked the task.
+     */
     void forget(IoTask task);
 
     /**

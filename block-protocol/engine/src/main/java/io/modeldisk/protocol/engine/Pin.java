@@ -14,8 +14,8 @@ public final class Pin {
     private int detail;
 
     /**
-     * Sets the memory of this pin. {@code holder} and {@code detail} are values that the logical unit needs to release the
-     * memory.
+     * Makes this pin refer to the piece of {@code memory} with this offset and length. {@code holder} and {@code detail} are
+     * values that the logical unit needs to release the piece. Returns this pin.
      */
     public Pin set(DataMemory memory, long offset, int lengthBytes, Object holder, int detail) {
         this.memory = memory;
@@ -26,22 +26,22 @@ public final class Pin {
         return this;
     }
 
-    /** Returns the memory of the piece. */
+    /** Returns the memory that contains the pinned piece. */
     public DataMemory memory() {
         return memory;
     }
 
-    /** Returns the offset of the piece in the memory, in bytes. */
+    /** Returns the offset of the pinned piece in {@link #memory()}, in bytes. */
     public long offset() {
         return offset;
     }
 
-    /** Returns the length of the piece in bytes. */
+    /** Returns the length of the pinned piece in bytes. */
     public int lengthBytes() {
         return lengthBytes;
     }
 
-    /** Returns the holder given to {@link #set}, or null if the memory needs no release. */
+    /** Returns the holder given to {@link #set}, or null if the pinned piece needs no release. */
     public Object holder() {
         return holder;
     }

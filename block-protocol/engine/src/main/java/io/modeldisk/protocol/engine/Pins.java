@@ -25,7 +25,7 @@ final class Pins {
         return pins[held];
     }
 
-    /** Keeps the last result of {@link #free} until {@link #release} is called. Returns the kept pin. */
+    /** Marks the last result of {@link #free} as used until {@link #release} is called. Returns this pin. */
     Pin hold() {
         return pins[held++];
     }

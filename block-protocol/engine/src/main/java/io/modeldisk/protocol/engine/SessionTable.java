@@ -18,7 +18,7 @@ import org.apache.logging.log4j.Logger;
  */
 final class SessionTable {
     private static final Logger LOG = LogManager.getLogger(SessionTable.class);
-    /** The maximum time until a connection that the target closes has released its resources. */
+    /** The time within which a connection must release its resources after the target has closed the connection. */
     static final Duration END_TIMEOUT = Duration.ofSeconds(10);
     private static final int MAX_TSIH = 0xFFFF;
 
@@ -35,11 +35,13 @@ final class SessionTable {
     }
 
     /**
-     * Adds a session whose login is about to succeed. Waits until an old session of the same nexus is closed.
+     * Adds a session whose login is about to succeed. If the same nexus has an old session, closes the connection of the old
+     * session and waits until its resources are released.
      *
      * @param wanted the session with the TSIH that the initiator sent; the TSIH is 0 for a new session
      * @return the session with the TSIH that the target assigned
-     * @throws LoginException if there are too many sessions, the nexus belongs to another user, or the TSIH is unknown
+     * @throws LoginException if there are too many sessions, the nexus belongs to another user, the TSIH is unknown, or the login
+     *     requests a second connection of a session
      */
     Session establish(Session wanted) throws IOException {
         Session old;
@@ -81,7 +83,8 @@ final class SessionTable {
         }
         if (old == null || old.tsih() != wanted.tsih()) {
             throw new LoginException(LoginStatus.SESSION_DOES_NOT_EXIST,
-                "this initiator name and ISID have no session with TSIH " + wanted.tsih());
+                "the login names the session with TSIH " + wanted.tsih()
+                    + ", but the target has no such session of this initiator name and ISID");
         }
         if (old.cid() != wanted.cid()) {
             throw new LoginException(LoginStatus.TOO_MANY_CONNECTIONS,
@@ -149,7 +152,8 @@ final class SessionTable {
         try {
             if (!connection.awaitEnd(END_TIMEOUT)) {
                 throw new IOException(
-                    "the connection " + connection + " did not close within " + END_TIMEOUT.toSeconds() + " s");
+                    "the new session cannot replace the old session, because the old connection " + connection
+                        + " did not close within " + END_TIMEOUT.toSeconds() + " s");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -33,8 +33,8 @@ final class TaskEnd {
     }
 
     /**
-     * Prepares a task for sending its status. A second call for the same task does nothing. The second call occurs if the last
-     * piece of a read cannot be sent.
+     * Prepares a task for sending its status. Does nothing if the task is already prepared: {@link TaskPutter} prepares a read
+     * before it sends the last piece. If sending this piece fails, {@link #finish} prepares the same task again.
      */
     void begin(TaskSlot task) {
         if (task.state() == TaskState.ENDING) {

@@ -8,8 +8,8 @@ import java.lang.foreign.ValueLayout;
 
 /**
  * Sends the data of reads in pieces that the logical unit has pinned. The last Put_Data sends the last piece and the status.
- * If the last Put_Data is still in progress when {@link TargetDatamover#putData} returns, the device owns the task until the
- * Put_Data completes.
+ * If the last Put_Data is still in progress when {@link TargetDatamover#putData} returns, the RDMA device owns the task until
+ * the Put_Data completes.
  */
 final class TaskPutter {
     private final TargetDatamover datamover;
@@ -41,7 +41,7 @@ final class TaskPutter {
         }
     }
 
-    /** Sends all pieces of a read. Returns false if the last Put_Data is still in progress. The device then owns the task. */
+    /** Sends all pieces of a read. Returns false if the RDMA device still sends the last piece and owns the task. */
     private boolean putPieces(TaskSlot task) throws IOException {
         int bytes = task.command.moveBytes;
         int position = 0;
@@ -73,7 +73,7 @@ final class TaskPutter {
 
     private boolean putLast(TaskSlot task, Pin pin, int position, int bytes) throws IOException {
         end.begin(task);
-        // The lock ensures that no abort sees the task between the start of the Put_Data and the call of leavePut().
+        // The lock ensures that the receiver thread does not abort the task between the start of the Put_Data and leavePut().
         synchronized (task) {
             if (datamover.putData(task.transfer, position, pin.memory(), pin.offset(), bytes, true,
                 task.command.residual)) {
@@ -84,7 +84,8 @@ final class TaskPutter {
                 return false;
             }
         }
-        // The receiver thread waits for the end of this aborted task, so it cannot process the completion of the Put_Data.
+        // The receiver thread has aborted the task and waits until the task has ended, so it cannot process the completion of
+        // the Put_Data. Therefore the caller ends the task.
         datamover.forget(task.transfer);
         return true;
     }

@@ -62,7 +62,7 @@ final class TaskSet {
         boolean put;
         synchronized (task) {
             task.endFor(EndReason.ABORTED);
-            // No more data can arrive, because this method is called by the receiver thread.
+            // Only the receiver thread receives data. No data can arrive now, because the receiver thread runs this method.
             awaitsData = task.state() == TaskState.AWAITING_DATA
                 || task.state() == TaskState.AWAITING_MEMORY && pool.stopWaiting(task);
             put = task.takePut();
@@ -76,8 +76,8 @@ final class TaskSet {
             end.free(task, false);
         } else {
             task.resume();
-            // The responder thread runs the task. The initiator gets the response to the abort when the task no longer uses its
-            // memory.
+            // The responder thread runs the task. This wait ensures that the initiator gets the response to the abort only after
+            // the task has ended.
             window.awaitEnd(task);
         }
     }
@@ -114,7 +114,8 @@ final class TaskSet {
         boolean overdue = false;
         for (int i = 0; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);
-            // The state is read before waitingSinceNs, because a task clears waitingSinceNs before it changes its state.
+            // The state is read first, because a task clears waitingSinceNs before it changes its state. In the opposite order,
+            // the watchdog could see the state RUNNING after the start of an earlier wait for data, and end the task with BUSY.
             TaskState state = task.state();
             long sinceNs = task.waitingSinceNs();
             if (sinceNs == 0) {

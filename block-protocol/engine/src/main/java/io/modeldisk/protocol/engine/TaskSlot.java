@@ -198,8 +198,8 @@ final class TaskSlot implements IoTask {
     }
 
     /**
-     * Makes the device the owner of the task while the last Put_Data is in progress. {@code number} is the sequence number of
-     * this Put_Data. The caller holds the lock of this slot.
+     * Makes the RDMA device the owner of the task while the last Put_Data is in progress. {@code number} is the sequence number
+     * of this Put_Data. The caller holds the lock of this slot.
      */
     void leavePut(long number) {
         putNumber = number;

@@ -24,7 +24,7 @@ package io.modeldisk.protocol.engine;
 enum TaskState {
     /** The slot has no task. Owner: the {@link CommandWindow}. */
     FREE,
-    /** The command is decoded and its immediate data is received. Owner: the receiver thread. */
+    /** The receiver thread decodes the command and receives its immediate data. Owner: the receiver thread. */
     RECEIVING,
     /** The task waits for memory. Owner: the {@link BufferPool}, and the responder thread after the task has got its memory. */
     AWAITING_MEMORY,
@@ -38,9 +38,9 @@ enum TaskState {
     RESUMED,
     /** The task waits for its logical unit. Owner: the logical unit. */
     PARKED,
-    /** The status is sent and the slot is freed. Owner: the thread that sends the status. */
+    /** A thread sends the status and then frees the slot. Owner: this thread. */
     ENDING,
-    /** The device sends the last piece of data and the status. Owner: the device, until a thread claims the task. */
+    /** The RDMA device sends the last piece of data and the status. Owner: the device, until a thread claims the task. */
     PUTTING;
 
     /** Whether a task may change from this state to {@code next}. */

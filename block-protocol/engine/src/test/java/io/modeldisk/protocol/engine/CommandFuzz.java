@@ -10,8 +10,8 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * Sends random commands over a correct session. Every command must end with a status, move no more data than the initiator
- * expects, and report the correct residual.
+ * Sends random commands over a session that otherwise obeys the protocol. Every command must end with a status, move no more
+ * data than the initiator expects, and report the correct residual.
  *
  * <p>An input consists of commands of 22 bytes each: one byte of flags, one byte of LUN, 16 bytes of CDB, two bytes of expected
  * length in units of 64 bytes, and two bytes of immediate data length.

@@ -123,7 +123,7 @@ class DiskCommandsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0x2F, 0xAF, 0x8F})
-    void verifyWithOneBlockComparesEveryBlockOfTheRange(int opcode) throws IOException {
+    void verifyWithOneBlockOfDataComparesEveryBlockOfTheRange(int opcode) throws IOException {
         byte[] one = random(BLOCK, 2);
         write(0x93, 0, 60, 70, one);
         assertThat(write(opcode, COMPARE_ONE, 60, 70, one).status()).isZero();

@@ -138,7 +138,7 @@ public final class RawInitiator implements AutoCloseable {
         in = new DataInputStream(socket.getInputStream());
     }
 
-    /** Logs in with the names of the initiator and the target and with {@code keys}. Clears the unit attention of LUN 0. */
+    /** Logs in with the initiator name {@code name} and with further {@code keys}. Clears the unit attention of LUN 0. */
     static RawInitiator loggedIn(TargetServer server, String name, String... keys) throws IOException {
         RawInitiator initiator = justLoggedIn(server, name, keys);
         End attention = initiator.run(NO_DATA, cdb(0), 0, EMPTY);
@@ -148,7 +148,7 @@ public final class RawInitiator implements AutoCloseable {
         return initiator;
     }
 
-    /** Logs in without a SCSI command, so that the unit attention stays pending. */
+    /** Logs in like {@link #loggedIn}, but sends no SCSI command, so that the unit attention of LUN 0 stays pending. */
     static RawInitiator justLoggedIn(TargetServer server, String name, String... keys) throws IOException {
         RawInitiator initiator = new RawInitiator(server.localAddress());
         String[] all = new String[keys.length + 3];

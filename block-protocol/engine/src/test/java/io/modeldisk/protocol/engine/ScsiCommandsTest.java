@@ -180,7 +180,7 @@ class ScsiCommandsTest {
     }
 
     @Test
-    void requestSenseReturnsNoSenseWithoutAUnitAttention() throws IOException {
+    void requestSenseWithoutAUnitAttentionReturnsTheSenseKeyNoSense() throws IOException {
         byte[] data = read(18, 0x03, 0, 0, 0, 18).data();
         assertThat(data).hasSize(18).startsWith(0x70, 0, 0);
     }

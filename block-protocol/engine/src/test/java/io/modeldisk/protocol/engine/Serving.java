@@ -27,7 +27,7 @@ public final class Serving implements AutoCloseable {
         this(UnaryOperator.identity());
     }
 
-    /** Starts a server with changed settings. */
+    /** Starts a server after {@code settings} has changed the default settings of the server. */
     public Serving(UnaryOperator<TargetContext> settings) throws IOException {
         target = new MemoryTarget(SIZE_BYTES);
         server = TargetServer.launch(settings.apply(new TargetContext()

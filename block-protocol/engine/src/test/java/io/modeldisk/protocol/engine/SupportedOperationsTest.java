@@ -19,7 +19,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Compares the commands and functions that a logical unit reports (SPC-4 sections 6.35 and 6.36) with its behaviour. */
+/**
+ * Compares the commands and the task management functions that a logical unit reports (SPC-4 sections 6.35 and 6.36) with its
+ * behaviour.
+ */
 @Timeout(60)
 class SupportedOperationsTest {
     private static final int INVALID_OPCODE = 0x52000;

@@ -43,7 +43,7 @@ class TaskStateTest {
         ENDING, Set.of(PUTTING, FREE),
         PUTTING, Set.of(ENDING));
 
-    /** The value is the list of state changes that bring a new task to the state of the key. */
+    /** For each state, the list of changes that bring a task from the state FREE to this state. */
     private static final Map<TaskState, List<TaskState>> WAYS = Map.of(
         FREE, List.of(),
         RECEIVING, List.of(RECEIVING),
@@ -133,7 +133,7 @@ class TaskStateTest {
     }
 
     @Test
-    void puttingTaskCanBeClaimedOnlyOnce() {
+    void taskWhoseLastPutDataIsInProgressCanBeClaimedOnlyOnce() {
         taskIn(ENDING).leavePut(7);
         assertThat(task.putNumber()).isEqualTo(7);
         assertThat(task.takePut()).isTrue();

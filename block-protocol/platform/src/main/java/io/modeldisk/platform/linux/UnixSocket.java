@@ -51,7 +51,7 @@ public final class UnixSocket implements AutoCloseable {
      *
      * @param timeoutMs the maximum wait in milliseconds, more than 0
      * @throws NoListenerException if no process listens at the path
-     * @throws IOException if the listener does not accept the connection within the timeout
+     * @throws IOException if the queue of the listener stays full until the timeout has passed, or the connection fails
      */
     public static UnixSocket connect(Path path, long timeoutMs) throws IOException {
         // The socket is blocking until it is connected, because the kernel waits for a free slot only on a blocking socket.

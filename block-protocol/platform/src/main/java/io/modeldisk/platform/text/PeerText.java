@@ -2,7 +2,7 @@ package io.modeldisk.platform.text;
 
 /** Makes text from a peer safe for output in a log or on a terminal. */
 public final class PeerText {
-    /** The maximum number of characters of a text. Further characters are removed. */
+    /** The maximum number of characters of a text that {@link #printable} keeps. */
     public static final int MAX_CHARS = 300;
 
     private PeerText() {}
@@ -10,7 +10,8 @@ public final class PeerText {
     /**
      * Escapes every character that is not printable, for example a line feed as {@code &#92;u000A}. Characters that are not
      * printable are control and format characters, line and paragraph separators, lone surrogates, and private-use and unassigned
-     * characters. Doubles each backslash, and cuts the text to {@link #MAX_CHARS} characters.
+     * characters. Doubles each backslash. If the text has more than {@link #MAX_CHARS} characters, removes the excess characters
+     * and appends the original number of characters.
      */
     public static String printable(String text) {
         if (text == null) {

@@ -58,7 +58,7 @@ final class UnixSocketTest {
                     throw new IllegalStateException(e);
                 }
             });
-            // The connection that timed out and each established connection occupy one slot of the queue.
+            // Each connection that is established but not accepted occupies one slot of the queue. Each accept frees one slot.
             sockets.add(listener.accept(10_000));
             sockets.add(listener.accept(10_000));
             sockets.add(waiting.get(20, TimeUnit.SECONDS));
