@@ -22,7 +22,7 @@ public final class AddressRange {
     /**
      * Parses a range of addresses.
      *
-     * @throws IllegalArgumentException if the text is malformed, or if a bit after the prefix is set
+     * @throws IllegalArgumentException if the text is malformed, or if the address has a bit set after the prefix
      */
     public static AddressRange parse(String text) {
         int slash = text.indexOf('/');
@@ -91,7 +91,7 @@ public final class AddressRange {
             return InetAddress.getByAddress(address).getHostAddress() + "/" + prefixBits;
         } catch (UnknownHostException e) {
             throw new IllegalStateException(
-                "an address of " + address.length + " bytes was rejected, although it was parsed before", e);
+                "the address of a range has " + address.length + " bytes; an IP address must have 4 or 16 bytes", e);
         }
     }
 }

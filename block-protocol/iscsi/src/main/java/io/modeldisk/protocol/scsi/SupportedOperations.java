@@ -128,7 +128,8 @@ public final class SupportedOperations {
     public static byte[] taskManagementFunctions(Cdb cdb) throws ScsiException {
         if (cdb.u32(6) < 4) {
             throw new ScsiException(Sense.invalidFieldInCdb(6),
-                "the allocation length " + cdb.u32(6) + " must be at least 4 bytes");
+                "REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS has an allocation length of " + cdb.u32(6)
+                    + " bytes; it must have at least 4");
         }
         boolean extended = (cdb.u8(2) & 0x80) != 0;
         DataBuilder data = new DataBuilder(extended ? 16 : 4).u8(0, TASK_MANAGEMENT_FUNCTIONS);

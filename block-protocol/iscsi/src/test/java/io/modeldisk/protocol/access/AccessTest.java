@@ -80,14 +80,14 @@ class AccessTest {
     }
 
     @Test
-    void accessPolicyWhoseSecretsHaveNoPeerIsRefused() {
+    void accessPolicyIsRefusedIfItsSecretsHaveNoPeerLine() {
         ChapSecrets none = ChapSecrets.parse("self shards theShardsOwnSecret1", "test");
         assertThatThrownBy(() -> AccessPolicy.THIS_MACHINE.withSecrets(none))
             .hasMessageContaining("every login would fail");
     }
 
     @Test
-    void accessPolicyWithSecretsAndTheInsecureOptionIsRefused() {
+    void accessPolicyIsRefusedIfItHasBothSecretsAndTheInsecureOption() {
         assertThatThrownBy(() -> new AccessPolicy(SECRETS, true, List.of(), List.of()))
             .hasMessageContaining("contradict");
     }

@@ -255,7 +255,7 @@ public abstract class DatamoverContract {
         assertThat(next().tag()).isEqualTo(31);
         initiator.forget(30);
         pair.initiator().awaitEndedTasks();
-        // The abort runs on the target's receiving thread, when the next ping arrives.
+        // When the next ping arrives, the target's receiving thread aborts the write with tag 30.
         target.holding = false;
         CompletableFuture<Throwable> aborted = new CompletableFuture<>();
         runOnTarget(aborted);

@@ -13,7 +13,7 @@ public record WrappedPortal(InitiatorPortal way, Wrapper wrapper) implements Ini
     /** Replaces connections. */
     @FunctionalInterface
     public interface Wrapper {
-        /** Returns the replacement of {@code connection}, which uses {@code numbering}. */
+        /** Returns the replacement of {@code connection}. {@code numbering} numbers the requests of {@code connection}. */
         InitiatorDatamover wrap(InitiatorDatamover connection, InitiatorDatamover.Numbering numbering);
     }
 

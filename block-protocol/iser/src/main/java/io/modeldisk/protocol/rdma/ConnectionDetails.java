@@ -56,7 +56,7 @@ public final class ConnectionDetails {
         return symbols.find(name).map(symbol -> Linker.nativeLinker().downcallHandle(symbol, type)).orElse(null);
     }
 
-    /** Returns the instance of this process. */
+    /** Returns the only object of this class, which all threads of the process share. */
     public static ConnectionDetails shared() {
         return SHARED;
     }

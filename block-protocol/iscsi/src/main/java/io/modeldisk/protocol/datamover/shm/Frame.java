@@ -31,7 +31,7 @@ final class Frame {
     /** The version of the shared-memory protocol. */
     static final byte VERSION = 1;
 
-    /** The steering tag in a PDU frame that refers to no memory. */
+    /** The value of the steering tag in a frame that refers to no memory. */
     static final int NO_TAG = -1;
 
     private Frame() {}

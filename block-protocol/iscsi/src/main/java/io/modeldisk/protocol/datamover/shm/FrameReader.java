@@ -61,7 +61,7 @@ final class FrameReader {
         int dataBytes = kind() == Frame.PDU || kind() == Frame.REFUSE
             ? bytes.getInt(frame + Frame.BODY + Integer.BYTES)
             : 0;
-        // The first byte of the length field is TotalAHSLength and must be 0. If it is not, the whole field exceeds the limit.
+        // The highest byte of dataBytes is TotalAHSLength. If this byte is not 0, dataBytes is negative or above the maximum.
         if (dataBytes < 0 || dataBytes > TextParameters.MAX_TEXT_BYTES) {
             throw new ProtocolException(
                 "%s sent a PDU with %08Xh as TotalAHSLength and DataSegmentLength; the maximum is %08Xh"

@@ -118,8 +118,10 @@ final class FrameWriter {
     }
 
     /**
-     * Increases the number of responses per system call if the reading thread received at least as many frames at once. So many
-     * frames at once show that the peer sends requests even while responses are held back.
+     * Increases the number of responses per system call if the reading thread has received at least that number of frames in one
+     * system call. So many frames show that the peer sends requests even while responses are held back.
+     *
+     * @param receivedBytes the number of bytes that one system call has received
      */
     void received(int receivedBytes) {
         if (receivedBytes >= answersPerSend * Frame.BYTES) {
@@ -208,7 +210,7 @@ final class FrameWriter {
                 if (count > 0) {
                     sent += (int) count;
                 } else if (Errno.EAGAIN.is(count)) {
-                    // stop() must keep the stream open and cannot wake this thread. The time-out is therefore short.
+                    // The wait is short, because stop() keeps the stream open for sending and therefore cannot wake this thread.
                     message.awaitWritable(FrameReader.POLL_STEP_MS);
                 } else if (Errno.EPIPE.is(count) || Errno.ECONNRESET.is(count)) {
                     throw new EOFException(peer + " closed the connection");

@@ -69,7 +69,7 @@ final class PeerMemory {
     }
 
     private void show(MemorySegment[] now) {
-        // Tasks in progress continue to use the earlier view.
+        // Tasks in progress continue to use the DataMemory that memory() returned when they started.
         slabs = now;
         memory = DataMemory.viewOf(now);
     }

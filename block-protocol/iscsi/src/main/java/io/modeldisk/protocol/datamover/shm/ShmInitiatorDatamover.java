@@ -47,7 +47,7 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
 
     @Override
     public void enable(OperationalParameters agreed) {
-        // The receiving thread starts now. The socket stays open until that thread has seen the end of the stream.
+        // The session starts the receiving thread next. The socket stays open until release(), when that thread has stopped.
         held = stream.hold();
     }
 

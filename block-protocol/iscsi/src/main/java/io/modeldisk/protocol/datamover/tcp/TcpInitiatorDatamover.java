@@ -23,8 +23,8 @@ import java.util.concurrent.ArrayBlockingQueue;
 
 /**
  * The initiator's end of a TCP connection. The data of Data-In PDUs is received directly into the task's memory. A separate
- * thread sends the data that an R2T requests. The receiving thread therefore never waits until the target reads. Waiting in the
- * receiving thread could cause a deadlock.
+ * thread sends the data that an R2T requests, because sending blocks until the target reads. If the receiving thread sent this
+ * data while the target also sends data, the initiator and the target could both block and never read: a deadlock.
  */
 public final class TcpInitiatorDatamover implements InitiatorDatamover {
     private final PduStream stream;
@@ -222,7 +222,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
             done += part;
             writer.lock();
             try {
-                // The lookup needs the lock, because another command may reuse the slot of an aborted task at any time.
+                // The lookup and the write need the lock: awaitEndedTasks waits for the lock before a task's memory is reused.
                 InitiatorTask task = listener.task(request.initiatorTaskTag);
                 if (task == null) {
                     return;

@@ -80,7 +80,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
 
     @Override
     public void receiveControl(ControlListener listener) throws IOException {
-        // There are no digests before the full-feature phase.
+        // The result is always true, because PDUs have no digests before the full-feature phase.
         takeControl(receiveHeader());
         listener.controlNotify(pdu, control);
     }
@@ -158,7 +158,10 @@ public final class TcpTargetDatamover implements TargetDatamover {
         }
     }
 
-    /** Reads a data segment into its transfer and drops surplus data. Returns whether the data matches its digest. */
+    /**
+     * Reads a data segment into {@code transfer} and drops surplus data. If {@code transfer} is null, drops all data. Returns
+     * whether the data matches its digest.
+     */
     private boolean take(DataTransfer transfer, int length) throws IOException {
         int wanted = transfer == null ? 0 : Math.min(length, transfer.lengthBytes() - transfer.receivedBytes());
         int left = wanted;
@@ -176,7 +179,7 @@ public final class TcpTargetDatamover implements TargetDatamover {
     private void receiveDataOut(Listener listener, int length) throws IOException {
         TcpTransfer state = find();
         if (state == null) {
-            // The initiator also sends data that the target requested before the task was aborted.
+            // If the target has aborted a task, data that the target had requested for this task may still arrive.
             boolean intact = take(null, length);
             if (!intact || !wasAskedFor()) {
                 listener.discardNotify(dataOut, intact ? RejectPdu.INVALID_PDU_FIELD : RejectPdu.DATA_DIGEST_ERROR);

@@ -93,7 +93,8 @@ public final class InitiatorChap {
         boolean answered = challenge.isAnswered(answers.getOrDefault(Key.CHAP_R, ""), peer.secret());
         if (!answered || !secrets.knows(peer)) {
             throw failure(
-                "the target cannot authenticate itself: its name or response does not match a peer in the secrets");
+                "the target cannot authenticate itself: no line 'peer NAME SECRET' in the initiator's secrets matches"
+                    + " the target's CHAP name and response");
         }
     }
 

@@ -101,7 +101,8 @@ public final class TargetChap {
         }
         if (!secrets.hasSelf()) {
             throw new LoginException(LoginStatus.AUTHENTICATION_FAILURE,
-                "the initiator asked the target to authenticate, but the secrets have no line 'self NAME SECRET'");
+                "the initiator asked the target to authenticate itself (mutual CHAP), but the target's secrets have no"
+                    + " line 'self NAME SECRET'; add such a line to the shard's secrets file");
         }
         answers.put(Key.CHAP_N, secrets.selfName())
             .put(Key.CHAP_R, TextConstant.hexadecimal(secrets.self().respond(initiators)));

@@ -116,7 +116,7 @@ final class FrameStreamTest {
         assertAnswers(0, 1);
     }
 
-    /** Responds to frames without waiting, until the number of responses that are held back reaches its limit. */
+    /** Responds to 16 batches of requests without waiting. The number of responses per system call then has its maximum. */
     private void answerWithoutWaiting() throws IOException {
         for (int round = 0; round < MOST_HELD; round++) {
             ask(FRAMES);
@@ -141,7 +141,7 @@ final class FrameStreamTest {
     }
 
     @Test
-    void moreResponsesAreHeldBackWhileTheReadingThreadNeverWaits() throws Exception {
+    void sixteenResponsesAreSentTogetherIfTheReadingThreadNeverHadToWait() throws Exception {
         answerWithoutWaiting();
         ask(FRAMES);
         for (int i = 0; i < MOST_HELD * FRAMES; i++) {
@@ -158,7 +158,7 @@ final class FrameStreamTest {
     }
 
     @Test
-    void fewerResponsesAreHeldBackAfterTheReadingThreadHasWaited() throws Exception {
+    void fewerThanSixteenResponsesAreSentTogetherAfterTheReadingThreadHadToWait() throws Exception {
         answerWithoutWaiting();
         CompletableFuture<Integer> waits = nextTag(far);
         for (int i = 0; i < MOST_HELD * FRAMES; i++) {
@@ -174,9 +174,10 @@ final class FrameStreamTest {
         for (int i = 0; i < MOST_HELD / 2; i++) {
             answerNext();
         }
-        // The wait has halved the limit, and two batches have since increased the limit by at most 2.
         assertAnswers(1, FRAMES);
         CompletableFuture<Integer> next = nextTag(near);
+        // The wait has reduced the number of responses per system call from 16 to at most 8. Two batches have increased the
+        // number to at most 10. Eight responses are held back, so two more responses are enough for a system call.
         for (int i = 0; i < 2; i++) {
             answerNext();
         }

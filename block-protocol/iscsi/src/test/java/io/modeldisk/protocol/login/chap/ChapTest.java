@@ -220,13 +220,13 @@ class ChapTest {
     void targetWithoutASelfLineCannotAuthenticateItself() throws LoginException {
         ChapSecrets oneWay = ChapSecrets.parse("peer learner aVeryLongSecretOfIts", "target");
         assertThatThrownBy(() -> run(oneWay, MUTUAL))
-            .hasMessageContaining("the secrets have no line 'self NAME SECRET'");
+            .hasMessageContaining("the target's secrets have no line 'self NAME SECRET'");
         assertThat(run(oneWay, INITIATOR).user()).isEqualTo("learner");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"CHAP_N CHAP_R", "CHAP_A CHAP_N", "CHAP_A CHAP_N CHAP_R", "CHAP_I CHAP_C", "CHAP_X"})
-    void firstChapKeysOtherThanTheListOfAlgorithmsAreRefused(String keys) {
+    void chapExchangeThatDoesNotStartWithTheListOfAlgorithmsIsRefused(String keys) {
         assertRefused(LoginStatus.INITIATOR_ERROR, all(keys));
     }
 
