@@ -24,7 +24,7 @@
 /* Declares a native method of com.ibm.disni.verbs.impl.NativeDispatcher. */
 #define DISPATCHER(type, name) JNIEXPORT type JNICALL Java_com_ibm_disni_verbs_impl_NativeDispatcher__1##name
 
-/* An event channel with details of its last event, which DiSNI lacks. Only one thread reads a channel. */
+/* An event channel with those details of its last event that DiSNI does not provide. Only one thread reads a channel. */
 struct event_channel {
     struct rdma_event_channel *cm;
     int status;

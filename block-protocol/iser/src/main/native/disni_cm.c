@@ -105,7 +105,7 @@ DISPATCHER(void, resolveRoute)(JNIEnv *env, jobject self, jlong id, jint timeout
 /*
  * Waits for an event. The wait has no limit if timeout_millis is negative. Returns the type of the event, or -1 if no
  * event arrived. The event is acknowledged at once, because DiSNI's acknowledgement does not name an event. The fields
- * in use are copied before the acknowledgement.
+ * that modeldisk needs are copied before the acknowledgement.
  */
 DISPATCHER(jint, getCmEvent)
 (JNIEnv *env, jobject self, jlong channel_handle, jlong listen_id, jlong client_id, jint timeout_millis) {
@@ -270,7 +270,7 @@ __attribute__((visibility("default"))) int modeldisk_rdma_accept(
     return rdma_accept(disni_pointer(id), &wanted) == 0 ? 0 : errno;
 }
 
-/* Returns whether the device of an identifier can send a message that invalidates a key of the peer. */
+/* Returns whether the device of an identifier can send a message that invalidates a memory key of the peer. */
 __attribute__((visibility("default"))) int modeldisk_rdma_can_invalidate(int64_t handle) {
     const struct rdma_cm_id *id = disni_pointer(handle);
     struct ibv_device_attr attributes;

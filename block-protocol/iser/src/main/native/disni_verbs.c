@@ -191,7 +191,7 @@ DISPATCHER(void, postSend)(JNIEnv *env, jobject self, jlong qp, jlong requests) 
     struct ibv_send_wr *first = disni_pointer(requests);
     struct ibv_send_wr *bad = NULL;
     for (struct ibv_send_wr *request = first; request != NULL; request = request->next) {
-        /* DiSNI has no field for the key that a SEND invalidates. The field for the key of an RDMA request contains it. */
+        /* DiSNI has no field for the memory key that a SEND invalidates. The key is in the field for the key of RDMA requests. */
         if (request->opcode == IBV_WR_SEND_WITH_INV) {
             request->invalidate_rkey = request->wr.rdma.rkey;
         }

@@ -91,8 +91,9 @@ public final class IoRequest implements InitiatorTask {
      * Fills the request with a command that pushes a gradient (the vendor-specific command PUSH).
      *
      * @param round the round of the gradient; 0 for none
-     * @param check whether this method searches the gradient for NaN and infinity, so that the shard does not need to; may be
-     *     true only if the shard {@linkplain io.modeldisk.protocol.dialect.ModelFacts#checksGradients() checks gradients}
+     * @param check whether this method searches the gradient for NaN and infinity, so that the shard need not search a gradient
+     *     without such values; may be true only if the shard
+     *     {@linkplain io.modeldisk.protocol.dialect.ModelFacts#checksGradients() checks gradients}
      */
     public IoRequest push(
         int lun, long lba, int blocks, long round, DataMemory from, long offset, int bytes, boolean check) {
@@ -213,7 +214,7 @@ public final class IoRequest implements InitiatorTask {
         return failure == null && status == 0;
     }
 
-    /** Returns whether the command can be sent again, because the target has not executed it. */
+    /** Returns whether the response shows that the target has not executed the command. Such a command can be sent again. */
     public boolean isToBeRetried() {
         return failure == null && switch (status) {
             case ScsiStatus.BUSY, ScsiStatus.TASK_SET_FULL, ScsiStatus.TASK_ABORTED -> true;

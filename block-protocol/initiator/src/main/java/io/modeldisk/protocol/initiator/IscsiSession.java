@@ -293,18 +293,19 @@ public final class IscsiSession implements AutoCloseable {
     /**
      * Aborts a command in flight. When this method returns, neither the target nor this session accesses the command's memory,
      * and the command's completion was called. A command that completed before the abort keeps its status. Otherwise the command
-     * fails.
+     * fails. If the calling thread is interrupted, this method only closes the session, and the receiving thread fails the
+     * command later.
      *
-     * @throws ShardException if the target does not respond within the connect timeout; the session is then closed, and the
-     *     command fails
+     * @throws ShardException if the target does not respond to ABORT TASK within the connect timeout; the session is then
+     *     closed, and the command fails
      */
     public void abort(IoRequest request, int initiatorTaskTag) throws IOException {
         try {
             if (!aborts.abort(responses, request, initiatorTaskTag)) {
-                stall = "the target did not respond to an abort";
+                stall = "the target did not respond to ABORT TASK";
                 datamover.close();
                 throw new ShardException(ShardException.Kind.PATH_LOST, shard,
-                    shard + ": the target did not respond to an abort");
+                    shard + ": the target did not respond to ABORT TASK");
             }
         } catch (InterruptedException e) {
             // The receiving thread fails the command after the last access to the command's memory.

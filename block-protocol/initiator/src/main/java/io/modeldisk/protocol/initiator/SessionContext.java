@@ -12,7 +12,7 @@ import java.time.Duration;
 
 /** The configuration of a session. */
 public final class SessionContext {
-    /** The default time limit for the connection and the login, and for the response to an abort. */
+    /** The default time limit for the connection and the login, and for the response to ABORT TASK. */
     public static final Duration DEFAULT_CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
     /**
@@ -86,7 +86,7 @@ public final class SessionContext {
         return this;
     }
 
-    /** Sets the time limit for the connection and the login; 5 s by default. */
+    /** Sets the time limit for the connection and the login, and for the response to ABORT TASK; 5 s by default. */
     public SessionContext connectTimeout(Duration timeout) {
         this.connectTimeout = timeout;
         return this;

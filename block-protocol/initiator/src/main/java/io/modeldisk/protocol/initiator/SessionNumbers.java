@@ -59,7 +59,7 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
     }
 
     /**
-     * Waits for a request.
+     * Waits until a request is free and the target accepts a command. Then acquires the request.
      *
      * @param stop the condition that stops the wait; {@link #wakeAll} must be called after each change of the condition
      * @return the request; null if the deadline has passed, the session is closed, or {@code stop} is true

@@ -35,7 +35,7 @@ final class TaskAborts {
     }
 
     /**
-     * Wakes the thread that waits for the response to an abort. Only the receiving thread calls this method.
+     * Wakes the thread that waits for the response to ABORT TASK. Only the receiving thread calls this method.
      *
      * @param sessionEnded true if the session is closed; false if the target has responded
      */
@@ -54,7 +54,7 @@ final class TaskAborts {
      * Aborts a command if it is still in flight.
      *
      * @param responses the listener, which finds commands in flight by their tags
-     * @return false if the target has not responded within the timeout
+     * @return false if the target has not responded to ABORT TASK within the timeout
      */
     boolean abort(InitiatorDatamover.Listener responses, IoRequest request, int initiatorTaskTag)
         throws IOException, InterruptedException {

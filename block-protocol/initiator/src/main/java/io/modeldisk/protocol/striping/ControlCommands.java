@@ -34,14 +34,14 @@ final class ControlCommands {
     }
 
     /**
-     * Runs a command, and sends it again if the shard reports a unit attention instead of a result.
+     * Runs a command. Sends the command again if the shard responds with a unit attention or with TASK ABORTED.
      *
      * @param offset the offset in the memory where the parameter data is stored
      * @param bytes the maximum number of bytes of parameter data
      * @return false if the shard is BUSY
      * @throws ShardException if the shard refuses the command, or the session is lost. After TASK SET FULL, the caller must pause
      *     before it repeats the call
-     * @throws CancelledException if the call was cancelled; this method has then aborted the command
+     * @throws CancelledException if the call was cancelled; this method has then aborted the command if it was already sent
      */
     boolean run(IscsiSession session, byte[] cdb, int offset, int bytes, Cancellation cancellation) throws IOException {
         byte[] padded = Arrays.copyOf(cdb, CDB_BYTES);

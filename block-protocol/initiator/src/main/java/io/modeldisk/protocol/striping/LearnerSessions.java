@@ -115,7 +115,8 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             }
             agree();
         } else {
-            // In an earlier attempt that failed, the shard may have postponed the learner to a later round.
+            // A call of agree() may have failed after this shard had already postponed the learner's next round. The ledger then
+            // does not contain this round yet.
             ledger.postpone(number, lost.joinRound());
             lost.agreed();
         }

@@ -14,7 +14,7 @@ final class PartRounds {
     private boolean pushes;
     private long start;
     private long logicalBlocks;
-    /** The logical blocks of a push that the shards have received. */
+    /** The logical blocks that the shards have received during the current push. Bit 0 is the first logical block of the push. */
     private BitRanges taken = new BitRanges(0);
 
     /** Begins a call. {@code account} is the learner's ledger; null for a call that does not belong to a learner. */

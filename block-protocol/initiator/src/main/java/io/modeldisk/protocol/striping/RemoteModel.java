@@ -21,8 +21,8 @@ public interface RemoteModel extends AutoCloseable {
     ModelFacts facts();
 
     /**
-     * Allocates memory for pushes and pulls, of the kind that the datamovers need. A call may refuse other memory. The caller
-     * closes the memory when no call uses it any more.
+     * Allocates memory of the kind that the datamovers need for pushes and pulls. A push or pull may refuse memory that was
+     * allocated in another way. The caller closes the memory when no call uses it any more.
      *
      * @throws IOException if the machine does not have enough memory
      */

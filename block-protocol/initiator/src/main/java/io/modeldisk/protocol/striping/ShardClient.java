@@ -16,9 +16,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The sessions with one shard. The observer's session is for commands that belong to no learner. A {@link ShardMembership} has
- * the learner's session. A lost session is replaced by a new session of the same nexus. Every login checks that the target is the
- * expected shard. Thread-safe.
+ * The two sessions of one {@link StripedModel} with one shard. The learner's session carries the commands of a learner that has
+ * joined; {@link ShardMembership} keeps this session. The observer's session carries all other commands, such as INQUIRY and
+ * reads of LUN 1. A new session of the same nexus replaces a lost session. After {@link #expect}, every login checks that the
+ * target is the expected shard. Thread-safe.
  */
 final class ShardClient implements AutoCloseable {
     private static final int PAGE_BYTES = 65536;

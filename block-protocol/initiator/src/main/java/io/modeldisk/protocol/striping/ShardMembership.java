@@ -62,7 +62,7 @@ final class ShardMembership {
         return current != null && current.isOpen() ? current : null;
     }
 
-    /** Joins the shard for the first time. Joins again if an earlier attempt succeeded but the session was lost. */
+    /** Joins the shard for the first time. Joins again if the session was lost after an earlier JOIN. */
     synchronized void joinFirst() throws IOException {
         if (answer == null) {
             // The shard may still know an earlier learner with the same label. That learner's rounds must not count for this
@@ -101,9 +101,9 @@ final class ShardMembership {
             if (shortLives == SUSPICIOUS_LOSSES) {
                 shortLives = 0;
                 LOG.warn(
-                    "{} has closed the session of learner '{}' {} times within a second of the login: another process "
-                        + "may use this label; give each learner a different --learner",
-                    shard.id(), label, SUSPICIOUS_LOSSES);
+                    "{} sessions of learner '{}' with {} were lost in a row, each within 1 s after its own login: "
+                        + "another process may use the label '{}' too; give each learner a different --learner",
+                    SUSPICIOUS_LOSSES, label, shard.id(), label);
             }
             session.close();
         }

@@ -92,7 +92,7 @@ public final class StripedModelContext {
         return this;
     }
 
-    /** Sets the time that a call tries to reach a lost shard again; 10 s by default. If the time is 0, the call does not try. */
+    /** Sets the time that a call tries to reach a lost shard again; 10 s by default. If the time is 0, the call tries once. */
     public StripedModelContext reconnectTimeout(Duration timeout) {
         this.reconnectTimeout = timeout;
         return this;

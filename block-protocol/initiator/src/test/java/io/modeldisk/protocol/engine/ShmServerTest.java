@@ -119,8 +119,8 @@ final class ShmServerTest {
     }
 
     /**
-     * The target first accepts two commands. With queue depth 2, the third command waits for a free request. With queue depth 3,
-     * the third command waits for the command window.
+     * At the start of a session, the command window has space for two commands. With queue depth 2, the third command waits for a
+     * free request. With queue depth 3, the third command waits until the target enlarges the command window.
      */
     @ParameterizedTest
     @ValueSource(ints = {2, 3})

@@ -13,8 +13,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Runs the coverage-guided fuzzer Jazzer on each fuzz target for {@code -Dfuzz.seconds} seconds, each in a separate process. An
- * input that makes a fuzz target fail is stored in {@code target/fuzz/NAME}. Copy the input to the seeds when the defect is
- * repaired. The corpus of the fuzzer is stored in this folder too, and a later run continues with this corpus.
+ * input that makes a fuzz target fail is stored in {@code target/fuzz/NAME}. Copy the input to
+ * {@code src/test/resources/fuzz/NAME} when the defect is repaired. The corpus of the fuzzer is stored in
+ * {@code target/fuzz/NAME/corpus}, and a later run continues with this corpus.
  */
 @Tag("fuzz")
 class FuzzTest {

@@ -135,8 +135,8 @@ class IscsiSessionTest {
             clock.advance(Duration.ofMillis(100));
             return abort.isDone();
         });
-        assertThatThrownBy(abort::get).hasMessageContaining("did not respond to an abort");
-        assertThat(nextEnd()).contains("did not respond to an abort");
+        assertThatThrownBy(abort::get).hasMessageContaining("did not respond to ABORT TASK");
+        assertThat(nextEnd()).contains("did not respond to ABORT TASK");
         assertThat(session.isOpen()).isFalse();
     }
 

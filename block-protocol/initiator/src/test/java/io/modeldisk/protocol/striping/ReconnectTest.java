@@ -115,8 +115,8 @@ class ReconnectTest {
             model.join();
             path.state(NetworkPath.State.SILENT);
             CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, MIB, Cancellation.NONE));
-            // The command timeout of 30 s closes the session. The target does not respond to later logins.
-            await("the first session is closed", () -> {
+            // The command timeout of 30 s closes the learner's session. The target does not respond to later logins.
+            await("the model connects again after its session was closed", () -> {
                 clock.advance(Duration.ofSeconds(1));
                 return path.connections() > 2 || push.isDone();
             });
@@ -183,6 +183,6 @@ class ReconnectTest {
             log.removeAppender(warnings);
         }
         assertThat(warnings.messages).anySatisfy(
-            message -> assertThat(message).contains("another process may use this label").contains("'tester'"));
+            message -> assertThat(message).contains("another process may use the label 'tester'"));
     }
 }

@@ -21,7 +21,7 @@ class StripedTransferTest {
     private static final int BLOCKS = 8;
     private static final long MINUTE_NS = 60_000_000_000L;
 
-    /** Throws a RuntimeException after some parts, as a datamover does if it cannot use the memory. */
+    /** Provides a session for some parts, and then throws a RuntimeException like a datamover that cannot use the memory. */
     private static final class FailingSessions implements StripedTransfer.Sessions {
         private final IscsiSession session;
         private int left;

@@ -13,7 +13,8 @@ public enum MemoryRights {
      */
     LOCAL(IbvMr.IBV_ACCESS_LOCAL_WRITE),
     /**
-     * RDMA READs and WRITEs of peers may also access the memory. The peer must be in the same protection domain and know the key.
+     * RDMA READs and WRITEs of a peer may also access the memory, if the connection with this peer is in the protection domain of
+     * the memory and the peer knows the remote key.
      */
     REMOTE(IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_READ | IbvMr.IBV_ACCESS_REMOTE_WRITE);
 

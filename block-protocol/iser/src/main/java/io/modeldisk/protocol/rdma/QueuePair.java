@@ -24,8 +24,8 @@ import org.apache.logging.log4j.Logger;
  */
 public final class QueuePair implements AutoCloseable {
     /**
-     * The maximum number of bytes that the device copies from memory when a request is posted. The device need not read these
-     * bytes later.
+     * The maximum number of bytes of a message that are copied into the request when the request is posted. The device need not
+     * read these bytes from memory later.
      */
     public static final int INLINE_BYTES = 192;
 
@@ -396,7 +396,7 @@ public final class QueuePair implements AutoCloseable {
         close(closedByPeer());
     }
 
-    /** Closes the connection. Every wait for this queue pair then throws an exception. */
+    /** Closes the connection, and wakes every thread that waits for this queue pair. */
     @Override
     public void close() {
         close(null);

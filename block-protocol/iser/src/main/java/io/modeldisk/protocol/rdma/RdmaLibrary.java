@@ -64,8 +64,8 @@ final class RdmaLibrary {
     }
 
     /**
-     * Returns the functions that modeldisk's libdisni exports besides the native methods of DiSNI. Another libdisni has none of
-     * these functions.
+     * Returns a lookup of the functions in libdisni. If the library could not be loaded, the lookup finds no function. Only the
+     * libdisni of modeldisk has functions besides the native methods of DiSNI.
      */
     static SymbolLookup symbols() {
         return Loaded.ONCE.symbols;
@@ -98,7 +98,7 @@ final class RdmaLibrary {
         try (InputStream library = RdmaLibrary.class.getResourceAsStream(RESOURCE)) {
             if (library == null) {
                 throw new IOException(
-                    "modeldisk was built without libdisni, because the verbs headers were missing; add -D"
+                    "modeldisk was built without libdisni, because the verbs headers were missing; start Java with -D"
                         + PROPERTY + "=" + INSTALLED + " to use an installed libdisni");
             }
             Path copy = Files.createTempFile("libdisni", ".so");

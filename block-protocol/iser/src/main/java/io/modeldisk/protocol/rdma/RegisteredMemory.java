@@ -50,14 +50,14 @@ public final class RegisteredMemory {
         return memory.isOpen();
     }
 
-    /** Returns the key of the byte at {@code offset} for requests that this process posts. */
+    /** Returns the local memory key for the byte at {@code offset}. Requests that this process posts use the local key. */
     public int localKey(long offset) {
         return regions[DataMemory.slabIndex(offset)].getLkey();
     }
 
     /**
-     * Returns the steering tag of the byte at {@code offset}, which is the key for requests of the peer. The peer can use the key
-     * only with remote rights.
+     * Returns the steering tag for the byte at {@code offset}, which is the remote memory key. Requests of a peer use the remote
+     * key, and succeed only if the memory has remote rights.
      */
     public int remoteKey(long offset) {
         return regions[DataMemory.slabIndex(offset)].getRkey();

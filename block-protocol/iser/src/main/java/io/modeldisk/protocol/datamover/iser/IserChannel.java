@@ -202,7 +202,10 @@ final class IserChannel implements AutoCloseable {
         return send(send, message, bytes, signaled);
     }
 
-    /** Sends a message in the same way as {@link #send}, and invalidates a key of the peer. The caller holds {@code sendLock}. */
+    /**
+     * Sends a message like {@link #send}, and lets the device of the peer invalidate memory key {@code key}. The caller holds
+     * {@code sendLock}.
+     */
     int sendAndInvalidate(IserMessage message, int bytes, boolean signaled, int key) throws IOException {
         sendAndInvalidate.getWrMod(0).getRdmaMod().setRkey(key);
         return send(sendAndInvalidate, message, bytes, signaled);
@@ -236,7 +239,7 @@ final class IserChannel implements AutoCloseable {
         send(message, message.fill(pdu, data), false);
     }
 
-    /** Waits until every signaled send has completed. All sends of data from the memory of tasks are signaled. */
+    /** Waits until every signaled send has completed. A send that reads data from the memory of a task is always signaled. */
     void awaitSends() {
         for (IserMessage message : sends) {
             queue.awaitOver(message);

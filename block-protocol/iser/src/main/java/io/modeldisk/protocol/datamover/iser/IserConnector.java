@@ -30,13 +30,13 @@ public final class IserConnector {
     private final RdmaDomains domains = new RdmaDomains();
     private final boolean asksForInvalidation;
 
-    /** Creates a connector that does not ask targets to invalidate keys, so that registrations stay valid. */
+    /** Creates a connector that does not ask targets to invalidate memory keys, so that registrations stay valid. */
     public IserConnector() {
         this(false);
     }
 
     /**
-     * @param asksForInvalidation whether the connector asks targets to invalidate the key of a command with the response
+     * @param asksForInvalidation whether the connector asks targets to invalidate the memory key of a command with its response
      */
     IserConnector(boolean asksForInvalidation) {
         this.asksForInvalidation = asksForInvalidation;
@@ -143,8 +143,8 @@ public final class IserConnector {
                     "the target does not respond over RDMA (status " + status
                         + ")" + device()
                         + "; check that both devices use the same network and the same version of RoCE";
-                default -> "the target cannot be reached over RDMA: the event is " + type + ", status " + status
-                    + device();
+                default -> "the target cannot be reached over RDMA: the connection manager reported " + type
+                    + " with status " + status + device();
             };
         }
 

@@ -14,14 +14,17 @@ final class IserPrivateData {
     /**
      * Returns the private data that this process sends.
      *
-     * @param invalidates at an initiator, whether the target may invalidate keys; at a target, whether the target will
-     *     invalidate keys of the initiator
+     * @param invalidates at an initiator, whether the target may invalidate memory keys of the initiator; at a target, whether
+     *     the target will do so
      */
     static byte[] bytes(boolean invalidates) {
         return new byte[]{(byte) (NO_ZERO_BASED_ADDRESSES | (invalidates ? 0 : NO_SEND_WITH_INVALIDATE)), 0, 0, 0};
     }
 
-    /** Returns whether the initiator asks the target to invalidate keys. Returns false if the initiator sent no private data. */
+    /**
+     * Returns whether the initiator asks the target to invalidate memory keys. Returns false if the initiator sent no private
+     * data.
+     */
     static boolean wantsInvalidation(byte[] said) {
         return said.length > 0 && (said[0] & NO_ZERO_BASED_ADDRESSES) != 0 && (said[0] & NO_SEND_WITH_INVALIDATE) == 0;
     }

@@ -70,7 +70,7 @@ public final class IserTargetDatamover implements TargetDatamover {
      * Creates a datamover that owns the queue pair, and posts the receives. The queue pair is not connected yet.
      *
      * @param slots the maximum number of transfers at one time, each with its own {@link DataTransfer#slot()}
-     * @param invalidates whether a response invalidates the key that its command advertised, as agreed with the initiator
+     * @param invalidates whether a response invalidates the memory key that its command advertised; agreed with the initiator
      */
     IserTargetDatamover(QueuePair queue, Numbering numbering, int slots, boolean invalidates) throws IOException {
         this.invalidates = invalidates;
@@ -431,7 +431,10 @@ public final class IserTargetDatamover implements TargetDatamover {
         }
     }
 
-    /** Returns the key that the response to a task invalidates, and forgets the key. Returns 0 if the task advertised no key. */
+    /**
+     * Returns the memory key that the response to a task invalidates, and forgets the memory key. Returns 0 if the task
+     * advertised no memory.
+     */
     private int takeKeyOf(int initiatorTaskTag) {
         for (IserTransfer transfer : transfers) {
             int key = transfer.takeAdvertisedKey(initiatorTaskTag);

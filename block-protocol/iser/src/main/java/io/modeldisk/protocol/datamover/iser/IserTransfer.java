@@ -59,8 +59,8 @@ final class IserTransfer extends Work {
     }
 
     /**
-     * Returns the key that the task with this tag advertised, and removes the key. Returns 0 if the task advertised no key, or if
-     * this transfer belongs to another task. The caller holds the lock for sending.
+     * Returns the memory key that the task with this tag advertised, and removes the memory key. Returns 0 if the task advertised
+     * no memory, or if this transfer belongs to another task. The caller holds the lock for sending.
      */
     int takeAdvertisedKey(int initiatorTaskTag) {
         int key = advertisedKey;
@@ -166,7 +166,7 @@ final class IserTransfer extends Work {
         return result;
     }
 
-    /** Forgets the key that the command advertised, and records that no READ is awaited. */
+    /** Forgets the memory key that the command advertised, and records that no READ is awaited. */
     void forget() {
         advertisedKey = 0;
         awaited = false;

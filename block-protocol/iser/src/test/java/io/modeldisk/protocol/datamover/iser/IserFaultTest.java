@@ -65,15 +65,16 @@ class IserFaultTest extends IserFixture {
     }
 
     /**
-     * If a response contains a key, the command fails, because the device of the initiator refuses to invalidate memory of a user
-     * process. The failure therefore shows that the response contained the key.
+     * The target puts the memory key of the command into the response, so that the initiator's device invalidates the memory key.
+     * The device refuses, because a user process has registered the memory, and then the command fails. The failure therefore
+     * proves that the response contained the memory key.
      */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void responseInvalidatesTheKeyOfItsCommandIfTheInitiatorRequestsInvalidation(boolean writes) throws Exception {
         InitiatorPortal asking = new IserInitiatorPortal(new IserConnector(true), serving.server.localAddress());
         try (IscsiSession bystander = login(iser()); IscsiSession session = login(asking)) {
-            // A command with immediate data advertises no memory.
+            // A command with immediate data advertises no memory, so its response invalidates no memory key.
             assertThat(run(session, session.acquire(PATIENCE_NS).write(0, 0, 1, memory, 0, Serving.BLOCK)))
                 .isEqualTo("GOOD");
             assertThat(run(session, writes
@@ -185,7 +186,7 @@ class IserFaultTest extends IserFixture {
         }
     }
 
-    /** The first limit is too low to register the messages. The second limit is too low to register the data. */
+    /** The limit of 64 KiB is too low to register the messages. The limit of 2 MiB is too low to register the data. */
     @ParameterizedTest
     @ValueSource(ints = {64 << 10, 2 << 20})
     void errorContainsTheLimitOfLockedMemoryIfTheInitiatorMayNotLockItsMemory(int mayLock) throws Exception {

@@ -62,8 +62,8 @@ final class IserRightsTest {
     }
 
     /**
-     * Runs one RDMA request of the initiator on memory of the target. The request uses the local key of the target, because
-     * devices use the same value for the local and the remote key.
+     * Runs one RDMA request of the initiator on memory of the target. The request uses the local key of this memory. A device
+     * may give the memory no remote key, because the memory has no remote rights; otherwise both keys have the same value.
      */
     private static void request(IserPair pair, int opcode, DataMemory own, RegisteredMemory victim)
         throws IOException {
