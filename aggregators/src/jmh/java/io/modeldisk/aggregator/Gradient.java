@@ -41,7 +41,7 @@ public class Gradient {
         return segment;
     }
 
-    /** Frees the memory. */
+    /** Frees the memory of the gradient and of the block. */
     @TearDown(Level.Trial)
     public void free() {
         arena.close();

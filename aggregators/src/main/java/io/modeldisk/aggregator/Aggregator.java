@@ -18,8 +18,8 @@ public interface Aggregator extends AutoCloseable {
     }
 
     /**
-     * Returns whether each new weight depends on the old weight. If so, a NaN or an infinity in one gradient stays in the
-     * weights. The default is true.
+     * Returns whether each new weight is computed from the old weight and the gradient. If so, a NaN or an infinity in one
+     * gradient stays in the weights after later gradients. The default is true.
      */
     default boolean accumulates() {
         return true;

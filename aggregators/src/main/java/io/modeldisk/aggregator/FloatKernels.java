@@ -17,15 +17,15 @@ import jdk.incubator.vector.VectorSpecies;
  * memory is allocated. Several threads may work on different ranges at the same time.
  */
 public final class FloatKernels {
-    // Vectors have at most 256 bits. Stores of 512 bits are not faster for arrays that exceed the cache. They are 5 to 10 %
-    // slower for arrays in the cache (measured).
+    // Vectors have at most 256 bits. Stores of 512 bits are not faster for arrays that exceed the cache. Such stores are
+    // 5 to 10 % slower for arrays in the cache (measured).
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED.vectorBitSize() > 256
         ? FloatVector.SPECIES_256
         : FloatVector.SPECIES_PREFERRED;
 
     private static final int VECTOR_BYTES = SPECIES.vectorByteSize();
-    // On a processor without fused multiply-add, Java computes each fused sum with BigDecimal. This is thousands of times slower
-    // than a separate product and sum.
+    // On a processor without fused multiply-add, Java computes each fused sum with BigDecimal. Such a sum is thousands of times
+    // slower than a separate product and sum.
     private static final boolean FUSED = processorFuses();
     private static final ByteOrder ORDER = ByteOrder.nativeOrder();
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
@@ -86,7 +86,7 @@ public final class FloatKernels {
         }
     }
 
-    /** Computes {@code dst = factor * src}. With a factor of 1, copies the values bit by bit. */
+    /** Computes {@code dst = factor * src}. With a factor of 1, copies the bits of each value unchanged. */
     public static void scaledCopy(
         MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long lengthBytes, float factor) {
         checkRange(dst, dstOffset, lengthBytes);
@@ -118,8 +118,8 @@ public final class FloatKernels {
 
     /**
      * Returns the memory of {@code segment} as a segment whose class the JIT compiler knows. The size and the lifetime do not
-     * change. Without this method, the speed of a kernel would depend on other code of the process. If other code has used mapped
-     * or heap segments in the Vector API, loops over native segments are slower by a factor of 2 to 10.
+     * change. Without this method, a kernel would be slower by a factor of 2 to 10 if other code of the process had used mapped
+     * or heap segments in the Vector API.
      */
     @SuppressWarnings("restricted")
     private static MemorySegment ofKnownClass(MemorySegment segment) {

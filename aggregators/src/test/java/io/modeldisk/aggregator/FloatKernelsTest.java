@@ -42,7 +42,7 @@ class FloatKernelsTest {
 
     @ParameterizedTest
     @MethodSource("ranges")
-    void addGivesTheSameValuesAsAScalarLoop(Range range) {
+    void vectorAddGivesTheSameValuesAsAScalarLoop(Range range) {
         FloatKernels.add(dst, range.dstOffset, src, range.srcOffset, range.lengthBytes);
         assertRangeAloneIs(range, (w, g) -> w + g);
     }
@@ -105,13 +105,13 @@ class FloatKernelsTest {
     }
 
     @Test
-    void lengthThatIsNotAMultipleOfFourBytesIsRefused() {
+    void floatKernelsRefuseALengthThatIsNotAMultipleOfFourBytes() {
         assertThatThrownBy(() -> FloatKernels.add(dst, 0, src, 0, 6))
             .hasMessage("lengthBytes=6 must be a multiple of 4");
     }
 
     @Test
-    void heapSegmentIsRefused() {
+    void floatKernelsRefuseHeapSegments() {
         MemorySegment heap = MemorySegment.ofArray(new float[16]);
         assertThatThrownBy(() -> FloatKernels.add(heap, 0, src, 0, 64))
             .isInstanceOf(UnsupportedOperationException.class);
@@ -120,7 +120,7 @@ class FloatKernelsTest {
     }
 
     @Test
-    void segmentOfAClosedArenaIsRefused() {
+    void floatKernelsRefuseASegmentOfAClosedArena() {
         Arena closed = Arena.ofConfined();
         MemorySegment gone = closed.allocate(64);
         closed.close();

@@ -73,9 +73,9 @@ public record Timeline(List<Learner> learners, ArrayNode events) {
             if (learner.spans().stream().noneMatch(span -> span.phase().equals("compute"))) {
                 throw new IOException(file + " has no iterations: the exchange is "
                     + (learner.exchange().equals("direct")
-                        ? "direct, which records no iterations"
+                        ? "direct, which records no iterations; use sync or overlap"
                         : learner.exchange()
-                            + ", and no learner has called fsync yet"));
+                            + ", and the learner has not called fsync yet"));
             }
             learners.add(learner);
             addEvents(events, trace.path("traceEvents"), learners.size());
@@ -104,7 +104,7 @@ public record Timeline(List<Learner> learners, ArrayNode events) {
         }
     }
 
-    /** Returns the window of the last complete iterations of the first learner. */
+    /** Returns the window of the last {@code iterations} computations of the first learner. */
     public Window last(int iterations) {
         List<Span> computations = computations();
         Span last = computations.getLast();
@@ -115,7 +115,8 @@ public record Timeline(List<Learner> learners, ArrayNode events) {
     /**
      * Returns the window of {@code iterations} iterations of the first learner, beginning with {@code iteration}.
      *
-     * @throws IllegalArgumentException if the trace does not contain that iteration; the message gives the range
+     * @throws IllegalArgumentException if the trace contains none of these iterations; the message gives the range of the
+     *     iterations in the trace
      */
     public Window from(long iteration, int iterations) {
         List<Span> computations = computations();

@@ -51,7 +51,7 @@ final class LearningCurveTest {
     }
 
     @Test
-    void malformedEmptyOrMissingReportIsRefused() throws IOException {
+    void malformedEmptyOrMissingReportOfALearnerIsRefused() throws IOException {
         Files.writeString(report, "{\"seconds\": 0, \"accuracy\": 0}\n{\"seconds\": 1}\n");
         assertThatThrownBy(() -> LearningCurve.read(List.of(report))).isInstanceOf(IOException.class)
             .hasMessageEndingWith("learner-1.jsonl, line 2: the member 'accuracy' is missing or is "

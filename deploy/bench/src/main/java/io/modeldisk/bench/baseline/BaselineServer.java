@@ -88,8 +88,8 @@ public final class BaselineServer implements AutoCloseable {
         while (request != null) {
             if (request.requestBytes() > model.bytes()) {
                 throw new IOException(
-                    "a baseline request has " + request.requestBytes() + " bytes, but the model has only "
-                        + model.bytes());
+                    "a baseline request has " + request.requestBytes() + " bytes, but the model of the server has only "
+                        + model.bytes() + "; start `modeldisk bench baseline` with a larger --model-size");
             }
             if (request.pingPong()) {
                 answerEach(channel, request);

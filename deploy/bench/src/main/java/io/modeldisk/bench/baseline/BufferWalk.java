@@ -13,7 +13,7 @@ final class BufferWalk {
     private final Walk walk;
     private final int bytes;
 
-    /** Divides a memory into buffers. The memory consists of one slab, or its slab size is a multiple of the buffer size. */
+    /** Divides a memory into buffers. The memory must have one slab, or a slab size that is a multiple of {@code bytes}. */
     BufferWalk(DataMemory memory, long lengthBytes, int bytes) {
         this.slabs = memory.newViews();
         this.walk = new Walk(lengthBytes, bytes, false);

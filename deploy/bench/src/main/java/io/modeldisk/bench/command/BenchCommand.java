@@ -18,12 +18,13 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The command {@code modeldisk bench}: benchmarks of modeldisk in comparison with baselines. */
+/** The command {@code modeldisk bench}, which runs a benchmark of modeldisk. */
 @Command(name = "bench", mixinStandardHelpOptions = true,
     subcommands = {BenchProtocolCommand.class, BenchSessionsCommand.class, BenchAggregatorCommand.class,
         BenchTrainingCommand.class, BenchMicroCommand.class},
     description = {
-        "Measures modeldisk on this machine and, in the same run, a baseline without modeldisk."})
+        "Measures modeldisk on this machine. The benchmarks protocol, aggregator and micro also measure a baseline "
+            + "without modeldisk in the same run."})
 public final class BenchCommand implements Runnable, Subcommand {
     @Spec
     private CommandSpec spec;

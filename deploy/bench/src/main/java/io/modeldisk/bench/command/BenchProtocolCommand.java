@@ -23,10 +23,11 @@ import picocli.CommandLine.Option;
 @Command(name = "protocol", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
         "Measures the throughput and latency of one session and of a baseline, in alternation. The baseline moves "
-            + "the same data without a protocol, over blocking sockets with the same options (no delay, keep-alive, no "
-            + "pacing on one machine). The table shows the medians of both, and the median, minimum and maximum of "
-            + "their ratio.",
-        "The command starts a shard and the baseline's server on loopback, each in its own process."},
+            + "the same data without a protocol, over blocking sockets with the same socket options as the session (no "
+            + "delay, keep-alive, no pacing on one machine). The table shows the median of the session, the median of "
+            + "the baseline, and the median, minimum and maximum of their ratio.",
+        "Without --running, the command starts a shard and the baseline's server on loopback, each in its own "
+            + "process."},
     footer = {"", "Examples:", "  modeldisk bench protocol",
         "  modeldisk bench protocol --sizes 256k --duration 2 \\",
         "      --aggregators null,sgd:lr=0.1"})
@@ -71,8 +72,9 @@ final class BenchProtocolCommand implements Callable<Integer> {
     @Option(names = "--datamover", paramLabel = "NAME", split = ",", defaultValue = "tcp",
         description = "One or both of tcp and shm. With shm, the command also measures a second baseline: one thread "
             + "does the work of the shard in memory, without a protocol. The throughput of this thread is the upper "
-            + "bound. For a push, the thread applies a buffer to the model. For a pull, the thread copies a part of "
-            + "the model to a buffer. For a push to the aggregator null, which drops the data, the thread copies too.")
+            + "bound for the session. For a push, the thread applies a buffer to the model. For a pull, the thread "
+            + "copies a part of the model to a buffer. For a push to the aggregator null, which drops the data, the "
+            + "thread copies too.")
     private List<String> datamovers;
 
     @Option(names = "--pairs", paramLabel = "N", defaultValue = "5",
@@ -93,7 +95,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
     private ReportOptions.WithPlot output;
 
     @ArgGroup(exclusive = false, heading = "%nOptions for a shard that is already running. All pushed gradients are "
-        + "zero:%n")
+        + "zero, so a shard with the aggregator assign loses its weights:%n")
     private Running running;
 
     /** The figures that the command can measure. */

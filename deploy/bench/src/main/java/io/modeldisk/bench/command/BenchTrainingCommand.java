@@ -37,7 +37,8 @@ final class BenchTrainingCommand implements Callable<Integer> {
     private String model;
 
     @Option(names = "--size", paramLabel = "BYTES",
-        description = "The size of a model that is not in the list. Replaces --model and needs --compute-ms.")
+        description = "The size of a model that the description of this command does not list. Replaces --model and "
+            + "needs --compute-ms.")
     private ByteSize size;
 
     @Option(names = "--compute-ms", paramLabel = "TIME", converter = Converters.Milliseconds.class,
@@ -58,7 +59,8 @@ final class BenchTrainingCommand implements Callable<Integer> {
 
     @Option(names = "--exchange", paramLabel = "SCHEME[:PULL]", split = ",",
         defaultValue = "direct,sync,overlap:after-push,overlap:adaptive,overlap:beside-push",
-        description = "The exchange schemes, measured one after another.")
+        description = "The exchange schemes, measured one after another: direct, sync or overlap. For overlap, PULL is "
+            + "a value of the option --pull of `mount`.")
     private List<String> exchanges;
 
     @Option(names = "--through", paramLabel = "mount|initiator", defaultValue = "initiator",

@@ -64,7 +64,7 @@ public final class TraceCommand implements Runnable, Subcommand {
     @Command(name = "accuracy", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
         description = {"Draws the accuracy of learners over time, as NAME.svg and NAME.png.",
             "A report consists of lines of JSON. Each line is an object with two numbers: seconds (the time since "
-                + "the start) and accuracy (0 to 1)."},
+                + "the start of the learner) and accuracy (0 to 1)."},
         footer = {"", "Example:", "  modeldisk trace accuracy learner-1.jsonl learner-2.jsonl"})
     int accuracy(
         @Parameters(paramLabel = "REPORT", arity = "1..*",

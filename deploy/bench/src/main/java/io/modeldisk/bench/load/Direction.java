@@ -8,7 +8,7 @@ public enum Direction {
     PUSH,
     /** The learner receives weights from the shard. */
     PULL,
-    /** The learner pushes and pulls at the same time over one connection, with the same number of requests. */
+    /** The learner pushes and pulls at the same time over one connection, with the same number of requests in each direction. */
     BOTH;
 
     /** Whether the learner sends gradients. */

@@ -169,7 +169,7 @@ public final class MeshNode implements AutoCloseable {
         try {
             return JSON.readValue(question, type);
         } catch (JsonProcessingException e) {
-            throw new IOException("the node received a malformed control message: " + e.getOriginalMessage(), e);
+            throw new IOException("the mesh node received a malformed control message: " + e.getOriginalMessage(), e);
         }
     }
 

@@ -1,9 +1,9 @@
 package io.modeldisk.bench.micro;
 
 /**
- * The outcome of one run.
+ * The outcome of one measurement, in which one or more clients send requests.
  *
- * @param requests the number of completed requests, as the sum of all clients
+ * @param requests the number of completed requests, as the sum over all clients
  * @param nanos the nanoseconds from the start of the first request to the completion of the last request
  * @param p50Micros the median latency, in microseconds
  * @param p99Micros the 99th percentile of the latency, in microseconds

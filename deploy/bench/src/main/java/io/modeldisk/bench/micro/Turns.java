@@ -42,8 +42,8 @@ final class Turns {
     }
 
     /**
-     * Increases the number of requests until a run takes at least half the planned time. Returns the number for the planned
-     * time.
+     * Increases the number of requests until a run takes at least half the planned time. Returns the estimated number of
+     * requests of a run that takes the planned time.
      */
     private long warmUp(Run run) throws IOException {
         long requests = 1;

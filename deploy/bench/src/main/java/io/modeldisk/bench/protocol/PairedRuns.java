@@ -81,8 +81,8 @@ final class PairedRuns {
     }
 
     /**
-     * Increases the number of requests until a run takes at least half the planned time. Returns the load for the planned
-     * time.
+     * Increases the number of requests until a run takes at least half the planned time. Returns the load with the estimated
+     * number of requests of a run that takes the planned time.
      */
     private Load warmUp(Mover mover, Load kind) throws IOException {
         Load load = kind.withRequests(kind.queueDepth());

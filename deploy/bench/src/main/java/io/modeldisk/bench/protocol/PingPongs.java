@@ -24,7 +24,7 @@ public final class PingPongs {
     /**
      * Measures one direction and one request size with every requester.
      *
-     * @return the latencies of each requester in nanoseconds, in the order of the list
+     * @return the latencies of each requester in nanoseconds, in the order of {@code requesters}
      */
     public List<Histogram> measure(Direction direction, int requestBytes, List<? extends Requester> requesters)
         throws IOException {
@@ -48,7 +48,7 @@ public final class PingPongs {
         long requests = 0;
         long nanos = 0;
         Histogram ignored = histogram();
-        // The clock of an emulated machine may stand still for a while.
+        // On an emulated machine, the clock may stand still during requests. The division below needs a positive duration.
         while (nanos <= 0 || requests < WARM_UP_REQUESTS && nanos < limit) {
             requester.pingPong(direction, requestBytes, FEWEST_REQUESTS, ignored);
             requests += FEWEST_REQUESTS;

@@ -147,7 +147,7 @@ final class RequestStream implements IoRequest.Completion {
     }
 
     private static IOException overdue() {
-        return new IOException("no command completed within " + TIMEOUT_S + " s");
+        return new IOException("the shard completed no command within " + TIMEOUT_S + " s");
     }
 
     /** Checks the weights of the last pull in each slot of the session's queue. */

@@ -18,7 +18,7 @@ import org.HdrHistogram.Histogram;
 
 /**
  * A mover that uses one session with LUN 0 of one shard. Each slot of the session's queue has its own memory for pulled weights.
- * Pushes are sent from buffers of zeros, so that the weights do not change.
+ * All pushed gradients are zero, so that an aggregator such as sgd does not change the weights.
  */
 public final class SessionMover implements Mover, Requester {
     private static final String INITIATOR = "iqn.2026-11.io.modeldisk:bench";

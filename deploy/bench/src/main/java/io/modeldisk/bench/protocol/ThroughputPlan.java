@@ -10,7 +10,7 @@ import java.util.List;
  *
  * @param directions the directions of the data
  * @param requestBytes the sizes of requests
- * @param queueDepths the numbers of requests in flight
+ * @param queueDepths the maximum numbers of requests in flight, in each direction
  * @param gradientBytes the size of the gradient; 0 for one buffer for each request in flight
  * @param pairs the number of measurements of the baseline and of the protocol; the measurements alternate
  * @param runMs the approximate duration of a measurement

@@ -86,7 +86,7 @@ final class ProtocolCharts {
         Charts.line(chart, "protocol 50 %", sizes, percentile(results, LatencyResult::protocol, 50),
             ChartLook.colour(0),
             false);
-        // Two series cannot have the same name, so this name has a blank at the end.
+        // Two lines of a chart cannot have the same name, so this name has a blank at the end.
         Charts.line(chart, "99 % ", sizes, percentile(results, LatencyResult::protocol, 99), ChartLook.colour(0), true);
         Charts.logarithmic(chart);
         return chart;

@@ -25,7 +25,8 @@ public final class Samples {
     public Samples over(Samples others) {
         if (values.length != others.values.length) {
             throw new IllegalArgumentException(
-                "the numbers of samples differ: " + values.length + " and " + others.values.length);
+                "a ratio of samples needs two equal numbers of samples, but the numbers are " + values.length + " and "
+                    + others.values.length);
         }
         double[] ratios = new double[values.length];
         for (int i = 0; i < ratios.length; i++) {

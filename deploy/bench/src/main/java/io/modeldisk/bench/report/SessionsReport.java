@@ -34,7 +34,7 @@ public record SessionsReport(
      */
     public record Sample(long residentBytes, int threads) {}
 
-    /** The ratio of the bytes of the median session to the bytes of the slowest session. The optimum is 1. */
+    /** The ratio of the bytes that the median session moved to the bytes that the slowest session moved. The optimum is 1. */
     public double unfairness() {
         Samples moved = moved();
         return moved.median() / moved.min();

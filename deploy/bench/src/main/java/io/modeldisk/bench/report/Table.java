@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A table for a terminal. Columns are as wide as their contents. Words are aligned left, and figures are aligned right. Not
+ * A table for a terminal. Columns are as wide as their contents. Words are aligned to the left, and numbers to the right. Not
  * thread-safe.
  */
 final class Table {
@@ -13,7 +13,7 @@ final class Table {
     private final int words;
     private final List<String[]> rows = new ArrayList<>();
 
-    /** Creates a table. The first {@code words} columns contain words, and the other columns contain figures. */
+    /** Creates a table. The first {@code words} columns contain words, and the other columns contain numbers. */
     Table(int words, String... headings) {
         this.words = words;
         rows.add(headings);

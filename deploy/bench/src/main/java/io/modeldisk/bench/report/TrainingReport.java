@@ -20,9 +20,11 @@ public record TrainingReport(String title, String setting, String model, long mo
         Report {
     private static final String LEGEND = """
 
-        Times are means in ms. x compute: iteration divided by compute. x longest: iteration divided by the longest of
-        compute, push and pull, where push and pull are those of direct. Age: age of the weights at the start of compute.
-        Staleness: number of rounds of the other learners that are missing from the weights at the start of compute.
+        Times are means in ms. 95 %: 95th percentile of iteration, in ms. x compute: iteration divided by compute.
+        x longest: iteration divided by the longest of compute, push and pull, where push and pull are those of direct.
+        Age: age of the weights at the start of compute. Staleness: number of rounds of the other learners that are
+        missing from the weights at the start of compute. Speed-up: number of learners that would complete the same
+        iterations in the same time if communication took no time.
         """;
     private static final ObjectMapper JSON = new ObjectMapper();
 

@@ -73,7 +73,7 @@ final class BusySession implements IoRequest.Completion {
     private void submit(boolean push) throws IOException {
         IoRequest request = session.acquire(TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS));
         if (request == null) {
-            throw new IOException("no command completed within " + TIMEOUT_SECONDS + " s");
+            throw new IOException("the shard completed no command within " + TIMEOUT_SECONDS + " s");
         }
         long lba = walk.next() / BLOCK;
         begunNs[request.slot()] = System.nanoTime();
@@ -112,7 +112,7 @@ final class BusySession implements IoRequest.Completion {
     private void await(int permits) throws IOException {
         try {
             if (!room.tryAcquire(permits, TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
-                throw new IOException("no command completed within " + TIMEOUT_SECONDS + " s");
+                throw new IOException("the shard completed no command within " + TIMEOUT_SECONDS + " s");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

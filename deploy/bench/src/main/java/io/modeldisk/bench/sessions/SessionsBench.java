@@ -97,7 +97,7 @@ public final class SessionsBench {
                 .start(() -> session.run(plan.requests(), () -> System.nanoTime() - end < 0)))
             .toList();
         List<SessionsReport.Sample> samples = new ArrayList<>();
-        // The first sample is delayed until every session has probably allocated its memory.
+        // The first sample is taken when the shard has probably allocated the memory of every session.
         long next = begun + Math.min(SETTLE_NS, (end - begun) / 2);
         while (System.nanoTime() - end < 0 && drivers.stream().anyMatch(Thread::isAlive)) {
             while (System.nanoTime() - next < 0) {

@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** A session that requests weights and then stops reading, so that the shard's sockets for this session stay full. */
+/** A session that stops reading and then requests weights, so that the shard's socket for this session stays full. */
 final class StoppedReader {
     /** The maximum number of bytes in one command. The data of two commands is larger than the socket buffers. */
     static final int REQUEST_BYTES = 8 << 20;
@@ -30,11 +30,11 @@ final class StoppedReader {
             place().control(BusySession.TRAIN_LUN, TEST_UNIT_READY, memory, 0, 0).onCompletion(done -> holdUp()));
         try {
             if (!stopped.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
-                throw new IOException("the shard sent no response within " + TIMEOUT_SECONDS + " s");
+                throw new IOException("the shard sent no response to TEST UNIT READY within " + TIMEOUT_SECONDS + " s");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("the wait for the first response was interrupted", e);
+            throw new IOException("the wait for the response to TEST UNIT READY was interrupted", e);
         }
         for (int i = 1; i < QUEUE_DEPTH; i++) {
             session.submit(

@@ -20,7 +20,7 @@ import java.util.List;
 
 /**
  * The shard that a benchmark measures. The benchmark either starts the shard and checks its weights and counters, or uses a
- * running shard and does not change the weights.
+ * running shard and pushes only zeros to it.
  */
 public final class BenchShard implements AutoCloseable {
     /** The listening address of shards that only this machine can reach. */
@@ -28,7 +28,7 @@ public final class BenchShard implements AutoCloseable {
 
     private static final int CHUNK_BYTES = 1 << 20;
     /**
-     * The number of sessions in addition to the measured sessions: the session of the observer, and sessions that are still
+     * The number of sessions in addition to the measured sessions: the session of {@link #model}, and sessions that are still
      * closing.
      */
     private static final int OWN_SESSIONS = 8;

@@ -33,7 +33,7 @@ public record KnownModel(String name, double megabytes, OptionalDouble computeMs
     public static KnownModel named(String name) {
         return ALL.stream().filter(model -> model.name.equalsIgnoreCase(name)).findFirst()
             .orElseThrow(() -> new IllegalArgumentException("--model '" + name + "' must be one of " + names()
-                + "; for another model, use --size"));
+                + "; for another model, use --size and --compute-ms"));
     }
 
     /** The names of all models, separated by commas. */

@@ -19,7 +19,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Link implements AutoCloseable {
     private static final int BUFFER_BYTES = 128 << 10;
-    // The size of the link's buffer. A sender waits while the buffer is full.
+    // The size of the receive buffer of each socket of the link. The sender to a socket waits while this buffer is full.
     private static final int QUEUE_BYTES = 128 << 10;
     // The maximum duration of a burst. A burst compensates for a late wake-up of the forwarding thread.
     private static final long BURST_NS = TimeUnit.MILLISECONDS.toNanos(2);

@@ -17,7 +17,7 @@ final class Phases {
     /**
      * Reads the phases of a trace.
      *
-     * @param firstIteration the first counted iteration
+     * @param firstIteration the number of the first counted iteration
      */
     Phases(IterationTrace trace, ExchangeScheme exchange, long firstIteration) {
         this.firstIteration = firstIteration;

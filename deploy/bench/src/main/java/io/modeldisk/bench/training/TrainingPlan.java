@@ -43,15 +43,16 @@ public record TrainingPlan(
      * @throws IllegalArgumentException if a value is out of range; the message contains the value and the range
      */
     public TrainingPlan {
-        require(modelBytes > 0 && modelBytes % Float.BYTES == 0, "size=" + modelBytes + " must be a positive "
+        require(modelBytes > 0 && modelBytes % Float.BYTES == 0, "--size " + modelBytes + " must be a positive "
             + "multiple of 4");
-        require(computeMs >= 0 && computeMs <= 60_000, "computeMs=" + computeMs + " must be from 0 to 60000");
-        require(learners >= 1 && learners <= 64, "learners=" + learners + " must be from 1 to 64");
-        require(shards >= 1 && shards <= 64, "shards=" + shards + " must be from 1 to 64");
-        require(iterations >= 1, "iterations=" + iterations + " must be at least 1");
+        require(computeMs >= 0 && computeMs <= 60_000, "--compute-ms " + computeMs + " must be from 0 to 60000");
+        require(learners >= 1 && learners <= 64, "--learners " + learners + " must be from 1 to 64");
+        require(shards >= 1 && shards <= 64, "--shards " + shards + " must be from 1 to 64");
+        require(iterations >= 1, "--iterations " + iterations + " must be at least 1");
         require(warmUp >= 2,
-            "warmUp=" + warmUp + " must be at least 2, because overlap pulls weights two iterations before their use");
-        require(linkBytesPerSecond >= 0, "link=" + linkBytesPerSecond + " must not be negative");
+            "--warm-up " + warmUp
+                + " must be at least 2, because overlap pulls weights two iterations before their use");
+        require(linkBytesPerSecond >= 0, "--link " + linkBytesPerSecond + " must not be negative");
         require(!variants.isEmpty(), "the list of exchange schemes is empty, but must contain at least one scheme");
     }
 

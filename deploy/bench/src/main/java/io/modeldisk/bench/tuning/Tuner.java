@@ -23,8 +23,8 @@ import java.util.stream.IntStream;
 /**
  * Finds the best transfer sizes of a datamover on this machine. For each candidate, the tuner pushes and pulls a whole model,
  * as a mount does. The measurements of the candidates alternate. Request sizes are measured with the built-in queue depth.
- * Queue depths are measured with the best request size. The eager threshold is measured with one push at a time, since the
- * threshold affects latency.
+ * Queue depths are measured with the best request size. The eager threshold is the largest size of a push whose data is sent
+ * with the command. This threshold is measured with one push at a time, since the threshold affects latency.
  */
 public final class Tuner {
     private static final List<Integer> REQUESTS = List.of(256 << 10, 512 << 10, 1 << 20, 2 << 20, 4 << 20);

@@ -32,7 +32,7 @@ final class BenchProtocolCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"0", "2048", "6k", "4097", "8196k", "16m"})
-    void throughputSizeMustBeAMultipleOfALogicalBlockUpTo8MiB(String size) {
+    void requestSizeForThroughputMustBeAMultipleOfALogicalBlockUpTo8MiB(String size) {
         BenchProtocolCommand command = parse("--sizes", "4k," + size);
         assertThatThrownBy(command::requestBytes).isInstanceOf(IllegalArgumentException.class)
             .hasMessageStartingWith("--sizes " + ByteSize.parse(size).bytes() + " must be a positive multiple of 4096");
@@ -40,7 +40,7 @@ final class BenchProtocolCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"0", "8388609"})
-    void latencySizeMustBeFromOneByteTo8MiB(String size) {
+    void requestSizeForLatencyMustBeFromOneByteTo8MiB(String size) {
         BenchProtocolCommand command = parse("--latency-sizes", size);
         assertThatThrownBy(command::latencyBytes).isInstanceOf(IllegalArgumentException.class)
             .hasMessageStartingWith("--latency-sizes " + size + " must be from 1 byte to 8 MiB");

@@ -25,17 +25,17 @@ final class SamplesTest {
     }
 
     @Test
-    void ratioDividesSamplesWithTheSameIndex() {
+    void eachSampleIsDividedByTheSampleWithTheSameIndex() {
         Samples ratio = Samples.of(6, 2, 9).over(Samples.of(2, 4, 3));
         assertThat(ratio.values()).containsExactly(3, 0.5, 3);
         assertThat(ratio.median()).isEqualTo(3);
     }
 
     @Test
-    void ratioOfUnequalNumbersOfSamplesIsRefused() {
+    void samplesAreDividedOnlyByTheSameNumberOfSamples() {
         assertThatThrownBy(() -> Samples.of(1, 2).over(Samples.of(1)))
             .isInstanceOf(IllegalArgumentException.class)
-            .hasMessage("the numbers of samples differ: 2 and 1");
+            .hasMessage("a ratio of samples needs two equal numbers of samples, but the numbers are 2 and 1");
     }
 
     @Test

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 final class TableTest {
     @Test
-    void tableAlignsWordsLeftAndFiguresRight() {
+    void tableAlignsWordsToTheLeftAndNumbersToTheRight() {
         assertThat(new Table(1, "name", "GB/s").row("a", "1.5").row("longer", "10.25")).hasToString("""
             name     GB/s
             a         1.5

@@ -25,7 +25,7 @@ final class TrainingReportTest {
     }
 
     @Test
-    void trainingReportShowsIterationDividedByComputeAndByTheLongestPhase() {
+    void trainingReportDividesIterationTimeByComputeTimeAndByTheLongestPhase() {
         assertThat(REPORT.text().lines().map(line -> line.strip().replaceAll(" +", " ")))
             .contains("overlap:adaptive 11.00 11.00 10.00 0.00 1.00 8.00 0.00 12.00 1.100 0.917 5.00 1.00 1.82 of 2");
     }

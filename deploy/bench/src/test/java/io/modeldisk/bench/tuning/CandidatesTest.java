@@ -20,13 +20,13 @@ final class CandidatesTest {
     }
 
     @Test
-    void fastestCandidateReplacesTheBuiltInSize() {
+    void fastestTransferSizeReplacesTheBuiltInSize() {
         assertThat(Candidates.best(List.of(measured(8, 2), measured(16, 3), measured(BUILT_IN, 2.5)), BUILT_IN))
             .isEqualTo(16);
     }
 
     @Test
-    void candidateWithAGainBelowFivePercentIsNotChosen() {
+    void transferSizeWithAGainBelowFivePercentIsNotChosen() {
         assertThat(Candidates.best(List.of(measured(8, 1.04), measured(BUILT_IN, 1)), BUILT_IN)).isEqualTo(BUILT_IN);
     }
 
@@ -38,13 +38,13 @@ final class CandidatesTest {
     }
 
     @Test
-    void eagerThresholdIsTheLargestSizeBeforeTheFirstSlowerEagerPush() {
+    void eagerThresholdIsTheLastSizeBeforeAPushIsFasterWithFetchedData() {
         assertThat(Candidates.threshold(List.of(push(4096, 1, 2), push(8192, 2, 2), push(16384, 4, 3),
             push(32768, 5, 9)))).isEqualTo(8192);
     }
 
     @Test
-    void eagerThresholdIsZeroIfTheSmallestEagerPushIsSlower() {
+    void eagerThresholdIsZeroIfTheSmallestPushIsFasterWithFetchedData() {
         assertThat(Candidates.threshold(List.of(push(4096, 3, 2), push(8192, 1, 2)))).isZero();
     }
 }
