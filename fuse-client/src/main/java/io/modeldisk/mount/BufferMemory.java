@@ -3,7 +3,10 @@ package io.modeldisk.mount;
 import io.modeldisk.platform.linux.MemoryLimit;
 import java.io.IOException;
 
-/** Checks before a mount that the buffers of an exchange fit into memory. Linux kills processes when memory runs out. */
+/**
+ * Checks before a mount that the buffers of an exchange fit into memory. Without this check, memory could run out during the
+ * training, and Linux would kill the process.
+ */
 final class BufferMemory {
     private static final double GIB = 1L << 30;
 

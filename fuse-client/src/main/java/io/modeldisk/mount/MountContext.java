@@ -90,9 +90,9 @@ public final class MountContext {
     }
 
     /**
-     * Sets the maximum number of data requests that are served at the same time. Each request has a thread and 1 MiB of memory.
-     * The number must be above workerThreads and at most {@value #DATA_REQUESTS_LIMIT}. Default:
-     * {@value FuseOptions#DEFAULT_DATA_REQUESTS}.
+     * Sets the maximum number of data requests, such as reads, writes and fsyncs, that are served at the same time. Each of these
+     * requests has a thread and 1 MiB of memory. The number must be above workerThreads and at most
+     * {@value #DATA_REQUESTS_LIMIT}. Default: {@value FuseOptions#DEFAULT_DATA_REQUESTS}.
      */
     public MountContext dataRequests(int value) {
         this.dataRequests = value;

@@ -98,7 +98,7 @@ final class LifecycleIT {
         sandbox.run(modeldisk("mount", launch().address(), sandbox.directory("d"), "--log", log)).succeeded();
         sandbox.shell("printf 1234 > \"$1\"/model", sandbox.path("d"));
         await("the mount logs that a write without fsync was dropped",
-            () -> Files.exists(log) && Files.readString(log).contains("closed the model without fsync"));
+            () -> Files.exists(log) && Files.readString(log).contains("closed the model without a successful fsync"));
     }
 
     @ParameterizedTest

@@ -197,7 +197,7 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Gives the sets back to the learner if the exchange has ended. Wakes all waiting threads. The caller holds {@code lock}. */
+    /** Gives the buffer sets back if the exchange has ended. Wakes all waiting threads. The caller holds {@code lock}. */
     private void exchangeStopped() {
         if (job != null && progress.hasEnded()) {
             job.giveBack();
@@ -332,7 +332,10 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
-    /** Stores the first failure and cancels the pull, because no learner would use the weights. The caller holds {@code lock}. */
+    /**
+     * Stores the first failure of the exchange. Cancels the pull, because the weights of a failed exchange are not used. The
+     * caller holds {@code lock}.
+     */
     private void stepFailed(Step step, IOException failed) {
         boolean isPush = step.kind == StepKind.PUSH || step.kind == StepKind.SYNCHRONIZE;
         if (step.kind != StepKind.OBSERVE && failure == null && (isPush || !pullCancelled)) {

@@ -159,7 +159,8 @@ final class BufferSet implements AutoCloseable {
     }
 
     /**
-     * Sets a range of the gradient to zero and clears its marks. The next push of a block sends zeros where nothing was written.
+     * Sets a range of the gradient to zero and clears its marks. A push sends whole blocks, so bytes that the learner does not
+     * write in the next iteration must be zero.
      */
     private void clear(long from, long length) {
         Memories.zero(gradient, from, length);

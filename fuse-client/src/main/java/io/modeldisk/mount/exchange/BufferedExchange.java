@@ -274,7 +274,8 @@ abstract class BufferedExchange implements LocalExchange {
         }
         long droppedBytes = active.drop();
         if (droppedBytes > 0) {
-            LOG.warn("a learner closed the model without fsync: {} bytes of its gradient are lost", droppedBytes);
+            LOG.warn("a learner closed the model without a successful fsync after its last write:"
+                + " {} bytes of its gradient are lost", droppedBytes);
         }
     }
 

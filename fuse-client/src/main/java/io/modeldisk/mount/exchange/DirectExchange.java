@@ -46,8 +46,8 @@ final class DirectExchange implements Exchange {
     }
 
     /**
-     * Returns the length without a partial block at the end, because the kernel may split a write from scattered memory within a
-     * logical block.
+     * Returns the length without a partial logical block at the end, because the kernel may split a write from scattered memory
+     * within a logical block. The write(2) is then short, and the process writes the rest from the start of this block.
      */
     @Override
     public int writable(long offset, int lengthBytes) {
@@ -60,7 +60,7 @@ final class DirectExchange implements Exchange {
     public void write(long offset, int lengthBytes, DataRequest request) throws IOException {
         boolean toTheEnd = offset + lengthBytes == sizeBytes;
         if (!LogicalBlocks.isAligned(offset) || !LogicalBlocks.isAligned(lengthBytes) && !toTheEnd) {
-            throw new ErrnoException(Errno.EINVAL, "a write of " + lengthBytes + " bytes at " + offset
+            throw new ErrnoException(Errno.EINVAL, "a write of " + lengthBytes + " bytes at byte " + offset
                 + " is not possible with the direct exchange: the write must "
                 + (LogicalBlocks.isAligned(offset)
                     ? "have at least 4096 bytes or reach the end of the model"

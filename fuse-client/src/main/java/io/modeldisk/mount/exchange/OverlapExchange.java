@@ -10,18 +10,22 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * An exchange with two buffer sets. The learner computes on one set while the other set is exchanged with the shards (iRDMA,
- * section IV.B). An fsync waits until the exchange of the previous fsync has ended. After this wait, the fsync swaps the two sets
- * and returns.
+ * section IV.B). An fsync waits until the exchange that the previous fsync started has ended. Then the fsync swaps the two sets,
+ * starts the next exchange and returns.
  *
- * <p><b>Weights of an iteration.</b> Each block of weights of iteration <i>k</i> is pulled after the same block of the gradient
- * of iteration <i>k</i> − 2 was pushed. While iteration <i>k</i> computes, the gradient of iteration <i>k</i> − 1 is pushed. The
- * first two iterations use the weights that were pulled at the open. Therefore, in bsp, iteration <i>k</i> uses the weights after
- * exactly <i>k</i> − 2 rounds, one round less than with {@link SyncExchange}.
+ * <p><b>Weights of an iteration.</b> Iterations count from 1 at the open. Iterations 1 and 2 use the weights that were pulled at
+ * the open. While iteration <i>k</i> ≥ 2 computes, the gradient of iteration <i>k</i> − 1 is pushed, and the weights of iteration
+ * <i>k</i> + 1 are pulled. A block of these weights is pulled after the same block of this gradient was pushed. Therefore, in
+ * bsp, iteration <i>k</i> ≥ 2 uses the weights after exactly <i>k</i> − 2 rounds since the open: one round less than with
+ * {@link SyncExchange}.
  *
- * <p><b>Failures.</b> If a push or a pull fails, the next fsync reports the failure and does not swap the sets. The gradient that
- * the shards have not received is kept. The fsync after the failed fsync repeats the exchange and waits for it. close(2) also
- * waits for the push and reports a failure of the push. A gradient is lost after an fsync only if its learner has closed the
- * model. In this case, the log has an error with the number of lost bytes.
+ * <p><b>Failures.</b> If the exchange that fsync <i>n</i> has started fails, fsync <i>n</i> + 1 reports the failure and does not
+ * swap the sets. Fsync <i>n</i> + 2 pushes the rest of the gradient, pulls again, and waits until this exchange has ended.
+ * close(2) waits until the push has ended, and reports a failure of the push.
+ *
+ * <p>After a successful fsync, a set keeps the gradient until the shards have received the gradient. The rest of the gradient is
+ * lost only after the learner has closed the model or died, because a failed push is then not repeated, and a push in progress is
+ * cancelled after 5 s. The log has an error for this loss.
  */
 final class OverlapExchange extends BufferedExchange {
     private static final Logger LOG = LogManager.getLogger(OverlapExchange.class);
@@ -81,8 +85,8 @@ final class OverlapExchange extends BufferedExchange {
     }
 
     /**
-     * Waits for the exchange of the other set. Throws an exception if the exchange has failed. The next call repeats a failed
-     * exchange.
+     * Waits until the exchange of the other set has ended. If this exchange has failed, throws an exception. The next call
+     * repeats the failed exchange.
      */
     private void awaitOther(Cancellation cancellation) throws IOException {
         background.awaitEnd(cancellation);
@@ -98,7 +102,7 @@ final class OverlapExchange extends BufferedExchange {
     private void throwFailure() throws IOException {
         IOException failure = background.takeFailure();
         if (failure != null) {
-            throw new IOException("the exchange of the last iteration failed: " + failure.getMessage()
+            throw new IOException("the exchange of the previous iteration failed: " + failure.getMessage()
                 + "; the next fsync repeats the exchange", failure);
         }
     }

@@ -2,7 +2,7 @@ package io.modeldisk.mount.exchange;
 
 /** Decides when the pull of an exchange begins, and records the measurements of an exchange scheme. Thread-safe. */
 interface Pacing {
-    /** A delay without a limit. The delay is requested again when the push has made progress or when the learner waits. */
+    /** A delay without a limit. {@link #pullDelayNs} is called again when the push makes progress or the learner waits. */
     long NEVER = Long.MAX_VALUE;
 
     /** Starts the pull when the shards have aggregated the whole gradient. Records no measurements. */

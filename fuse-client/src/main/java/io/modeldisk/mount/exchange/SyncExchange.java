@@ -8,9 +8,9 @@ import java.io.IOException;
  * An exchange with one buffer set. An fsync pushes the gradient, waits until the shards have aggregated it, and pulls the whole
  * model.
  *
- * <p><b>Failures.</b> A failed fsync may have pushed some pieces of the gradient. The next fsync pushes only the pieces that
- * have failed or were not pushed. The blocks of the failed piece count only once, even if they had arrived before (see
- * {@link RemoteModel#push}). After a failed pull, the next read pulls again.
+ * <p><b>Failures.</b> After a failed push, the next fsync pushes only the blocks whose push has not succeeded. Some of these
+ * blocks may have reached the shards before the failure. The shards count each of them only once (see {@link RemoteModel#push}).
+ * After a failed pull, the next read pulls again.
  */
 final class SyncExchange extends BufferedExchange {
     // Guarded by {@code turn}.

@@ -5,7 +5,8 @@ public enum MountEntry {
     /** The model for a learner, which reads weights and writes gradients. */
     MODEL("model", "A read returns weights, a write accepts a gradient, and an fsync ends the iteration."),
     /** The weights as a plain file. */
-    WEIGHTS("weights", "The raw weights. They can be read and written, to initialise, save and restore the model."),
+    WEIGHTS("weights",
+        "The weights as a plain file, to initialise, save and restore the model. A write replaces weights."),
     /** The status of the mount and its shards. */
     STATUS("status.json",
         "The state of the mount and of its shards as JSON: the metrics below, the last error, the request sizes."),

@@ -13,8 +13,8 @@ import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
 
 /**
- * The file {@code weights}: the raw weights (LUN 1). Processes can read and write the file at any offset, and do not become
- * learners.
+ * The file {@code weights}: the weights as a plain file (LUN 1). A write replaces weights. Processes can read and write the file
+ * at any offset, and do not become learners.
  */
 public final class WeightsFile implements MountedFile, AutoCloseable {
     private final RemoteModel model;

@@ -24,7 +24,7 @@ public interface DataRequest {
      */
     long memoryOffset();
 
-    /** Returns the cancellation of this request. A signal to the process cancels the request. */
+    /** Returns the cancellation of this request. A signal to the process that made the request cancels the request. */
     Cancellation cancellation();
 
     /**

@@ -213,7 +213,7 @@ final class Dispatcher {
         if ((request.validAttributes() & KernelProtocol.SIZE_ATTRIBUTE) != 0) {
             truncate(request);
         }
-        // A change of times succeeds without effect, because touch(1) and cp -p need it.
+        // A change of times succeeds without effect, because otherwise touch(1) and cp -p would fail.
         attributes(slot, request.node());
     }
 
@@ -309,8 +309,9 @@ final class Dispatcher {
         long index = request.node() - KernelProtocol.FIRST_FILE_NODE;
         String name = index >= 0 && index < files.size() ? files.get((int) index).name() : "the directory";
         return switch (request.opcode()) {
-            case Opcode.READ -> "read of " + name + " at " + request.offset();
-            case Opcode.WRITE -> "write of " + request.sizeBytes() + " bytes to " + name + " at " + request.offset();
+            case Opcode.READ -> "read of " + name + " at byte " + request.offset();
+            case Opcode.WRITE ->
+                "write of " + request.sizeBytes() + " bytes to " + name + " at byte " + request.offset();
             case Opcode.FSYNC -> "fsync of " + name;
             case Opcode.OPEN -> "open of " + name;
             case Opcode.RELEASE -> "release of " + name;

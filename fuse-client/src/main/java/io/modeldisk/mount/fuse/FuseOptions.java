@@ -14,7 +14,7 @@ import java.time.Duration;
  * @param closeTimeout the maximum time that {@link FuseSession#close} waits until the threads have stopped
  * @param access the owner and the permissions of the files
  * @param wholeBlockWrites whether write requests are made smaller, so that the kernel splits a long aligned write between logical
- *     blocks. If false, the kernel may split the write within a block if the memory of the caller is not aligned to pages
+ *     blocks. If false, the kernel may split the write within a block if the memory of the writer is not aligned to pages
  * @param clock the clock that measures the timeouts
  * @param memory the allocator of the memory that receives requests. Datamovers can send from this memory without a copy
  */

@@ -5,17 +5,21 @@ import java.io.IOException;
 import java.util.Arrays;
 
 /**
- * Delivers FUSE interrupts. Cancels the interrupted request if it is in progress, and replies EINTR if it is parked. An interrupt
- * may arrive before its request begins. Such early interrupts are stored, at most the last {@value #REMEMBERED}. A reply of
- * EAGAIN, which makes the kernel repeat the interrupt, is not possible: the kernel accepts this reply only on the descriptor of
- * the interrupted request, which is not known here. Thread-safe.
+ * Delivers FUSE interrupts. If the interrupted request is in progress, cancels the request. If the request is parked, replies to
+ * the request with EINTR.
+ *
+ * <p>One thread may handle the interrupt before another thread begins the interrupted request. Therefore the numbers of such
+ * requests are stored, at most the last {@value #REMEMBERED}, and the interrupt takes effect when the request begins. FUSE has
+ * another way: the reply EAGAIN to an interrupt makes the kernel send the interrupt again. This class does not use EAGAIN,
+ * because the kernel accepts EAGAIN only on the descriptor from which the interrupted request was read. This class does not know
+ * the descriptor before the request begins. Thread-safe.
  */
 final class Interrupts {
     private static final int REMEMBERED = 64;
 
     private final RequestSlot[] slots;
     private final Lanes lanes;
-    // The numbers of the requests with an early interrupt; 0 in free entries. Guarded by this.
+    // The numbers of the requests whose interrupt arrived before they began; 0 in free entries. Guarded by this.
     private final long[] early = new long[REMEMBERED];
     private int next;
     private volatile boolean anyEarly;
@@ -32,8 +36,8 @@ final class Interrupts {
      * @param own the slot of the calling thread
      */
     synchronized void interrupt(long unique, RequestSlot own) throws IOException {
-        // The number is stored before the search for the request. So a request that begins or is parked during the search finds
-        // the number.
+        // The number is stored before the slots and the lanes are searched. If the search misses a request that begins or is
+        // parked at the same time, the method begin or parked of this class finds the number.
         int at = next++ % REMEMBERED;
         early[at] = unique;
         anyEarly = true;
@@ -51,7 +55,7 @@ final class Interrupts {
         }
     }
 
-    /** Replies EINTR to a request that was just parked if its interrupt has already arrived. */
+    /** Replies with EINTR to a request that was just parked, if the interrupt of this request has already arrived. */
     void parked(long unique, RequestSlot own) throws IOException {
         if (!anyEarly) {
             return;

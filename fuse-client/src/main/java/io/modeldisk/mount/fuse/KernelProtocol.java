@@ -18,7 +18,7 @@ final class KernelProtocol {
     /** The maximum number of asynchronous requests in flight. */
     static final int BACKGROUND = 24;
 
-    /** The maximum number of pages of the caller's memory in one request. */
+    /** The maximum number of pages of a process's memory in one read or write request. */
     static final int LARGE_PAGES = 256;
 
     /** The maximum number of pages in one request if the kernel lacks MAX_PAGES. */

@@ -49,7 +49,7 @@ final class Lane {
 
     /**
      * Admits the request in this slot, or parks it if the limit is reached. After a request was parked, the caller must call
-     * {@link #next} once, because all other requests may have completed before this request was parked.
+     * {@link #next} once. Otherwise no thread serves the parked request if all other requests completed before it was parked.
      *
      * @return whether the request may be served now
      */

@@ -104,12 +104,15 @@ final class RequestView {
         return head.get(JAVA_INT, BODY);
     }
 
-    /** Returns the size to truncate to, from a SETATTR request. */
+    /** Returns the new size of the file, from a SETATTR request that truncates the file. */
     long newSizeBytes() {
         return head.get(JAVA_LONG, BODY + 16);
     }
 
-    /** Returns the size of the process's buffer, from a GETXATTR or LISTXATTR request. The size 0 asks for the length. */
+    /**
+     * Returns the size of the buffer of the process, from a GETXATTR or LISTXATTR request. With size 0, the process requests only
+     * the length of the value or of the list of names.
+     */
     int roomBytes() {
         return head.get(JAVA_INT, BODY);
     }

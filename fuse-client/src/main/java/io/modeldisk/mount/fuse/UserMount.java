@@ -37,7 +37,8 @@ final class UserMount implements Unmounter {
     static int mount(Path directory, boolean allowOther) throws IOException {
         UnixSocket[] sockets = UnixSocket.pair();
         try (UnixSocket own = sockets[0]) {
-            // This process closes the helper's socket before the receive, so that the receive returns if the helper has failed.
+            // This process closes its descriptor of the helper's socket before it receives. Otherwise the receive would wait
+            // forever if the helper failed.
             try (UnixSocket helpers = sockets[1]) {
                 helpers.letChildrenInherit();
                 runHelper(directory, allowOther, helpers.descriptor());

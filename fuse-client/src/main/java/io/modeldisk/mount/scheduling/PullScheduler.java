@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
  * <p>The pull starts at the expected end of the computation, minus the expected duration of the pull, minus a margin. Expected
  * values are exponential moving averages over {@value #WINDOW} iterations. The margin is {@value #CAUTION} times the sum of the
  * mean absolute deviations of computation and pull, plus {@value #GUARD_TEXT}. The margin grows with jitter. After one long
- * computation or pull, the pull starts earlier until the averages have recovered. The pull starts immediately in two cases:
- * before the first measurements, and when communication takes longer than computation.
+ * computation or pull, the pull starts earlier until the averages have recovered. The pull starts without delay in two cases:
+ * until a computation and a pull have been measured, and when pull and margin together take longer than computation.
  *
  * <p>Times are in nanoseconds of the clock. Thread-safe.
  */

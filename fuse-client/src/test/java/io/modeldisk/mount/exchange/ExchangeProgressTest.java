@@ -75,7 +75,7 @@ final class ExchangeProgressTest {
     }
 
     @Test
-    void pushWithoutASimultaneousPullHasLargerPieces() {
+    void pushThatCompletesBeforeThePullBeginsIsDividedIntoLargePieces() {
         begin(Cut.COARSE);
         assertThat(take(StepKind.PUSH).end).isEqualTo(BYTES);
     }

@@ -150,7 +150,7 @@ final class OverlapExchangeTest {
         model.failPushAfter(1);
         fsync();
         write(BLOCK);
-        assertThatThrownBy(this::fsync).hasMessageContaining("the last iteration").hasMessageContaining("shard 0");
+        assertThatThrownBy(this::fsync).hasMessageContaining("the previous iteration").hasMessageContaining("shard 0");
         assertThat(exchange.counters().lastError()).contains("shard 0");
         // The failed fsync has not swapped the sets, so the new gradient is kept and the weights are unchanged.
         assertThat(read(0)).isEqualTo(FIRST);

@@ -43,7 +43,7 @@ final class PullSchedulerTest {
     }
 
     @Test
-    void pullStartsImmediatelyBeforeTheFirstMeasurement() {
+    void pullStartsWithoutDelayUntilTheFirstMeasurement() {
         PullScheduler scheduler = new PullScheduler(new ManualClock());
         scheduler.computationBegins();
         assertThat(scheduler.delayNs()).isZero();
@@ -93,7 +93,7 @@ final class PullSchedulerTest {
     void learnerThatBecomesFasterStallsForAtMostOneWindowOfIterations() {
         SimulatedLearner learner = adaptive(i -> (i < 1_000 ? 40 : 25) * MS, PULL);
         assertThat(learner.stallPart(1_000 + PullScheduler.WINDOW)).isZero();
-        // In each iteration, the learner waits at most for one pull, so the total stall is short.
+        // In each of the stalled iterations, the learner waits at most for one pull, so the total stall is short.
         assertThat(learner.stallPart(0)).isLessThan(0.001);
     }
 
