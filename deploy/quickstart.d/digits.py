@@ -111,7 +111,7 @@ def write_safetensors(weights, path):
 
 
 def read_weights(path):
-    """Reads weights from a .safetensors file, or from a raw file, which may be longer than the weights."""
+    """Reads weights from a .safetensors file, or from a file of plain float32 values. Ignores bytes after the weights."""
     content = pathlib.Path(path).read_bytes()
     start = 0
     if str(path).endswith(".safetensors"):

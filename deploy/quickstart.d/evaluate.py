@@ -21,7 +21,7 @@ def compare(a, b):
 
 def main():
     arguments = argparse.ArgumentParser(
-        description="Print the accuracy of weights as JSON. FILE is a .safetensors file, a raw file, or a mounted DIR/model."
+        description="Print the accuracy of weights as JSON. FILE is a .safetensors file, or a file of plain float32 values such as DIR/weights of a mount."
     )
     arguments.add_argument("file", metavar="FILE", help="the weights")
     arguments.add_argument("--compare", metavar="OTHER", help="also print the difference between FILE and these weights")

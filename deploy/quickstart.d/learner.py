@@ -23,7 +23,7 @@ class ModelFile:
         if size < 4 * digits.WEIGHTS or size % 4:
             os.close(self.fd)
             raise ValueError(f"{path} has {size} bytes, but the digits model needs {4 * digits.WEIGHTS}")
-        # The file may be longer than the model, since the last block is padded.
+        # A mounted model may be larger than the digits model. The gradient of the additional weights is zero.
         self.floats = size // 4
 
     def __enter__(self):

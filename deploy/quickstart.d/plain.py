@@ -32,8 +32,8 @@ def train(learners, iterations, batch, learning_rate, delay=0):
 
 def main():
     arguments = argparse.ArgumentParser(description="Train the digits model in one process, without modeldisk.")
-    arguments.add_argument("file", metavar="FILE", help="the file for the final weights, raw float32")
-    arguments.add_argument("--learners", type=int, default=2, help="the number of mini-batches in an iteration; default: %(default)s")
+    arguments.add_argument("file", metavar="FILE", help="the file to which the final weights are written as plain float32 values")
+    arguments.add_argument("--learners", type=int, default=2, help="the number of learners to simulate, each with a mini-batch in every iteration; default: %(default)s")
     arguments.add_argument("--iterations", type=int, default=digits.ITERATIONS, help="the number of iterations; default: %(default)s")
     arguments.add_argument("--batch", type=int, default=digits.BATCH, help="the number of images in a mini-batch; default: %(default)s")
     arguments.add_argument("--lr", type=float, default=digits.LEARNING_RATE, help="learning rate; default: %(default)s")

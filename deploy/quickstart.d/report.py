@@ -7,9 +7,9 @@ import pathlib
 import sys
 import time
 
-# The limits of the expected results of the quickstart.
+# The quickstart fails if a result is outside these limits.
 LEAST_ACCURACY = 0.95
-# The accuracy is not checked after fewer iterations.
+# The accuracy is checked only after at least this number of iterations.
 ENOUGH_ITERATIONS = 400
 MOST_ACCURACY_DIFFERENCE = 0.005
 MOST_RELATIVE_DIFFERENCE = 1e-4

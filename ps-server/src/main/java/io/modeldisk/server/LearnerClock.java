@@ -53,12 +53,15 @@ final class LearnerClock {
         return rounds;
     }
 
-    /** Returns whether the learner has finished a round of a block. Under asp, pushes without a round number do not count. */
+    /**
+     * Returns whether the learner has finished a round of at least one block. Under asp, a push without a round number finishes
+     * no round.
+     */
     boolean hasRounds() {
         return hasRounds;
     }
 
-    /** The number of rounds by which the learner is behind the furthest learner, in the block where this number is highest. */
+    /** The number of rounds by which the learner is behind the furthest learner, in the block with the largest such number. */
     long roundsBehind() {
         return roundsBehind;
     }

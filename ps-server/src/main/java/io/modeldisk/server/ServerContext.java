@@ -39,7 +39,7 @@ public final class ServerContext {
     /** The default lease: the time within which a learner must reconnect after its connection is lost. */
     public static final Duration DEFAULT_LEASE = Duration.ofSeconds(5);
 
-    /** The default number of blocks that readers may pin at the same time. */
+    /** The default number of spare blocks; see {@link #spareBlocks}. */
     public static final int DEFAULT_SPARE_BLOCKS = 64;
 
     /** The number of sessions between a mount and each shard: one for training and one for the status. */
@@ -191,8 +191,9 @@ public final class ServerContext {
     }
 
     /**
-     * Sets the number of blocks that readers may pin at the same time. The shard allocates memory for the same number of spare
-     * blocks. If readers have pinned this number of blocks, further reads copy their data.
+     * Sets the number of spare blocks, which is also the maximum number of pins. A read pins a block while the data of the block
+     * is sent, so that the data does not change. A write to a pinned block first copies the block to a spare block. If all pins
+     * are in use, a read copies its data instead.
      */
     public ServerContext spareBlocks(int count) {
         this.spareBlocks = count;
@@ -298,8 +299,8 @@ public final class ServerContext {
     }
 
     /**
-     * Returns the policy that the shard applies. The policy is {@link NonFinite#PASS} if the aggregator overwrites weights,
-     * because the next push overwrites a NaN or an infinity.
+     * Returns the policy that the shard applies to a gradient with a NaN or an infinity. The policy is {@link NonFinite#PASS} if
+     * the aggregator overwrites weights, because the next push also overwrites a NaN or an infinity.
      */
     private NonFinite effectiveNonFinite() {
         return aggregator.accumulates() ? nonFinite : NonFinite.PASS;

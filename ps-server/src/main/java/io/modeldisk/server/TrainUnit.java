@@ -115,7 +115,7 @@ final class TrainUnit extends ShardUnit {
         boolean stopped = shard().learners().roster().tooFew();
         Learner member = shard().learners().admit(nexus, anew);
         if (member.postpone(earliestRound) || anew || stopped) {
-            // Earlier rounds may have waited for this learner, or for its previous membership.
+            // Tasks may have waited for rounds before the join round, for the previous membership, or for enough learners.
             shard().learnersChanged();
         }
         return JoinCommand.data(member.joinRound(), member.number());

@@ -235,7 +235,7 @@ class ShardModelTest {
     }
 
     @Test
-    void statusCountsTheLearnersThatDoNotFitInThePage() throws Exception {
+    void statusStatesHowManyLearnersDoNotFitInItsMaximumSize() throws Exception {
         try (ShardModel shard = ShardModel.open(context())) {
             LogicalUnit train = shard.target().units().get(0);
             for (int i = 0; i < 500; i++) {

@@ -24,7 +24,8 @@ import picocli.CommandLine.Parameters;
     description = {
         "Checks that this machine has what modeldisk needs: Java, FUSE, ports, shared memory, RDMA and limits. Prints what to "
             + "do if something is missing.",
-        "Exits with 0 if this machine has all that a mount over each --datamover needs, else with 1."},
+        "Exits with status 0 if this machine meets all requirements of mounts over the datamovers in --datamover, else with "
+            + "status 1."},
     footer = {"", "Examples:", "  modeldisk doctor",
         "  modeldisk doctor --datamover iser modeldisk://10.0.0.1:3260/digits"})
 final class DoctorCommand implements Callable<Integer> {
@@ -78,13 +79,13 @@ final class DoctorCommand implements Callable<Integer> {
             System.out.printf("%-8s %-7s %-" + width + "s  %s%n", name(finding.state()), name(finding.area()),
                 finding.subject(), finding.message());
         }
-        String mount = "a mount over " + String.join(" and over ", datamovers);
+        String mounts = "mounts over " + String.join(" and ", datamovers);
         long missing = report.findings().stream()
             .filter(finding -> finding.state() == Finding.State.MISSING && needed.contains(finding.area())).count();
         System.out.printf("%n%s%n", well
-            ? "this machine has all that " + mount + " needs"
-            : "this machine does not have all that " + mount + " needs: "
-                + Plural.counted((int) missing, "missing requirement"));
+            ? "this machine meets all requirements of " + mounts
+            : "this machine does not meet " + Plural.counted((int) missing, "requirement") + " of " + mounts
+                + "; the lines above that begin with 'missing' state what to do");
     }
 
     private static String name(Enum<?> value) {

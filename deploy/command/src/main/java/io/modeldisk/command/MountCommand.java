@@ -32,8 +32,9 @@ import picocli.CommandLine.Parameters;
 /** The command {@code modeldisk mount}, which mounts a model as files. */
 @Command(name = "mount", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false, description = {
     "Mounts a model as files, and returns when the files can be used.",
-    "DIR/model: a read returns weights, a write stores a gradient, fsync completes the iteration. DIR/weights: the raw "
-        + "weights. DIR/status.json: the state of the mount and of the shards, and the last error."},
+    "DIR/model: a read returns weights, a write stores a gradient, fsync completes the iteration. DIR/weights: the "
+        + "weights as a plain file; a write replaces weights. DIR/status.json: the state of the mount and of the shards, and the "
+        + "last error."},
     footer = {"", "Example:",
         "  modeldisk mount modeldisk://127.0.0.1:3260,127.0.0.1:3261/digits /mnt/digits",
         "  modeldisk unmount /mnt/digits"})
@@ -54,8 +55,8 @@ final class MountCommand implements Callable<Integer> {
     private String exchange;
 
     @Option(names = "--pull", paramLabel = "WHEN", defaultValue = "adaptive",
-        description = "The time of the pull in the scheme overlap. adaptive: the pull completes at about the end of the "
-            + "computation. after-push: the pull starts when the push has completed. beside-push: the pull starts during the "
+        description = "The time of the pull with --exchange overlap. adaptive: the pull completes shortly before the learner "
+            + "calls fsync. after-push: the pull starts when the push has completed. beside-push: the pull starts during the "
             + "push.")
     private String pull;
 
@@ -72,7 +73,7 @@ final class MountCommand implements Callable<Integer> {
     private Duration waitTimeout;
 
     @Option(names = "--trace", paramLabel = "FILE",
-        description = "Write the trace of DIR/trace.json to this file when the mount stops. Perfetto, "
+        description = "Write the contents of DIR/trace.json to this file when the mount stops. Perfetto, "
             + "chrome://tracing and `modeldisk trace timeline` open the file.")
     private Path trace;
 
@@ -86,7 +87,7 @@ final class MountCommand implements Callable<Integer> {
 
     @Option(names = "--datamover", paramLabel = "NAME", defaultValue = "auto",
         description = "tcp: TCP. iser: RDMA. shm: memory shared with a shard on this host. auto: shm or iser if a shard "
-            + "offers it, else tcp; `modeldisk status DIR` shows the reason.")
+            + "offers it, else tcp; `modeldisk status DIR` shows the reason for the choice.")
     private String datamover;
 
     @Mixin

@@ -36,7 +36,7 @@ final class MountStatus {
         return ModelFacts.fromJson(JSON.writeValueAsBytes(report.path("model")));
     }
 
-    /** Returns the status of each shard. If it is unavailable, returns an object with the member {@code error}. */
+    /** Returns the status of each shard. If the status is unavailable, returns an object with the member {@code error}. */
     JsonNode shards() {
         return report.path("shards");
     }

@@ -39,7 +39,8 @@ import picocli.CommandLine.Spec;
 /** The command {@code modeldisk serve}, which serves one shard of a model. */
 @Command(name = "serve", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false, description = {
     "Serves one shard of a model over iSCSI until the process is stopped (SIGTERM, Ctrl-C).",
-    "LUN 0, train: a read returns weights, a write pushes a gradient. LUN 1, raw: the weights as a plain disk.",
+    "LUN 0, train: a read returns weights, a write pushes a gradient. LUN 1, raw: the weights as a plain disk; a "
+        + "write replaces weights.",
     "A model of n shards needs n of these processes, with --shard 0/n to --shard n-1/n. The other options that describe "
         + "the model must be the same in all processes."},
     footer = {"",
@@ -82,7 +83,7 @@ final class ServeCommand implements Callable<Integer> {
     private String listen;
 
     @Option(names = "--block-size", paramLabel = "BYTES", defaultValue = "256KiB",
-        description = "The unit of aggregation: a power of two from 4 KiB to 1 MiB.")
+        description = "The size of a block, the unit in which the shard applies gradients: a power of two from 4 KiB to 1 MiB.")
     private ByteSize blockSize;
 
     @Option(names = "--aggregator", paramLabel = "NAME[:OPTIONS]", defaultValue = "sgd:lr=0.1",

@@ -30,7 +30,8 @@ public final class ServeDatamovers {
                 case TcpPortal.NAME -> openers.addFirst(new TcpPortal.Opener());
                 case IserProvider.NAME -> openers.add(IserProvider.find().opener());
                 case ShmPortal.NAME -> openers.add(new ShmPortal.Opener(sockets.directory(), new MappingLimits()));
-                default -> throw new IllegalArgumentException("datamover='" + name + "' must be tcp, iser or shm");
+                default -> throw new IllegalArgumentException("datamover='" + name
+                    + "' is unknown; --datamover must be one or more of tcp, iser and shm, separated by commas");
             }
         }
         return context.datamovers(openers);

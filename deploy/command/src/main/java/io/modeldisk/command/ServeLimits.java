@@ -11,7 +11,7 @@ final class ServeLimits {
     private int maxSessions;
 
     @Option(names = "--max-logins", paramLabel = "N", defaultValue = "64",
-        description = "The maximum number of connections that have not logged in. One address may have half of them. "
+        description = "The maximum number of connections that have not logged in. One address may have half of this number. "
             + "If a limit is reached, a new connection waits until the shard closes a connection whose login is too slow: no "
             + "Login Request after 100ms, or no complete login after 1s.")
     private int maxLogins;

@@ -21,7 +21,8 @@ import picocli.CommandLine.Parameters;
 /** The command {@code modeldisk status}. */
 @Command(name = "status", mixinStandardHelpOptions = true,
     description = {"Shows the state of every shard of a model: versions, rounds, learners, bytes pushed and pulled.",
-        "With the directory of a mount, also shows the mount: the datamover and the reason for it, the sizes, the last error."})
+        "With the directory of a mount, also shows the mount: the datamover and the reason for the choice, the transfer "
+            + "sizes, the last error."})
 final class StatusCommand implements Callable<Integer> {
     private static final ObjectMapper JSON = new ObjectMapper();
 

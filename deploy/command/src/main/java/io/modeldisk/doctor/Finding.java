@@ -21,17 +21,17 @@ public record Finding(State state, Area area, String subject, String message) {
 
     /** The part of modeldisk that needs the checked thing. */
     public enum Area {
-        /** All commands of modeldisk need the checked thing. */
+        /** A requirement of all commands of modeldisk. */
         JAVA,
-        /** Mounts need the checked thing. */
+        /** A requirement of mounts. */
         FUSE,
-        /** The datamover tcp, and shards that listen on a port, need the checked thing. */
+        /** A requirement of mounts and shards that use the datamover tcp. */
         TCP,
-        /** The datamover shm needs the checked thing. */
+        /** A requirement of mounts and shards that use the datamover shm. */
         SHM,
-        /** The datamover iser needs the checked thing. */
+        /** A requirement of mounts and shards that use the datamover iser. */
         ISER,
-        /** Shards with many learners or a large model need the checked thing. */
+        /** A requirement of shards with many learners or a large model. */
         LIMITS
     }
 }

@@ -31,7 +31,7 @@ final class LimitsCheck {
         machine.text(MAPS).map(String::strip).map(Long::parseLong).ifPresent(limit -> check("mappings", limit, MAPPINGS,
             "the limit is below the default of Linux; run `sysctl vm.max_map_count=65530`"));
         report.ok(Area.LIMITS, "memory", machine.memoryLimit().describe()
-            + "; a mount needs 2 times the size of the model with sync, 4 times with overlap");
+            + "; a mount needs 2 times the size of the model with --exchange sync, 4 times with --exchange overlap");
     }
 
     private void check(String subject, long limit, long least, String advice) {

@@ -77,7 +77,8 @@ public final class Bsp implements Consistency {
         lock(first, last);
         try {
             for (int i = first; i <= last; i++) {
-                // Earlier rounds that are complete are closed here, so that the learner can push its first round.
+                // Complete rounds before the join round of the learner are closed here, so that the learner can push its first
+                // round.
                 if (rounds[i].round() < learner.joinRound()) {
                     woken = closeComplete(rounds[i], woken);
                 }
@@ -189,7 +190,8 @@ public final class Bsp implements Consistency {
     private ParkedTask closeComplete(RoundBlock block, ParkedTask woken) {
         ParkedTask chain = woken;
         while (rules.mayClose(block)) {
-            // The round is recorded as opened before it closes, so that no newcomer joins at a closed round.
+            // The round is recorded as opened before it closes, so that no newcomer joins at a closed round. Until
+            // then, a newcomer may join at the round, so the rule is checked again.
             learners.opened(block.round());
             if (!rules.mayClose(block)) {
                 return chain;
@@ -308,7 +310,8 @@ public final class Bsp implements Consistency {
     }
 
     private void park(IoTask task, RoundBlock block) {
-        // A task that was resumed before the round closed may still be in the list.
+        // The task may already be in the list. A thread may resume the previous command of a task object late, when the object
+        // already has a new command that waits. Then the engine tries the waiting command again.
         if (!block.parked().contains(task)) {
             block.parked().add(parking.park(task));
         }

@@ -66,7 +66,7 @@ public final class Ssp implements Consistency {
             }
         } finally {
             // This code runs even if the aggregator failed, because some blocks may have changed. A pull that starts to wait
-            // after this check has seen the new marks under the lock of the block.
+            // after this check waits for later marks, because it has already seen the new marks under the lock of the block.
             if (parking.waiting() > 0) {
                 wake(layout.blockOf(task.offset()), layout.lastBlock(task.offset(), task.lengthBytes()));
             }

@@ -29,7 +29,8 @@ final class StaleBlock {
     /** Adds a task that waits until the lowest clock rises above {@code least}. */
     void park(IoTask task, long least, ParkedTaskFreeList parking) {
         leastWhenParked = parked.isEmpty() ? least : Math.min(leastWhenParked, least);
-        // A task that was resumed too early may still be in the list.
+        // The task may already be in the list. A thread may resume the previous command of a task object late, when the object
+        // already has a new command that waits. Then the engine tries the waiting command again.
         if (!parked.contains(task)) {
             parked.add(parking.park(task));
         }

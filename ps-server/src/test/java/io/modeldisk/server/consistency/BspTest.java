@@ -62,7 +62,7 @@ class BspTest {
     }
 
     @Test
-    void secondPushOfABlockBelongsToTheNextRound() throws Exception {
+    void secondPushOfABlockByTheSameLearnerBelongsToTheNextRound() throws Exception {
         shard.push(a, 0, BLOCK, 2);
         FakeTask second = new FakeTask(a, 0, BLOCK).fill(10);
         assertThat(bsp.push(second)).isFalse();
@@ -116,7 +116,7 @@ class BspTest {
     }
 
     @Test
-    void waitingTaskThatIsTriedAgainIsKeptOnlyOnce() throws Exception {
+    void waitingPullThatIsTriedAgainCountsAsOneWaitingTask() throws Exception {
         shard.push(a, 0, SIZE, 2);
         FakeTask pull = new FakeTask(a, 0, SIZE);
         bsp.admitPull(pull);

@@ -226,7 +226,7 @@ class SspTest {
     }
 
     @Test
-    void failedPushResumesPullsOfTheBlocksThatThePushChanged() throws Exception {
+    void pullOfABlockIsResumedByAPushThatChangesTheBlockAndThenFails() throws Exception {
         SumAggregator sum = new SumAggregator();
         AtomicInteger callsBeforeFailure = new AtomicInteger(Integer.MAX_VALUE);
         try (RoundsFixture failing = new RoundsFixture(2, (block, offset, gradient, from, lengthBytes, scale) -> {
@@ -318,7 +318,7 @@ class SspTest {
     }
 
     @Test
-    void forgottenPullNoLongerWaitsAtItsLastBlock() throws Exception {
+    void pullThatWaitsAtTheLastBlockOfItsRangeCanBeForgotten() throws Exception {
         pushAll(a, 2);
         shard.consistency.push(new FakeTask(b, 0, 2 * BLOCK).fill(1).ofRound(1));
         FakeTask pull = pull(a, 2);
@@ -328,7 +328,7 @@ class SspTest {
     }
 
     @Test
-    void waitOfALaterPullDoesNotDelayAnEarlierPull() throws Exception {
+    void pullOfALaterRoundDoesNotDelayAPullOfAnEarlierRound() throws Exception {
         pushAll(a, 3);
         FakeTask early = pull(a, 2);
         FakeTask late = pull(a, 3);
