@@ -38,7 +38,7 @@ final class Interrupts {
     synchronized void interrupt(long unique, RequestSlot own) throws IOException {
         // The number is stored before the slots and the lanes are searched. If the search misses a request that begins or is
         // parked at the same time, the method begin or parked of this class finds the number.
-        int at = next++ % REMEMBERED;
+        int at = Math.floorMod(next++, REMEMBERED);
         early[at] = unique;
         anyEarly = true;
         if (cancel(unique) || answerParked(unique, own)) {

@@ -164,7 +164,8 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         CommandWindow.Order order = setup.window().orderOf(received);
         if (order == CommandWindow.Order.GAP) {
             throw new ProtocolException(
-                "a request with CmdSN " + received.cmdSn() + " arrived, but an earlier request is missing");
+                "a request with CmdSN " + Integer.toUnsignedString(received.cmdSn())
+                    + " arrived, but an earlier request is missing");
         }
         return order == CommandWindow.Order.TAKE;
     }

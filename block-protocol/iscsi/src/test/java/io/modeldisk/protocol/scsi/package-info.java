@@ -1,0 +1,2 @@
+/** Tests of the SCSI data that a target returns. */
+package io.modeldisk.protocol.scsi;
