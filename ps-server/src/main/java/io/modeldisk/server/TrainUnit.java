@@ -1,6 +1,8 @@
 package io.modeldisk.server;
 
+import io.modeldisk.fault.membership.Partition;
 import io.modeldisk.protocol.dialect.JoinCommand;
+import io.modeldisk.protocol.dialect.PartitionCommand;
 import io.modeldisk.protocol.dialect.RoundCdb;
 import io.modeldisk.protocol.dialect.RoundSense;
 import io.modeldisk.protocol.engine.IoTask;
@@ -10,6 +12,7 @@ import io.modeldisk.protocol.scsi.Cdb;
 import io.modeldisk.protocol.scsi.CdbUsage;
 import io.modeldisk.protocol.scsi.MediumAccess;
 import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.scsi.Sense;
 import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.Gradients;
 import io.modeldisk.server.consistency.Learner;
@@ -22,7 +25,8 @@ import org.apache.logging.log4j.Logger;
 final class TrainUnit extends ShardUnit {
     static final int LUN = 0;
 
-    private static final List<CdbUsage> COMMANDS = List.of(JoinCommand.USAGE, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE);
+    private static final List<CdbUsage> COMMANDS = List.of(JoinCommand.USAGE, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE,
+        PartitionCommand.USAGE);
 
     private static final Logger LOG = LogManager.getLogger(TrainUnit.class);
 
@@ -110,6 +114,10 @@ final class TrainUnit extends ShardUnit {
     @Override
     public byte[] vendorCommand(Nexus nexus, Cdb cdb) throws ScsiException {
         requireLearn(nexus);
+        return cdb.opcode() == PartitionCommand.OPCODE ? partition(nexus, cdb) : join(nexus, cdb);
+    }
+
+    private byte[] join(Nexus nexus, Cdb cdb) throws ScsiException {
         boolean anew = JoinCommand.anew(cdb);
         long earliestRound = JoinCommand.earliestRound(cdb);
         boolean stopped = shard().learners().roster().tooFew();
@@ -119,6 +127,17 @@ final class TrainUnit extends ShardUnit {
             shard().learnersChanged();
         }
         return JoinCommand.data(member.joinRound(), member.number());
+    }
+
+    private byte[] partition(Nexus nexus, Cdb cdb) throws ScsiException {
+        long round = PartitionCommand.round(cdb);
+        Partition partition = shard().learners().partition(nexus, round);
+        if (partition == null) {
+            throw new ScsiException(Sense.invalidFieldInCdb(RoundCdb.ROUND_FIELD), "learner '" + nexus.learner()
+                + "' asked for the partition of round " + round
+                + ", which the shard no longer knows because the learners have changed too often since then");
+        }
+        return PartitionCommand.data(partition.rank(), partition.of(), partition.epoch());
     }
 
     @Override

@@ -13,15 +13,23 @@ public class Member<K> {
     private volatile boolean lost;
     // Guarded by the lock of Membership. Valid only while the connection of the learner is lost.
     private long lostSinceNs;
+    // Guarded by the lock of Membership. Valid only while the job forms.
+    private int place;
 
     /** Creates a member that has not joined yet. {@link Membership#join} sets the member's number and first round. */
     protected Member(K key) {
         this.key = key;
     }
 
-    void admit(long membershipNumber, long firstRound) {
+    void admit(long membershipNumber, long firstRound, int placeInJob) {
         number = membershipNumber;
         joinRound = firstRound;
+        place = placeInJob;
+    }
+
+    /** The rank of the learner while the job forms. */
+    int place() {
+        return place;
     }
 
     /** Returns the key that identifies the learner. */

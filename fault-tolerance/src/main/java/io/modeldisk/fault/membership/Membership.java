@@ -16,7 +16,12 @@ import java.util.function.Function;
  * <p>A client, which is identified by a key, joins as a learner at its first push ({@link #join}). A job is <em>forming</em>
  * until the required number of learners have joined. While the job is forming, all learners join at round 1. A learner that
  * leaves during this time no longer counts. A job that has formed stays formed. After that, a new learner joins at the first
- * round that has not been {@linkplain #opened opened}. So no open round waits for the new learner.
+ * round that has not been {@linkplain #opened opened} and whose partition is not fixed. So no open round waits for the new
+ * learner.
+ *
+ * <p>The learners of a round divide the training data among them ({@link #partition}). The partition of a round is fixed when a
+ * learner asks for this round or for a later round, and when the learners change after the round was opened. So a change of the
+ * learners has an effect only from the next round on, which is the same round for all learners.
  *
  * <p>A learner is removed when it {@linkplain #left leaves}, or when its connection has been {@linkplain #lost lost} for the time
  * of the lease. After that, a client with the same key joins as a new learner.
@@ -42,6 +47,9 @@ public class Membership<K, M extends Member<K>> {
     private final List<M> inOrder = new ArrayList<>();
     private volatile Roster<M> roster = new Roster<>(false, false, List.of());
     private volatile long lastOpenedRound;
+    // Guarded by lock.
+    private final Partitions partitions = new Partitions();
+    private long lastAskedRoundOfForming;
 
     /**
      * Creates a membership without learners.
@@ -120,16 +128,57 @@ public class Membership<K, M extends Member<K>> {
 
     private M add(M member) {
         K key = member.key();
-        member.admit(newNumber(), roster.formed() ? lastOpenedRound + 1 : 1);
+        fixPartitions();
+        int place = roster.formed() ? inOrder.size() : firstFreePlace();
+        member.admit(newNumber(), roster.formed() ? partitions.fixedRound() + 1 : 1, place);
         // The connection may be lost during the first push. Then the lease starts now. Otherwise, the learner would never be
         // removed.
         if (!connections.containsKey(key)) {
             member.lose(clock.nanoTime());
         }
-        inOrder.add(member);
+        inOrder.add(place, member);
         members.put(key, member);
         publish();
         return member;
+    }
+
+    /** Returns the place of the next learner while the job forms. The places of the other learners do not change. */
+    private int firstFreePlace() {
+        int place = 0;
+        while (place < inOrder.size() && inOrder.get(place).place() == place) {
+            place++;
+        }
+        return place;
+    }
+
+    /** Fixes the partitions of all opened rounds, so that a change of the learners affects only later rounds. */
+    private void fixPartitions() {
+        if (roster.formed()) {
+            partitions.fix(lastOpenedRound, inOrder);
+        }
+    }
+
+    /**
+     * Returns the part of the training data that belongs to a learner in a round, and fixes the partitions of all rounds up to
+     * this round. All learners of a round have the same {@code of} and {@code epoch}, and different ranks. While the job forms,
+     * the data already has a part for each learner that has not joined yet.
+     *
+     * @param round a round of the learner, at least 1
+     * @return the part; null if the partition of this round is no longer known, because many later partitions are fixed
+     */
+    public Partition partition(K key, long round) {
+        synchronized (lock) {
+            M member = members.get(key);
+            if (member == null) {
+                return Partition.NOT_A_LEARNER;
+            }
+            if (!roster.formed()) {
+                lastAskedRoundOfForming = Math.max(lastAskedRoundOfForming, round);
+                return new Partition(member.place(), learners, 1);
+            }
+            partitions.fix(round, inOrder);
+            return partitions.of(round, member);
+        }
     }
 
     private long newNumber() {
@@ -248,12 +297,16 @@ public class Membership<K, M extends Member<K>> {
     }
 
     private void remove(M member) {
+        fixPartitions();
         inOrder.remove(member);
         members.remove(member.key());
     }
 
     private void publish() {
         boolean formed = roster.formed() || inOrder.size() >= learners;
+        if (formed && !roster.formed()) {
+            partitions.jobHasFormed(Math.max(lastAskedRoundOfForming, lastOpenedRound), inOrder);
+        }
         roster = new Roster<>(formed, formed && inOrder.size() < minLearners, inOrder);
     }
 }

@@ -1,0 +1,61 @@
+package io.modeldisk.protocol.dialect;
+
+import io.modeldisk.protocol.scsi.Cdb;
+import io.modeldisk.protocol.scsi.CdbUsage;
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.scsi.Sense;
+import java.nio.ByteBuffer;
+
+/**
+ * The vendor-specific command PARTITION of the train unit. PARTITION returns the part of the training data that belongs to the
+ * nexus in a round. A learner sends it to shard 0, so that all learners get the parts of the same partition.
+ *
+ * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}, and bytes 8 to 13 are the round, as in PUSH. All other bytes are zero. The
+ * command returns 16 bytes: the rank (4 bytes), the number of parts (4 bytes) and the epoch (8 bytes). All numbers are
+ * big-endian.
+ */
+public final class PartitionCommand {
+    /** The operation code. */
+    public static final int OPCODE = 0xC3;
+
+    /** The bits of the CDB that have a meaning. */
+    public static final CdbUsage USAGE = CdbUsage.parse("C3 00 00 00 00 00 00 00 FF FF FF FF FF FF 00 00");
+
+    /** The number of bytes that PARTITION returns. */
+    public static final int DATA_BYTES = 2 * Integer.BYTES + Long.BYTES;
+
+    static final String OPCODE_TEXT = "C3h";
+
+    private PartitionCommand() {}
+
+    /** Returns the CDB of a PARTITION for this round. */
+    public static byte[] cdb(long round) {
+        return ByteBuffer.allocate(Cdb.MAX_BYTES).put(0, (byte) OPCODE)
+            .putLong(RoundCdb.BLOCKS_FIELD, RoundCdb.blocksAndRound(0, round)).array();
+    }
+
+    /**
+     * Returns the round that a CDB asks for.
+     *
+     * @throws ScsiException if the round is 0
+     */
+    public static long round(Cdb cdb) throws ScsiException {
+        long round = RoundCdb.round(cdb);
+        if (round == 0) {
+            throw new ScsiException(Sense.invalidFieldInCdb(RoundCdb.ROUND_FIELD),
+                "PARTITION names round 0; the first round is 1");
+        }
+        return round;
+    }
+
+    /** Encodes the data that PARTITION returns. */
+    public static byte[] data(int rank, int of, long epoch) {
+        return ByteBuffer.allocate(DATA_BYTES).putInt(rank).putInt(of).putLong(epoch).array();
+    }
+
+    /** Decodes the data that PARTITION returned for this round. */
+    public static Partition partition(long round, byte[] data) {
+        ByteBuffer buffer = ByteBuffer.wrap(data);
+        return new Partition(round, buffer.getInt(), buffer.getInt(), buffer.getLong());
+    }
+}
