@@ -15,6 +15,7 @@ import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 
 /** The files of a mounted model, with the exchange and the trace that they share. */
 final class ModelFiles implements FuseFileSystem, AutoCloseable {
@@ -33,13 +34,24 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
         StatusReport report = new StatusReport(context, exchange, model);
         this.traceEvents = new TraceEvents(trace, context.learner(), context.remoteModel().facts().model(),
             context.exchange().schemeName());
-        this.files = List.of(model, weights, new GeneratedFile(MountEntry.STATUS.fileName(), report::text),
-            new GeneratedFile(MountEntry.TRACE.fileName(), traceEvents::toJson));
+        this.files = List.of(model, weights, new GeneratedFile(MountEntry.PARTITION.fileName(), model::partitionJson),
+            new GeneratedFile(MountEntry.STATUS.fileName(), cancellation -> report.text()),
+            new GeneratedFile(MountEntry.TRACE.fileName(), cancellation -> traceEvents.toJson()));
     }
 
     @Override
     public List<MountedFile> files() {
         return files;
+    }
+
+    @Override
+    public List<String> attributeNames() {
+        return model.attributeNames();
+    }
+
+    @Override
+    public Optional<String> attribute(String name) {
+        return model.attribute(name);
     }
 
     IterationTrace trace() {

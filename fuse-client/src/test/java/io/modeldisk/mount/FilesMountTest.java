@@ -35,7 +35,8 @@ final class FilesMountTest {
     void directoryListsFilesWithTheirModesAndSizes() throws Exception {
         assertThat(fixture.shell.succeed("cd \"$DIR\" && stat -c '%n %A %s' * && df . | wc -l").lines())
             .containsExactly(
-                "model -rw------- " + SIZE, "status.json -r-------- 0", "trace.json -r-------- 0",
+                "model -rw------- " + SIZE, "partition -r-------- 0", "status.json -r-------- 0",
+                "trace.json -r-------- 0",
                 "weights -rw------- " + SIZE, "2");
     }
 

@@ -65,6 +65,31 @@ final class LearnerMountTest {
     }
 
     @Test
+    void filePartitionShowsThePartOfTheLearner() throws Exception {
+        fixture.launch("sync");
+        String nobody = "{\"rank\":null,\"of\":null,\"epoch\":null,\"round\":null}\n";
+        assertThat(fixture.shell.succeed("cat \"$DIR/partition\"")).isEqualTo(nobody);
+        assertThat(fixture.shell.succeed("python3 - <<'P'\n" + OPEN
+            + "def show(): print(open(os.environ['DIR']+'/partition').read(), end='')\n"
+            + "show(); os.pwrite(f, b'\\1'*4096, 0); show(); os.fsync(f); show()\n"
+            + "P")).isEqualTo("{\"rank\":1,\"of\":3,\"epoch\":2,\"round\":1}\n".repeat(2)
+                + "{\"rank\":1,\"of\":3,\"epoch\":2,\"round\":2}\n");
+        await("the learner has left", () -> fixture.model.calls.contains("leave"));
+        assertThat(fixture.shell.succeed("cat \"$DIR/partition\"")).isEqualTo(nobody);
+        assertThat(fixture.model.askedRounds).containsExactly(1L, 2L);
+    }
+
+    @Test
+    void openOfPartitionFailsWithEioAndTheReasonWhenTheShardDoesNotRespond() throws Exception {
+        fixture.launch("sync");
+        fixture.model.statusFails(true);
+        assertThat(
+            fixture.shell.run("exec 5<>\"$DIR/model\"; cat \"$DIR/partition\"; cat \"$DIR/status.json\"").output())
+            .contains("Input/output error", "\"lastError\" : \"shard 0 does not respond\"");
+        assertThat(fixture.shell.run(": > \"$DIR/partition\"").output()).contains("Permission denied");
+    }
+
+    @Test
     void eachOpenPullsFreshWeights() throws Exception {
         fixture.launch("sync");
         for (int i = 1; i < 20; i++) {

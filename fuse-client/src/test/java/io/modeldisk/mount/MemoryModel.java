@@ -9,6 +9,7 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.Partition;
 import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.RemoteModel;
@@ -32,6 +33,8 @@ public final class MemoryModel implements RemoteModel {
     public final List<String> pushes = new CopyOnWriteArrayList<>();
     /** The calls of join, leave and synchronize, in their order. */
     public final List<String> calls = new CopyOnWriteArrayList<>();
+    /** The rounds of the calls of partition, in their order. */
+    public final List<Long> askedRounds = new CopyOnWriteArrayList<>();
     /** The number of calls that wait now. */
     public final AtomicInteger waiting = new AtomicInteger();
     /** The number of pulls that have begun. */
@@ -208,6 +211,22 @@ public final class MemoryModel implements RemoteModel {
     @Override
     public void leave() {
         calls.add("leave");
+    }
+
+    /** Returns one more than the number of pushes of the start of the model. */
+    @Override
+    public long nextRound() {
+        return 1 + pushes.stream().filter(push -> push.startsWith("0+")).count();
+    }
+
+    /** Returns rank 1 of 3. Adds the round to {@link #askedRounds}. */
+    @Override
+    public Partition partition(long round, Cancellation cancellation) throws IOException {
+        if (statusFails) {
+            throw new IOException("shard 0 does not respond");
+        }
+        askedRounds.add(round);
+        return new Partition(round, 1, 3, 2);
     }
 
     @Override

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.Partition;
 import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.RemoteModel;
@@ -103,6 +104,16 @@ public final class MountBenchmark {
         @Override
         public void leave() {
             // Nothing to do: the model has no rounds.
+        }
+
+        @Override
+        public long nextRound() {
+            return 1;
+        }
+
+        @Override
+        public Partition partition(long round, Cancellation cancellation) {
+            return new Partition(round, 0, 1, 1);
         }
 
         @Override

@@ -65,7 +65,7 @@ final class OverlapMountTest {
     void extendedAttributesDescribeTheWeightsInUse() throws Exception {
         fixture.shell.succeed("python3 - <<'P'\n" + OPEN
             + "import errno\n"
-            + "names=['version', 'staleness', 'age_ms', 'bubble_ms', 'stall_ms']\n"
+            + "names=['version', 'staleness', 'age_ms', 'bubble_ms', 'stall_ms', 'rank', 'partitions', 'partition_epoch']\n"
             + "os.pread(f, 1, 0)\n"
             + "assert float(os.getxattr(f, 'user.modeldisk.age_ms'))>0\n"
             + "assert float(os.getxattr(f, 'user.modeldisk.bubble_ms'))>=0\n"
@@ -80,7 +80,9 @@ final class OverlapMountTest {
             + "try: os.setxattr(f, 'user.modeldisk.version', b'8'); sys.exit('setxattr succeeded')\n"
             + "except OSError as e: assert e.errno==errno.EOPNOTSUPP, e\n"
             + "assert os.listxattr(os.environ['DIR']+'/weights')==[]\n"
-            + "assert os.listxattr(os.environ['DIR'])==[]\n"
+            + "assert os.listxattr(os.environ['DIR'])==os.listxattr(f)\n"
+            + "for name, value in [('rank', b'1'), ('partitions', b'3'), ('partition_epoch', b'2')]:\n"
+            + "  for path in f, os.environ['DIR']: assert os.getxattr(path, 'user.modeldisk.'+name)==value, name\n"
             + "P");
     }
 

@@ -33,8 +33,8 @@ import picocli.CommandLine.Parameters;
 @Command(name = "mount", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false, description = {
     "Mounts a model as files, and returns when the files can be used.",
     "DIR/model: a read returns weights, a write stores a gradient, fsync completes the iteration. DIR/weights: the "
-        + "weights as a plain file; a write replaces weights. DIR/status.json: the state of the mount and of the shards, and the "
-        + "last error."},
+        + "weights as a plain file; a write replaces weights. DIR/partition: the part of the training data that belongs to the "
+        + "learner. DIR/status.json: the state of the mount and of the shards, and the last error."},
     footer = {"", "Example:",
         "  modeldisk mount modeldisk://127.0.0.1:3260,127.0.0.1:3261/digits /mnt/digits",
         "  modeldisk unmount /mnt/digits"})

@@ -131,7 +131,7 @@ final class Reference {
 
             ## Attributes of a mount
 
-            Extended attributes of `DIR/model`, read by getxattr(2) or `getfattr -d DIR/model`.
+            Extended attributes of `DIR/model` and of `DIR`, read by getxattr(2) or `getfattr -d DIR/model`.
 
             | attribute | unit | description |
             |---|---|---|

@@ -40,6 +40,9 @@ abstract class BufferedExchange implements LocalExchange {
     protected long iteration = 1;
     protected long computingSinceNs;
 
+    /** The round of the gradient that the learner computes now; 0 without a learner. Writes are guarded by {@code turn}. */
+    protected volatile long round;
+
     // Reads and writes hold this lock shared. A thread that lends or replaces the active set holds this lock exclusively.
     private final CancellableLock sets = new CancellableLock();
     // Whether an interrupted request has left an exchange of the active set in progress. Guarded by {@code turn}.
@@ -72,6 +75,7 @@ abstract class BufferedExchange implements LocalExchange {
             }
             background.start(ExchangeJob.pull(active, copy));
             learning = learner;
+            round = learner ? model.nextRound() : 0;
             iteration = 1;
             computationBegins();
         } finally {
@@ -248,6 +252,7 @@ abstract class BufferedExchange implements LocalExchange {
         long mine = turn.lockExclusive();
         try {
             learning = false;
+            round = 0;
             left = false;
             if (!background.end(DRAIN_TIMEOUT_NS)) {
                 LOG.error("the last exchange of a learner did not end after the learner had closed the model;"
@@ -277,6 +282,11 @@ abstract class BufferedExchange implements LocalExchange {
             LOG.warn("a learner closed the model without a successful fsync after its last write:"
                 + " {} bytes of its gradient are lost", droppedBytes);
         }
+    }
+
+    @Override
+    public final long round() {
+        return round;
     }
 
     @Override

@@ -18,6 +18,7 @@ final class DirectExchange implements Exchange {
     private final NanoClock clock;
     private final ExchangeCounters counters = new ExchangeCounters();
     private volatile boolean pushed;
+    private volatile long round;
 
     DirectExchange(RemoteModel model, ExchangeSettings settings) {
         this.model = model;
@@ -27,7 +28,7 @@ final class DirectExchange implements Exchange {
 
     @Override
     public void prepare(boolean learner, Cancellation cancellation) {
-        // Nothing to prepare: there are no local buffers.
+        round = learner ? model.nextRound() : 0;
     }
 
     @Override
@@ -95,6 +96,7 @@ final class DirectExchange implements Exchange {
             throw e;
         }
         counters.synchronizedIn(clock.nanoTime() - startedNs, ends);
+        round = model.nextRound();
     }
 
     @Override
@@ -108,6 +110,11 @@ final class DirectExchange implements Exchange {
     }
 
     @Override
+    public long round() {
+        return round;
+    }
+
+    @Override
     public WeightsInUse weightsInUse() {
         return WeightsInUse.LATEST;
     }
@@ -115,6 +122,7 @@ final class DirectExchange implements Exchange {
     @Override
     public void abandon() {
         pushed = false;
+        round = 0;
     }
 
     @Override

@@ -56,6 +56,12 @@ public interface Exchange extends AutoCloseable {
     /** Discards the gradient that was written after the last fsync, because the learner has closed the model or died. */
     void abandon();
 
+    /**
+     * Returns the round of the gradient that the learner computes now. The round changes only when an fsync succeeds. Returns 0
+     * without a learner.
+     */
+    long round();
+
     /** Returns the version and the age of the weights that a read returns now. */
     WeightsInUse weightsInUse();
 

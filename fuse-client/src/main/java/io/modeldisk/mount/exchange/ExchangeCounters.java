@@ -74,7 +74,8 @@ public final class ExchangeCounters {
         lastStaleness = rounds;
     }
 
-    void failed(Exception e) {
+    /** Records the failure of a request to the shards. */
+    public void failed(Exception e) {
         lastError = String.valueOf(e.getMessage());
     }
 

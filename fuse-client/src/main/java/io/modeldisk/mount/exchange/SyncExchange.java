@@ -33,6 +33,7 @@ final class SyncExchange extends BufferedExchange {
             }
             exchangeActive(true, cancellation);
             iterationEnded(stalledSinceNs, pushing);
+            round = model.nextRound();
             computationBegins();
         } catch (IOException e) {
             counters.failed(e);

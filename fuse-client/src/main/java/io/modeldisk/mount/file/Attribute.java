@@ -2,7 +2,10 @@ package io.modeldisk.mount.file;
 
 import java.util.Optional;
 
-/** The extended attributes of the file {@code model}. The page docs/reference.md is generated from these declarations. */
+/**
+ * The extended attributes of the file {@code model} and of the mounted directory. The page docs/reference.md is generated from
+ * these declarations.
+ */
 public enum Attribute {
     /** The version of the weights. */
     VERSION("version", "updates",
@@ -15,7 +18,17 @@ public enum Attribute {
     /** The delay of the last pull. */
     BUBBLE("bubble_ms", "ms", "Time by which the pull scheduler delayed the last pull. Always 0 without `overlap`."),
     /** The time that the learner waited in the last fsync. */
-    STALL("stall_ms", "ms", "Time that the learner waited in the last fsync.");
+    STALL("stall_ms", "ms", "Time that the learner waited in the last fsync."),
+    /** The rank of the learner. */
+    RANK("rank", "",
+        "Number of the part of the training data that belongs to the learner in its current iteration, from 0. Absent without a"
+            + " learner."),
+    /** The number of parts of the training data. */
+    PARTITIONS("partitions", "parts",
+        "Number of parts into which the learners divide the training data in the current iteration. Absent without a learner."),
+    /** The number of the partition. */
+    PARTITION_EPOCH("partition_epoch", "",
+        "Number of the partition of the training data, from 1. It grows when learners join or leave. Absent without a learner.");
 
     private static final String PREFIX = "user.modeldisk.";
 

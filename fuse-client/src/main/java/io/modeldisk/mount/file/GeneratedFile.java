@@ -9,15 +9,21 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
 import java.time.Instant;
-import java.util.function.Supplier;
 
 /** A read-only file whose text is generated when it is opened. Its size is shown as 0, as for files in /proc. */
 public final class GeneratedFile implements MountedFile {
-    private final String name;
-    private final Supplier<byte[]> text;
+    /** Generates the text of a file. */
+    @FunctionalInterface
+    public interface Text {
+        /** Returns the text. Throws an exception if the open of the file must fail. */
+        byte[] generate(Cancellation cancellation) throws IOException;
+    }
 
-    /** Creates a file whose text the supplier generates at each open. */
-    public GeneratedFile(String name, Supplier<byte[]> text) {
+    private final String name;
+    private final Text text;
+
+    /** Creates a file whose text is generated at each open. */
+    public GeneratedFile(String name, Text text) {
         this.name = name;
         this.text = text;
     }
@@ -48,11 +54,11 @@ public final class GeneratedFile implements MountedFile {
     }
 
     @Override
-    public FileHandle open(boolean writable, Cancellation cancellation) throws ErrnoException {
+    public FileHandle open(boolean writable, Cancellation cancellation) throws IOException {
         if (writable) {
             throw new ErrnoException(Errno.EACCES, name() + " is read-only");
         }
-        return new Handle(name, text.get());
+        return new Handle(name, text.generate(cancellation));
     }
 
     private record Handle(String name, byte[] text) implements FileHandle {

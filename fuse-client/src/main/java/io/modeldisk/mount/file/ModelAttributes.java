@@ -3,36 +3,42 @@ package io.modeldisk.mount.file;
 import io.modeldisk.mount.exchange.Exchange;
 import io.modeldisk.mount.exchange.VersionProbe;
 import io.modeldisk.mount.exchange.WeightsInUse;
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.protocol.dialect.Partition;
+import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
-/** Reads the extended attributes of the file {@code model} from the exchange and the shards. Thread-safe. */
+/** Reads the extended attributes of a mount from the exchange and the shards. Thread-safe. */
 final class ModelAttributes {
-    private static final List<String> NAMES = Stream.of(Attribute.values()).map(Attribute::attributeName).toList();
-    private static final List<String> NAMES_WITHOUT_VERSION = Stream
-        .of(Attribute.AGE, Attribute.BUBBLE, Attribute.STALL)
-        .map(Attribute::attributeName).toList();
-
     private final Exchange exchange;
     private final VersionProbe probe;
+    private final LearnerPartition partition;
 
-    ModelAttributes(Exchange exchange, VersionProbe probe) {
+    ModelAttributes(Exchange exchange, VersionProbe probe, LearnerPartition partition) {
         this.exchange = exchange;
         this.probe = probe;
+        this.partition = partition;
     }
 
-    /** Returns the names of the attributes that have a value. The staleness has a value only if the version is known. */
+    /** Returns the names of the attributes that have a value, without a request to the shards. */
     List<String> names() {
         WeightsInUse weights = exchange.weightsInUse();
         boolean known = weights.isLatest() || weights.version() != VersionProbe.UNKNOWN;
-        return known ? NAMES : NAMES_WITHOUT_VERSION;
+        boolean learner = partition.hasLearner();
+        return Stream.of(Attribute.values()).filter(attribute -> switch (attribute) {
+            case VERSION, STALENESS -> known;
+            case RANK, PARTITIONS, PARTITION_EPOCH -> learner;
+            case AGE, BUBBLE, STALL -> true;
+        }).map(Attribute::attributeName).toList();
     }
 
     /**
-     * Returns the value of an attribute, or empty if the attribute has no value. Version and staleness need a request to the
-     * shards.
+     * Returns the value of an attribute, or empty if the attribute has no value. Version, staleness and partition need a request
+     * to the shards.
      */
     Optional<String> value(String name) {
         return Attribute.named(name).flatMap(this::value);
@@ -45,6 +51,9 @@ final class ModelAttributes {
             case AGE -> Optional.of(number(exchange.weightsInUse().ageMs()));
             case BUBBLE -> Optional.of(number(exchange.counters().lastBubbleMs()));
             case STALL -> Optional.of(number(exchange.counters().lastStallMs()));
+            case RANK -> partition(Partition::rank);
+            case PARTITIONS -> partition(Partition::of);
+            case PARTITION_EPOCH -> partition(Partition::epoch);
         };
     }
 
@@ -58,6 +67,15 @@ final class ModelAttributes {
         WeightsInUse weights = exchange.weightsInUse();
         double rounds = weights.isLatest() ? 0 : probe.ask().roundsSince(weights.version());
         return Double.isNaN(rounds) ? Optional.empty() : Optional.of(number(rounds));
+    }
+
+    private Optional<String> partition(Function<Partition, Number> member) {
+        try {
+            return partition.ask(Cancellation.NONE).filter(Partition::hasRank).map(member).map(Number::toString);
+        } catch (IOException e) {
+            // The last error in the status has the reason.
+            return Optional.empty();
+        }
     }
 
     private static String number(double value) {

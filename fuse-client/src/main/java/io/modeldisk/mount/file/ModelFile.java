@@ -26,6 +26,7 @@ public final class ModelFile implements MountedFile {
     private final RemoteModel model;
     private final Exchange exchange;
     private final FixedSize size;
+    private final LearnerPartition partition;
     private final ModelAttributes attributes;
     private final PendingReleases releases;
     // A thread holds this lock while the mount joins or leaves, so that an open waits until the previous learner has left.
@@ -41,7 +42,8 @@ public final class ModelFile implements MountedFile {
         this.releases = new PendingReleases(clock);
         this.exchange = exchange;
         this.size = new FixedSize(name(), model.facts().sizeBytes(), clock);
-        this.attributes = new ModelAttributes(exchange, new VersionProbe(model, clock));
+        this.partition = new LearnerPartition(model, exchange);
+        this.attributes = new ModelAttributes(exchange, new VersionProbe(model, clock), partition);
     }
 
     @Override
@@ -79,6 +81,14 @@ public final class ModelFile implements MountedFile {
         return attributes.value(name);
     }
 
+    /**
+     * Returns the contents of the file {@code partition}: the part of the training data that belongs to the learner in its
+     * current iteration.
+     */
+    public byte[] partitionJson(Cancellation cancellation) throws IOException {
+        return partition.toJson(cancellation);
+    }
+
     /** Returns whether a process has the file open for writing. */
     public boolean hasLearner() {
         return learners > 0;
@@ -107,6 +117,7 @@ public final class ModelFile implements MountedFile {
 
     private void becomeLearner(Cancellation cancellation) throws IOException {
         model.join();
+        partition.learnerJoined();
         try {
             exchange.prepare(true, cancellation);
         } catch (IOException | RuntimeException | OutOfMemoryError e) {

@@ -261,7 +261,7 @@ final class Dispatcher {
 
     private void attribute(RequestSlot slot, RequestView request) throws IOException {
         Optional<String> value = request.node() == KernelProtocol.ROOT_NODE
-            ? Optional.empty()
+            ? fileSystem.attribute(request.attributeName())
             : file(request.node()).attribute(request.attributeName());
         if (value.isEmpty()) {
             // The kernel requests a security attribute before every write. A direct reply is faster than an exception.
@@ -273,9 +273,10 @@ final class Dispatcher {
 
     private void listAttributes(RequestSlot slot, RequestView request) throws IOException {
         StringBuilder names = new StringBuilder();
-        if (request.node() != KernelProtocol.ROOT_NODE) {
-            file(request.node()).attributeNames().forEach(name -> names.append(name).append('\0'));
-        }
+        List<String> found = request.node() == KernelProtocol.ROOT_NODE
+            ? fileSystem.attributeNames()
+            : file(request.node()).attributeNames();
+        found.forEach(name -> names.append(name).append('\0'));
         replyWithin(slot, request.roomBytes(), names.toString());
     }
 

@@ -3,11 +3,18 @@ package io.modeldisk.mount.fuse;
 import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 
 /** A directory with a fixed list of files. Thread-safe. */
 public interface FuseFileSystem {
     /** Returns the files, always as the same list. */
     List<MountedFile> files();
+
+    /** Returns the names of the extended attributes of the directory. */
+    List<String> attributeNames();
+
+    /** Returns the value of an extended attribute of the directory, as {@link MountedFile#attribute} does. */
+    Optional<String> attribute(String name);
 
     /** Returns the size that df(1) shows. */
     long capacityBytes();

@@ -35,6 +35,19 @@ final class DirectExchangeTest {
     }
 
     @Test
+    void roundChangesAtFsyncAndNotAtAWrite() throws IOException {
+        assertThat(exchange.round()).isZero();
+        exchange.prepare(true, Cancellation.NONE);
+        assertThat(exchange.round()).isEqualTo(1);
+        exchange.write(0, 4096, request.with(3, 4096));
+        assertThat(exchange.round()).isEqualTo(1);
+        exchange.synchronize(Cancellation.NONE);
+        assertThat(exchange.round()).isEqualTo(2);
+        exchange.abandon();
+        assertThat(exchange.round()).isZero();
+    }
+
+    @Test
     void unalignedReadReturnsOnlyTheRequestedBytes() throws IOException {
         exchange.write(4096, 4096, request.with(3, 4096));
         exchange.read(4095, 3, request);

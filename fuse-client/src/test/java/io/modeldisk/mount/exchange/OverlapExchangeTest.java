@@ -72,6 +72,24 @@ final class OverlapExchangeTest {
         return request.answer[0];
     }
 
+    @Test
+    void roundIsThatOfTheGradientThatIsComputedAndNotOfTheOneThatIsPushed() throws IOException {
+        open();
+        assertThat(exchange.round()).isEqualTo(1);
+        model.pushesWait(true);
+        write(0);
+        fsync();
+        assertThat(exchange.round()).isEqualTo(2);
+        model.pushesWait(false);
+        awaitPulls(2);
+        assertThat(exchange.round()).isEqualTo(2);
+        write(0);
+        fsync();
+        assertThat(exchange.round()).isEqualTo(3);
+        fsync();
+        assertThat(exchange.round()).isEqualTo(3);
+    }
+
     /** Waits until this number of pulls of the whole model has completed: one for the open and one for each fsync. */
     private void awaitPulls(int count) {
         await(count + " pulls", () -> exchange.counters().pulledBytes() == count * LogicalBlocks.up(SIZE));

@@ -49,6 +49,25 @@ final class SyncExchangeTest {
     }
 
     @Test
+    void roundChangesOnlyWhenAnFsyncSucceeds() throws IOException {
+        assertThat(exchange.round()).isEqualTo(1);
+        exchange.write(0, BLOCK, request.with(1, BLOCK));
+        assertThat(exchange.round()).isEqualTo(1);
+        exchange.synchronize(Cancellation.NONE);
+        assertThat(exchange.round()).isEqualTo(2);
+        exchange.synchronize(Cancellation.NONE);
+        assertThat(exchange.round()).isEqualTo(2);
+        exchange.write(0, BLOCK, request.with(1, BLOCK));
+        model.failPushAfter(0);
+        assertThatThrownBy(() -> exchange.synchronize(Cancellation.NONE)).isInstanceOf(IOException.class);
+        assertThat(exchange.round()).isEqualTo(2);
+        exchange.synchronize(Cancellation.NONE);
+        assertThat(exchange.round()).isEqualTo(3);
+        exchange.abandon();
+        assertThat(exchange.round()).isZero();
+    }
+
+    @Test
     void gradientIsNotPushedBeforeFsync() throws IOException {
         exchange.write(0, BLOCK, request.with(1, BLOCK));
         assertThat(model.pushes).isEmpty();

@@ -95,6 +95,20 @@ final class PushLedger {
         return epoch[shard];
     }
 
+    /** Returns the round after the highest round of the learner's pushes on a shard, but at least the learner's first round. */
+    synchronized long nextRound(int shard) {
+        long last = firstRound[shard] - 1;
+        for (int block = shard; block < round.length; block += striping.shards()) {
+            last = Math.max(last, round[block]);
+        }
+        return last + 1;
+    }
+
+    /** Returns the nearest round from the learner's first round on a shard to the round after its next round. */
+    synchronized long nearestRound(int shard, long wanted) {
+        return Math.clamp(wanted, firstRound[shard], nextRound(shard) + 1);
+    }
+
     /**
      * Grants a round to the push of a range, which must be on one shard. The grant starts with the first block of the range. The
      * grant ends before the first block that needs a different round, or whose push must wait.

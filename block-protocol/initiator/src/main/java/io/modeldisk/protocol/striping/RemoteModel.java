@@ -3,6 +3,7 @@ package io.modeldisk.protocol.striping;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.Partition;
 import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -73,6 +74,20 @@ public interface RemoteModel extends AutoCloseable {
      * not a member.
      */
     void leave() throws IOException;
+
+    /**
+     * Returns the round of the learner's next push. If only a part of the model was pushed last, returns the round after the
+     * highest round. Returns 0 if the learner has not joined.
+     */
+    long nextRound();
+
+    /**
+     * Returns the part of the training data that belongs to this learner in a round. Shard 0 decides it. After a lost membership,
+     * the returned partition may be of another round, the nearest round in which the learner can push.
+     *
+     * @param round the round of the next push, or the round after it
+     */
+    Partition partition(long round, Cancellation cancellation) throws IOException;
 
     /**
      * Returns the status of each shard, in the order of the shards. For this call, every shard visits all its blocks. The call is

@@ -3,6 +3,8 @@ package io.modeldisk.protocol.striping;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.Partition;
+import io.modeldisk.protocol.dialect.PartitionCommand;
 import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.ShardException;
@@ -24,13 +26,14 @@ import java.lang.foreign.ValueLayout;
 final class ShardClient implements AutoCloseable {
     private static final int PAGE_BYTES = 65536;
     /**
-     * The layout of {@link #scratch}: a VPD page, the facts for the observer's login, the facts for the learner's login, and the
-     * data of JOIN.
+     * The layout of {@link #scratch}: a VPD page, the facts for the observer's login, the facts for the learner's login, the data
+     * of JOIN, and the data of PARTITION.
      */
     private static final int OBSERVER_FACTS_OFFSET = PAGE_BYTES;
     private static final int LEARNER_FACTS_OFFSET = 2 * PAGE_BYTES;
     private static final int JOIN_OFFSET = 3 * PAGE_BYTES;
-    private static final int SCRATCH_BYTES = JOIN_OFFSET + 4096;
+    private static final int PARTITION_OFFSET = JOIN_OFFSET + 4096;
+    private static final int SCRATCH_BYTES = PARTITION_OFFSET + 4096;
     private static final long OBSERVER_ISID = 0x800000000000L;
 
     private final StripedModelContext context;
@@ -43,6 +46,8 @@ final class ShardClient implements AutoCloseable {
      * The lock of the first page of {@link #scratch}. A thread that also needs {@link #observing} acquires {@code page} first.
      */
     private final Object page = new Object();
+    /** The lock of the part of {@link #scratch} for PARTITION. */
+    private final Object partitioning = new Object();
     /** The lock of {@link #observer}. */
     private final Object observing = new Object();
     private IscsiSession observer;
@@ -156,6 +161,18 @@ final class ShardClient implements AutoCloseable {
         return answer.asSlice(4, length).toArray(ValueLayout.JAVA_BYTE);
     }
 
+    /** Returns the part of the training data that the shard gives to the nexus of this session in a round. */
+    Partition partition(IscsiSession session, long round, Cancellation cancellation) throws IOException {
+        synchronized (partitioning) {
+            if (!commands.run(session, PartitionCommand.cdb(round), PARTITION_OFFSET, PartitionCommand.DATA_BYTES,
+                cancellation)) {
+                throw new ShardException(ShardException.Kind.BUSY, id, id + ": PARTITION failed with BUSY");
+            }
+            return PartitionCommand.partition(round, scratch.slab(0)
+                .asSlice(PARTITION_OFFSET, PartitionCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
+        }
+    }
+
     /**
      * Sends SYNCHRONIZE CACHE. Sends the command again while the shard is BUSY because a round is open. The wait timeout limits
      * the time of the repetitions.
@@ -181,10 +198,12 @@ final class ShardClient implements AutoCloseable {
                 observer = null;
             }
         }
-        // Another thread may still read a VPD page. The read fails because the session is closed, and that thread releases the
-        // lock.
+        // Another thread may still wait for a response of the shard. The wait fails because the session is closed. That thread
+        // then releases its lock.
         synchronized (page) {
-            scratch.close();
+            synchronized (partitioning) {
+                scratch.close();
+            }
         }
     }
 }

@@ -5,7 +5,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.dialect.Partition;
 import io.modeldisk.protocol.dialect.ShardCounters;
+import io.modeldisk.protocol.initiator.IscsiSession;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.TransferSizes;
@@ -22,6 +24,8 @@ import java.util.List;
  */
 public final class StripedModel implements RemoteModel {
     private static final ObjectMapper JSON = new ObjectMapper();
+    /** The shard that decides which part of the training data belongs to which learner. */
+    private static final int DECIDING_SHARD = 0;
 
     private final StripedModelContext context;
     private final List<ShardClient> shards;
@@ -233,6 +237,23 @@ public final class StripedModel implements RemoteModel {
     @Override
     public void leave() throws IOException {
         learner.leave();
+    }
+
+    @Override
+    public long nextRound() {
+        PushLedger ledger = learner.ledger();
+        return ledger == null ? 0 : ledger.nextRound(DECIDING_SHARD);
+    }
+
+    @Override
+    public Partition partition(long round, Cancellation cancellation) throws IOException {
+        ShardClient shard = shards.get(DECIDING_SHARD);
+        return reconnection().run(() -> {
+            IscsiSession session = learner.session(DECIDING_SHARD, Direction.PUSH);
+            PushLedger ledger = learner.ledger();
+            return shard.partition(session, ledger == null ? round : ledger.nearestRound(DECIDING_SHARD, round),
+                cancellation);
+        }, cancellation);
     }
 
     @Override

@@ -62,6 +62,28 @@ class PushLedgerTest {
     }
 
     @Test
+    void nextRoundOfAShardFollowsTheHighestRoundOfItsBlocks() {
+        assertThat(ledger.nextRound(0)).isEqualTo(1);
+        push(0, 4);
+        push(0, 4);
+        push(8, 12);
+        assertThat(ledger.nextRound(0)).isEqualTo(3);
+        assertThat(ledger.nextRound(1)).isEqualTo(1);
+        ledger.postpone(0, 7);
+        assertThat(ledger.nextRound(0)).isEqualTo(7);
+    }
+
+    @Test
+    void nearestRoundOfANewMembershipIsAFirstOrSecondRound() {
+        push(0, 4);
+        assertThat(ledger.nearestRound(0, 3)).isEqualTo(3);
+        ledger.reset(0, 1);
+        assertThat(ledger.nearestRound(0, 9)).isEqualTo(2);
+        ledger.reset(0, 20);
+        assertThat(ledger.nearestRound(0, 9)).isEqualTo(20);
+    }
+
+    @Test
     void failedPushKeepsItsRoundWhenItIsRepeated() {
         begin(0, 4);
         end(0, 4, false);

@@ -1,0 +1,78 @@
+package io.modeldisk.mount.file;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.mount.exchange.Exchange;
+import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.protocol.dialect.Partition;
+import io.modeldisk.protocol.striping.RemoteModel;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+
+/**
+ * The part of the training data that belongs to the learner in its current iteration. Shard 0 is asked once in an iteration, so
+ * the part changes only at an fsync. Thread-safe.
+ */
+final class LearnerPartition {
+    private static final Answer NONE = new Answer(0, null);
+
+    private final RemoteModel model;
+    private final Exchange exchange;
+    private volatile Answer last = NONE;
+
+    /** The part that the shard has returned for a round. */
+    private record Answer(long askedRound, Partition partition) {}
+
+    LearnerPartition(RemoteModel model, Exchange exchange) {
+        this.model = model;
+        this.exchange = exchange;
+    }
+
+    /** Discards the part of an earlier learner, whose round may have the same number. */
+    void learnerJoined() {
+        last = NONE;
+    }
+
+    /** Returns whether the mount has a learner. */
+    boolean hasLearner() {
+        return exchange.round() > 0;
+    }
+
+    /**
+     * Returns the part. Asks shard 0 if the part of this iteration is not yet known. Returns empty without a learner.
+     *
+     * @throws IOException if the shard does not respond or refuses the request
+     */
+    Optional<Partition> ask(Cancellation cancellation) throws IOException {
+        long round = exchange.round();
+        if (round == 0) {
+            return Optional.empty();
+        }
+        Answer known = last;
+        if (known.askedRound() == round) {
+            return Optional.of(known.partition());
+        }
+        try {
+            Partition partition = model.partition(round, cancellation);
+            if (partition.hasRank()) {
+                last = new Answer(round, partition);
+            }
+            return Optional.of(partition);
+        } catch (IOException e) {
+            exchange.counters().failed(e);
+            throw e;
+        }
+    }
+
+    /** Returns the part as one line of JSON. Values that do not exist are null, such as the rank without a learner. */
+    byte[] toJson(Cancellation cancellation) throws IOException {
+        Optional<Partition> learners = ask(cancellation).filter(partition -> partition.of() > 0);
+        ObjectNode json = JsonNodeFactory.instance.objectNode()
+            .put("rank", learners.filter(Partition::hasRank).map(Partition::rank).orElse(null))
+            .put("of", learners.map(Partition::of).orElse(null))
+            .put("epoch", learners.map(Partition::epoch).orElse(null))
+            .put("round", learners.map(Partition::round).orElse(null));
+        return (json + "\n").getBytes(StandardCharsets.UTF_8);
+    }
+}
