@@ -4,6 +4,7 @@
 import argparse
 import json
 import os
+import pathlib
 import signal
 import sys
 import time
@@ -51,13 +52,31 @@ class ModelFile:
         os.fsync(self.fd)
 
 
-def learn(model, part, parts, iterations, batch, progress=lambda **_: None):
-    """Trains on the images of learner `part` (from 0) of `parts`."""
+def read_partition(path):
+    """Returns (the rank of this learner, the number of parts) from the file `partition` beside the model."""
+    partition = json.loads(path.read_text())
+    if partition["rank"] is None:
+        raise ValueError(f"{path} gives this learner no part of the images: {partition}")
+    return partition["rank"], partition["of"]
+
+
+def batches(training, partition, size):
+    """Yields mini-batches without end. Calls `partition` before each of them, because other learners may join or leave."""
+    part = None
+    while True:
+        before, part = part, partition()
+        if part != before:
+            mine = digits.batches(*training, *part, size)
+        yield next(mine)
+
+
+def learn(model, partition, iterations, batch, progress=lambda **_: None):
+    """Trains on the images of one part. `partition` returns (the part from 0, the number of parts) in each iteration."""
     training, held_out = digits.load()
     weights = np.zeros(model.floats, np.float32)
     gradient = np.zeros(model.floats, np.float32)
     start = time.monotonic()
-    for iteration, (images, labels) in zip(range(1, iterations + 1), digits.batches(*training, part, parts, batch)):
+    for iteration, (images, labels) in zip(range(1, iterations + 1), batches(training, partition, batch)):
         model.read(weights)
         loss = digits.gradient(weights, images, labels, gradient)
         model.write(gradient)
@@ -89,7 +108,12 @@ def main():
         description="Train the digits model. After SIGTERM or SIGINT, exits at once with status 128 + the number of the signal."
     )
     arguments.add_argument("--file", required=True, metavar="DIR/model", help="the mounted model")
-    arguments.add_argument("--part", type=part_of, default=(0, 1), metavar="I/N", help="the number of this learner and the number of learners, such as 1/2")
+    arguments.add_argument(
+        "--part",
+        type=part_of,
+        metavar="I/N",
+        help="train on part I of N of the images, such as 1/2; default: the part in the file DIR/partition, read in each iteration",
+    )
     arguments.add_argument("--iterations", type=int, default=digits.ITERATIONS, help="the number of iterations; default: %(default)s")
     arguments.add_argument("--batch", type=int, default=digits.BATCH, help="the number of images in a mini-batch; default: %(default)s")
     arguments.add_argument("--progress", metavar="FILE", help="the file to which a line of JSON is appended every 10 iterations")
@@ -103,11 +127,14 @@ def main():
             with open(options.progress, "a") as lines:
                 lines.write(json.dumps(line) + "\n")
 
+    def partition():
+        return options.part or read_partition(pathlib.Path(options.file).with_name("partition"))
+
     try:
         with ModelFile(options.file) as model:
-            learn(model, *options.part, options.iterations, options.batch, progress)
+            learn(model, partition, options.iterations, options.batch, progress)
     except (OSError, ValueError) as error:
-        sys.exit(f"learner {options.part[0] + 1}/{options.part[1]}: {error}")
+        sys.exit(f"learner.py: {error}")
 
 
 if __name__ == "__main__":

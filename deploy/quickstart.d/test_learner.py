@@ -59,6 +59,10 @@ class LearnerTest(unittest.TestCase):
         self.directory = pathlib.Path(directory.name)
         self.file = self.directory / "model"
         self.file.write_bytes(digits.initial_weights().tobytes() + bytes(24))
+        self.partition(rank=0, of=1)
+
+    def partition(self, **members):
+        (self.directory / "partition").write_text(json.dumps(members) + "\n")
 
     def run_learner(self, *options, **process):
         return subprocess.Popen([sys.executable, HERE / "learner.py", "--file", self.file, *options], **process)
@@ -66,7 +70,8 @@ class LearnerTest(unittest.TestCase):
     def test_two_learners_on_a_shard_reach_the_weights_of_the_plain_training(self):
         shard, iterations = BspShard(2), 60
         threads = [
-            threading.Thread(target=learner.learn, args=(shard, part, 2, iterations, digits.BATCH)) for part in (0, 1)
+            threading.Thread(target=learner.learn, args=(shard, partition, iterations, digits.BATCH))
+            for partition in (lambda: (0, 2), lambda: (1, 2))
         ]
         for thread in threads:
             thread.start()
@@ -102,6 +107,28 @@ class LearnerTest(unittest.TestCase):
         self.assertAlmostEqual(line["loss"], loss, places=4)
         self.assertTrue(0 < line["accuracy"] < 1)
 
+    def test_learner_without_part_trains_on_the_part_in_the_file_partition(self):
+        self.partition(rank=1, of=2)
+        self.assertEqual(self.run_learner("--iterations", "1").wait(), 0)
+        by_file = self.file.read_bytes()
+        self.setUp()
+        self.assertEqual(self.run_learner("--iterations", "1", "--part", "2/2").wait(), 0)
+        self.assertEqual(self.file.read_bytes(), by_file)
+
+    def test_learner_changes_its_images_when_the_partition_changes(self):
+        training, _ = digits.load()
+        parts = [(1, 2), (1, 2), (0, 1)]
+        found = learner.batches(training, mock.Mock(side_effect=parts), 8)
+        before, alone = digits.batches(*training, 1, 2, 8), digits.batches(*training, 0, 1, 8)
+        for expected in (before, before, alone):
+            np.testing.assert_array_equal(next(found)[0], next(expected)[0])
+
+    def test_learner_without_a_rank_exits_with_the_reason(self):
+        self.partition(rank=None, of=None)
+        process = self.run_learner(stderr=subprocess.PIPE, text=True)
+        self.assertRegex(process.communicate()[1], r"^learner.py: .*partition gives this learner no part of the images: ")
+        self.assertEqual(process.returncode, 1)
+
     def test_learner_continues_after_short_reads_and_writes(self):
         preadv, pwrite = os.preadv, os.pwrite
         with mock.patch("os.preadv", lambda fd, views, at: preadv(fd, [views[0][:1000]], at)), mock.patch(
@@ -128,7 +155,7 @@ class LearnerTest(unittest.TestCase):
     def test_learner_refuses_a_file_that_is_smaller_than_the_model(self):
         self.file.write_bytes(bytes(4096))
         process = self.run_learner(stderr=subprocess.PIPE, text=True)
-        self.assertRegex(process.communicate()[1], r"^learner 1/1: .*model has 4096 bytes, but the digits model needs 153640$")
+        self.assertRegex(process.communicate()[1], r"^learner.py: .*model has 4096 bytes, but the digits model needs 153640$")
         self.assertEqual(process.returncode, 1)
 
 
