@@ -61,7 +61,7 @@ def read_partition(path):
 
 
 def batches(training, partition, size):
-    """Yields mini-batches without end. Calls `partition` before each of them, because other learners may join or leave."""
+    """Yields mini-batches without end. Calls `partition` before each mini-batch, because other learners may join or leave."""
     part = None
     while True:
         before, part = part, partition()
@@ -71,7 +71,7 @@ def batches(training, partition, size):
 
 
 def learn(model, partition, iterations, batch, progress=lambda **_: None):
-    """Trains on the images of one part. `partition` returns (the part from 0, the number of parts) in each iteration."""
+    """Trains on one part of the images. Each iteration calls `partition`, which returns (the part from 0, the number of parts)."""
     training, held_out = digits.load()
     weights = np.zeros(model.floats, np.float32)
     gradient = np.zeros(model.floats, np.float32)
@@ -112,7 +112,7 @@ def main():
         "--part",
         type=part_of,
         metavar="I/N",
-        help="train on part I of N of the images, such as 1/2; default: the part in the file DIR/partition, read in each iteration",
+        help="always train on part I of N of the images, such as 1/2; default: the part that DIR/partition names in each iteration",
     )
     arguments.add_argument("--iterations", type=int, default=digits.ITERATIONS, help="the number of iterations; default: %(default)s")
     arguments.add_argument("--batch", type=int, default=digits.BATCH, help="the number of images in a mini-batch; default: %(default)s")

@@ -107,7 +107,7 @@ class LearnerTest(unittest.TestCase):
         self.assertAlmostEqual(line["loss"], loss, places=4)
         self.assertTrue(0 < line["accuracy"] < 1)
 
-    def test_learner_without_part_trains_on_the_part_in_the_file_partition(self):
+    def test_learner_without_option_part_trains_on_the_part_in_the_file_partition(self):
         self.partition(rank=1, of=2)
         self.assertEqual(self.run_learner("--iterations", "1").wait(), 0)
         by_file = self.file.read_bytes()
@@ -123,7 +123,7 @@ class LearnerTest(unittest.TestCase):
         for expected in (before, before, alone):
             np.testing.assert_array_equal(next(found)[0], next(expected)[0])
 
-    def test_learner_without_a_rank_exits_with_the_reason(self):
+    def test_learner_exits_with_the_reason_when_the_file_partition_has_no_rank(self):
         self.partition(rank=None, of=None)
         process = self.run_learner(stderr=subprocess.PIPE, text=True)
         self.assertRegex(process.communicate()[1], r"^learner.py: .*partition gives this learner no part of the images: ")

@@ -80,7 +80,7 @@ final class LearnerMountTest {
     }
 
     @Test
-    void openOfPartitionFailsWithEioAndTheReasonWhenTheShardDoesNotRespond() throws Exception {
+    void openOfFilePartitionFailsWithEioWhenShardZeroDoesNotRespond() throws Exception {
         fixture.launch("sync");
         fixture.model.statusFails(true);
         assertThat(

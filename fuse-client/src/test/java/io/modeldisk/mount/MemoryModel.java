@@ -33,7 +33,7 @@ public final class MemoryModel implements RemoteModel {
     public final List<String> pushes = new CopyOnWriteArrayList<>();
     /** The calls of join, leave and synchronize, in their order. */
     public final List<String> calls = new CopyOnWriteArrayList<>();
-    /** The rounds of the calls of partition, in their order. */
+    /** The rounds with which {@link #partition} was called, in the order of the calls. */
     public final List<Long> askedRounds = new CopyOnWriteArrayList<>();
     /** The number of calls that wait now. */
     public final AtomicInteger waiting = new AtomicInteger();
@@ -213,13 +213,13 @@ public final class MemoryModel implements RemoteModel {
         calls.add("leave");
     }
 
-    /** Returns one more than the number of pushes of the start of the model. */
+    /** Returns one more than the number of pushes that start at offset 0. */
     @Override
     public long nextRound() {
         return 1 + pushes.stream().filter(push -> push.startsWith("0+")).count();
     }
 
-    /** Returns rank 1 of 3. Adds the round to {@link #askedRounds}. */
+    /** Returns part 1 of 3 parts, with epoch 2. Adds the round to {@link #askedRounds}. */
     @Override
     public Partition partition(long round, Cancellation cancellation) throws IOException {
         if (statusFails) {

@@ -80,7 +80,7 @@ class PartitionCommandTest {
     }
 
     @Test
-    void remainingLearnerHasAllDataFromTheRoundAfterTheLastQuestion() throws Exception {
+    void remainingLearnerHasAllDataAfterTheLastRoundThatWasAskedFor() throws Exception {
         try (ParameterServer server = ParameterServer.launch(
             context(2).listen(new InetSocketAddress("127.0.0.1", 0)));
             DataMemory memory = DataMemory.allocate(SIZE);

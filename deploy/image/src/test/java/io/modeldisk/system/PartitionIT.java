@@ -34,7 +34,7 @@ final class PartitionIT {
             names = ('rank', 'partitions', 'partition_epoch')
             attributes = [int(os.getxattr(directory, 'user.modeldisk.' + name)) for name in names]
             if attributes != [part['rank'], part['of'], part['epoch']]:
-                sys.exit('the file has %s, but the attributes are %s' % (part, attributes))
+                sys.exit('DIR/partition contains %s, but the attributes are %s' % (part, attributes))
             print(part['round'], part['rank'], part['of'], part['epoch'], flush=True)
             os.pread(model, 4096, 0)
             # Under asp, the pause keeps the learners near the same round.
@@ -65,7 +65,7 @@ final class PartitionIT {
     }
 
     private static void awaitLines(Running learner, int of) {
-        await("a learner computes " + LINES + " rounds with " + of + " parts",
+        await("a learner has printed " + LINES + " rounds with " + of + " parts of the training data",
             () -> lines(learner).stream().filter(line -> line.of() == of).count() >= LINES
                 || !learner.process().isAlive());
         assertThat(learner.process().isAlive()).as(learner.output()).isTrue();
@@ -77,7 +77,7 @@ final class PartitionIT {
 
     @ParameterizedTest
     @CsvSource({"bsp, sync", "bsp, overlap", "asp, direct", "asp, overlap"})
-    void remainingLearnersDivideAllDataFromTheSameRoundOnAfterALearnerIsKilled(String consistency, String scheme)
+    void remainingLearnersDivideAllDataFromTheSameRoundWhenAMountIsKilled(String consistency, String scheme)
         throws Exception {
         Programs.requireMounting();
         Programs.require("python3", "python3");
@@ -100,7 +100,7 @@ final class PartitionIT {
             awaitLines(learner, 3);
         }
         mounts.getFirst().signal("KILL");
-        assertThat(learners.getFirst().awaitEnd()).as("a learner without a mount fails").isNotZero();
+        assertThat(learners.getFirst().awaitEnd()).as("exit status of the learner whose mount was killed").isNotZero();
         List<Running> remaining = learners.subList(1, 3);
         for (Running learner : remaining) {
             awaitLines(learner, 2);
@@ -127,7 +127,7 @@ final class PartitionIT {
         });
     }
 
-    /** Asserts that both learners have all parts of each round of the second partition that both have computed. */
+    /** Asserts that the two learners had different parts in each round that both have printed with two parts. */
     private static void assertAllDataIsCovered(List<Running> remaining) {
         List<List<Line>> common = byRound(remaining).values().stream()
             .filter(lines -> lines.size() == 2 && lines.getFirst().of() == 2).toList();

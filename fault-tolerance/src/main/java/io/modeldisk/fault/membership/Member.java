@@ -27,7 +27,7 @@ public class Member<K> {
         place = placeInJob;
     }
 
-    /** The rank of the learner while the job forms. */
+    /** Returns the rank of the learner. The rank is valid only while the job forms. */
     int place() {
         return place;
     }

@@ -21,7 +21,7 @@ import java.util.function.Function;
  *
  * <p>The learners of a round divide the training data among them ({@link #partition}). The partition of a round is fixed when a
  * learner asks for this round or for a later round, and when the learners change after the round was opened. So a change of the
- * learners has an effect only from the next round on, which is the same round for all learners.
+ * learners has an effect only from the first round whose partition is not fixed, which is the same round for all learners.
  *
  * <p>A learner is removed when it {@linkplain #left leaves}, or when its connection has been {@linkplain #lost lost} for the time
  * of the lease. After that, a client with the same key joins as a new learner.
@@ -49,6 +49,7 @@ public class Membership<K, M extends Member<K>> {
     private volatile long lastOpenedRound;
     // Guarded by lock.
     private final Partitions partitions = new Partitions();
+    // The highest round that a learner named in partition() while the job was forming. Guarded by lock.
     private long lastAskedRoundOfForming;
 
     /**
@@ -142,7 +143,7 @@ public class Membership<K, M extends Member<K>> {
         return member;
     }
 
-    /** Returns the place of the next learner while the job forms. The places of the other learners do not change. */
+    /** Returns the lowest place that no learner has. May be called only while the job forms, when each place is a rank. */
     private int firstFreePlace() {
         int place = 0;
         while (place < inOrder.size() && inOrder.get(place).place() == place) {
@@ -160,11 +161,12 @@ public class Membership<K, M extends Member<K>> {
 
     /**
      * Returns the part of the training data that belongs to a learner in a round, and fixes the partitions of all rounds up to
-     * this round. All learners of a round have the same {@code of} and {@code epoch}, and different ranks. While the job forms,
-     * the data already has a part for each learner that has not joined yet.
+     * this round. All learners of a round have the same number of parts and the same epoch, and different ranks. While the job
+     * forms, the data already has a part for each learner that has not joined yet.
      *
+     * @param key the key of the learner; if no learner has the key, no partition is fixed
      * @param round a round of the learner, at least 1
-     * @return the part; null if the partition of this round is no longer known, because many later partitions are fixed
+     * @return the part; null if the partition of this round was discarded, because only the newest partitions are kept
      */
     public Partition partition(K key, long round) {
         synchronized (lock) {

@@ -7,15 +7,18 @@ import java.util.List;
 
 /**
  * The partitions of the training data of a formed job. The partition of a round is the list of its learners, in the order of
- * their ranks. A partition that was fixed never changes. So all learners have the same partition in a round, whenever they ask
- * for it. Only the last {@value #MAX_ENTRIES} different partitions are kept.
+ * their ranks. A fixed partition never changes. So all learners get the same partition of a round, even if they ask for it at
+ * different times. Only the last {@value #MAX_ENTRIES} different partitions are kept.
  *
  * <p>Not thread-safe. Every method is called under the lock of {@link Membership}.
  */
 final class Partitions {
     static final int MAX_ENTRIES = 64;
 
-    /** The partition from round {@code firstRound} to the round before the next entry. Members are membership numbers. */
+    /**
+     * The partition of the rounds from {@code firstRound} to the round before the {@code firstRound} of the next entry. The
+     * array {@code members} contains the membership number of the learner with each rank.
+     */
     private record Entry(long epoch, long firstRound, long[] members) {
         Partition of(long number) {
             int rank = 0;
@@ -29,12 +32,15 @@ final class Partitions {
     private final ArrayDeque<Entry> entries = new ArrayDeque<>();
     private long fixedRound;
 
-    /** The last round whose partition is fixed; 0 if there is none. */
+    /** Returns the last round whose partition is fixed; 0 if no partition is fixed. */
     long fixedRound() {
         return fixedRound;
     }
 
-    /** Fixes the partitions of the rounds that learners may have used while the job formed: all of these learners take part. */
+    /**
+     * Fixes the partitions of all rounds up to {@code lastRound}, which is the last round that a learner pushed or asked for
+     * while the job formed. All learners take part in these rounds. If {@code lastRound} is 0, nothing is fixed.
+     */
     void jobHasFormed(long lastRound, List<? extends Member<?>> learners) {
         if (lastRound > 0) {
             add(1, numbers(learners, Long.MAX_VALUE));
@@ -42,7 +48,7 @@ final class Partitions {
         }
     }
 
-    /** Fixes the partitions of all rounds up to this round. The learners of a round are those that have joined by that round. */
+    /** Fixes the partitions of all rounds up to this round. A learner takes part in a round unless its first round is later. */
     void fix(long round, List<? extends Member<?>> learners) {
         while (fixedRound < round) {
             long first = fixedRound + 1;
@@ -67,7 +73,7 @@ final class Partitions {
         return learners.stream().filter(learner -> learner.joinRound() <= round).mapToLong(Member::number).toArray();
     }
 
-    /** Returns the part of a learner in a round, which must be fixed. Returns null if the partition is no longer kept. */
+    /** Returns the part of a learner in a round whose partition is fixed. Returns null if the partition was discarded. */
     Partition of(long round, Member<?> learner) {
         Iterator<Entry> newestFirst = entries.descendingIterator();
         while (newestFirst.hasNext()) {

@@ -8,7 +8,7 @@ import java.util.List;
  * @param formed whether the job has formed: it has, or had at an earlier time, the required number of learners
  * @param tooFew whether the job has formed, but now has fewer learners than its minimum
  * @param members the learners for which rounds wait, live or lost, in the order in which they joined; a learner that joins while
- *     the job forms has the place of a learner that has left
+ *     the job forms gets the place of a learner that has left, if there is one
  * @param <M> the type of a learner
  */
 public record Roster<M>(boolean formed, boolean tooFew, List<M> members) {

@@ -47,7 +47,7 @@ class PartitionTest {
     }
 
     @Test
-    void departureChangesThePartitionAfterTheLastRoundThatWasAskedFor() {
+    void leavingChangesThePartitionAfterTheLastRoundThatWasAskedFor() {
         join("a");
         join("b");
         membership.opened(3);
@@ -59,7 +59,7 @@ class PartitionTest {
     }
 
     @Test
-    void departureChangesThePartitionAfterTheLastOpenedRound() {
+    void expiredLeaseChangesThePartitionAfterTheLastOpenedRound() {
         join("a");
         join("b");
         membership.opened(3);
@@ -94,7 +94,7 @@ class PartitionTest {
     }
 
     @Test
-    void membershipThatIsReplacedHasNoPartInFixedRounds() {
+    void learnerThatJoinsAnewHasNoPartInRoundsWithAFixedPartition() {
         join("a");
         join("b");
         assertPartition("a", 1, 0, 2, 1);
@@ -123,7 +123,7 @@ class PartitionTest {
     }
 
     @Test
-    void keyWithoutALearnerHasNoPartAndFixesNothing() {
+    void requestOfAKeyWithoutALearnerReturnsNoPartAndFixesNoPartition() {
         join("a");
         join("b");
         assertPartition("x", 1L << 40, Partition.NO_RANK, 0, 0);
@@ -132,7 +132,7 @@ class PartitionTest {
     }
 
     @Test
-    void questionAboutADistantRoundEndsAtOnce() {
+    void partitionOfADistantRoundIsFixedWithoutALoopOverAllRounds() {
         join("a");
         join("b").postpone(1L << 40);
         assertPartition("a", 1L << 41, 0, 2, 2);
@@ -140,7 +140,7 @@ class PartitionTest {
     }
 
     @Test
-    void partitionIsUnknownAfterTooManyChanges() {
+    void partitionIsNullAfterTooManyLaterPartitions() {
         join("a");
         join("b");
         for (long round = 1; round <= 2L * Partitions.MAX_ENTRIES; round++) {
@@ -152,13 +152,13 @@ class PartitionTest {
     }
 
     @Test
-    void everyRoundHasOnePartitionWithEachRankOnceWhateverLearnersDo() {
+    void randomJobsHaveOnePartitionInEachRoundAndOneLearnerForEachRank() {
         for (int seed = 0; seed < 2000; seed++) {
             new RandomJob(seed).run();
         }
     }
 
-    /** A job whose learners join, leave, die, push and ask at random. Records all answers and compares them. */
+    /** A job whose learners join, leave, die, push and ask for their parts at random. Compares all returned parts of a round. */
     private final class RandomJob {
         private static final int STEPS = 100;
         private static final List<String> KEYS = List.of("a", "b", "c", "d", "e");
@@ -166,9 +166,9 @@ class PartitionTest {
         private final String name;
         private final Random random;
         private final Map<String, Long> nextRound = new HashMap<>();
-        /** For each round, the membership number for each rank. */
+        /** For each round and rank, the number of the membership that got this rank. */
         private final TreeMap<Long, Map<Integer, Long>> holders = new TreeMap<>();
-        /** For each round, a partition with rank 0, so that partitions can be compared. */
+        /** For each round, the returned partition with rank 0 instead of the learner's rank, so that tests can compare it. */
         private final TreeMap<Long, Partition> partitions = new TreeMap<>();
         private long lastRound;
 
@@ -230,7 +230,7 @@ class PartitionTest {
             }
         }
 
-        /** While the job forms, the next learner gets the rank of a learner that leaves. */
+        /** Forgets the ranks of a learner before it leaves a forming job, because another learner may then get the same rank. */
         private void forgetIfForming(String key) {
             if (!membership.roster().formed()) {
                 holders.values().forEach(ranks -> ranks.values().remove(membership.member(key).number()));
@@ -249,7 +249,7 @@ class PartitionTest {
             return partition.rank();
         }
 
-        /** Asks as each learner for a new round in which all current learners take part. */
+        /** Asks for the parts of all current learners in a new round in which all of them take part. */
         private void askAll() {
             List<Learner> members = membership.roster().members();
             long round = Math.max(lastRound + 1, members.stream().mapToLong(Member::joinRound).max().orElseThrow());

@@ -40,7 +40,7 @@ abstract class BufferedExchange implements LocalExchange {
     protected long iteration = 1;
     protected long computingSinceNs;
 
-    /** The round of the gradient that the learner computes now; 0 without a learner. Writes are guarded by {@code turn}. */
+    /** The round of the gradient that the learner computes now; 0 without a learner. Writes are guarded by {@link #turn}. */
     protected volatile long round;
 
     // Reads and writes hold this lock shared. A thread that lends or replaces the active set holds this lock exclusively.

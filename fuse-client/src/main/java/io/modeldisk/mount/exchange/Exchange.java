@@ -57,8 +57,8 @@ public interface Exchange extends AutoCloseable {
     void abandon();
 
     /**
-     * Returns the round of the gradient that the learner computes now. The round changes only when an fsync succeeds. Returns 0
-     * without a learner.
+     * Returns the round of the gradient that the learner computes now; 0 if no learner has the model open. While a learner has
+     * the model open, the round changes only when an fsync succeeds.
      */
     long round();
 

@@ -21,14 +21,15 @@ public enum Attribute {
     STALL("stall_ms", "ms", "Time that the learner waited in the last fsync."),
     /** The rank of the learner. */
     RANK("rank", "",
-        "Number of the part of the training data that belongs to the learner in its current iteration, from 0. Absent without a"
-            + " learner."),
+        "Part of the training data that belongs to the learner in its current iteration, as a number from 0."
+            + " Absent without a learner."),
     /** The number of parts of the training data. */
     PARTITIONS("partitions", "parts",
         "Number of parts into which the learners divide the training data in the current iteration. Absent without a learner."),
     /** The number of the partition. */
     PARTITION_EPOCH("partition_epoch", "",
-        "Number of the partition of the training data, from 1. It grows when learners join or leave. Absent without a learner.");
+        "Number, from 1, that grows when the training data is divided differently because learners have joined or left."
+            + " Absent without a learner.");
 
     private static final String PREFIX = "user.modeldisk.";
 

@@ -15,7 +15,7 @@ public final class GeneratedFile implements MountedFile {
     /** Generates the text of a file. */
     @FunctionalInterface
     public interface Text {
-        /** Returns the text. Throws an exception if the open of the file must fail. */
+        /** Returns the text. If this method throws an exception, the open of the file fails. */
         byte[] generate(Cancellation cancellation) throws IOException;
     }
 

@@ -11,8 +11,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /**
- * The part of the training data that belongs to the learner in its current iteration. Shard 0 is asked once in an iteration, so
- * the part changes only at an fsync. Thread-safe.
+ * The part of the training data that belongs to the learner in its current iteration. The object asks shard 0 until shard 0
+ * has returned a part, and then keeps this part until the next fsync. Thread-safe.
  */
 final class LearnerPartition {
     private static final Answer NONE = new Answer(0, null);
@@ -21,7 +21,7 @@ final class LearnerPartition {
     private final Exchange exchange;
     private volatile Answer last = NONE;
 
-    /** The part that the shard has returned for a round. */
+    /** The part that shard 0 has returned when the mount asked for the round {@code askedRound}. */
     private record Answer(long askedRound, Partition partition) {}
 
     LearnerPartition(RemoteModel model, Exchange exchange) {
@@ -29,7 +29,7 @@ final class LearnerPartition {
         this.exchange = exchange;
     }
 
-    /** Discards the part of an earlier learner, whose round may have the same number. */
+    /** Discards the part of the previous learner of this mount, because its round may have the same number. */
     void learnerJoined() {
         last = NONE;
     }
@@ -40,9 +40,9 @@ final class LearnerPartition {
     }
 
     /**
-     * Returns the part. Asks shard 0 if the part of this iteration is not yet known. Returns empty without a learner.
+     * Returns the learner's part, or empty without a learner. Asks shard 0 if the part of this iteration is not yet known.
      *
-     * @throws IOException if the shard does not respond or refuses the request
+     * @throws IOException if shard 0 does not respond or refuses the command PARTITION
      */
     Optional<Partition> ask(Cancellation cancellation) throws IOException {
         long round = exchange.round();
@@ -65,7 +65,7 @@ final class LearnerPartition {
         }
     }
 
-    /** Returns the part as one line of JSON. Values that do not exist are null, such as the rank without a learner. */
+    /** Returns the part as one line of JSON. All values are null without a learner. Only the rank is null without a part. */
     byte[] toJson(Cancellation cancellation) throws IOException {
         Optional<Partition> learners = ask(cancellation).filter(partition -> partition.of() > 0);
         ObjectNode json = JsonNodeFactory.instance.objectNode()

@@ -24,7 +24,7 @@ final class ModelAttributes {
         this.partition = partition;
     }
 
-    /** Returns the names of the attributes that have a value, without a request to the shards. */
+    /** Returns the names of the attributes that have a value. Sends no request to the shards. */
     List<String> names() {
         WeightsInUse weights = exchange.weightsInUse();
         boolean known = weights.isLatest() || weights.version() != VersionProbe.UNKNOWN;
@@ -37,8 +37,8 @@ final class ModelAttributes {
     }
 
     /**
-     * Returns the value of an attribute, or empty if the attribute has no value. Version, staleness and partition need a request
-     * to the shards.
+     * Returns the value of an attribute, or empty if the attribute has no value. Version, staleness and partition may need a
+     * request to the shards.
      */
     Optional<String> value(String name) {
         return Attribute.named(name).flatMap(this::value);
@@ -73,7 +73,7 @@ final class ModelAttributes {
         try {
             return partition.ask(Cancellation.NONE).filter(Partition::hasRank).map(member).map(Number::toString);
         } catch (IOException e) {
-            // The last error in the status has the reason.
+            // LearnerPartition has recorded the reason as the last error in status.json.
             return Optional.empty();
         }
     }

@@ -9,8 +9,9 @@ public enum MountEntry {
         "The weights as a plain file, to initialise, save and restore the model. A write replaces weights."),
     /** The learner's part of the training data. */
     PARTITION("partition",
-        "The part of the training data that belongs to the learner in its current iteration, as JSON: `rank` from 0, the number"
-            + " of parts `of`, the number of the partition `epoch`, and the `round`. The rank is null without a learner."),
+        "The part of the training data that belongs to the learner in its current iteration, as JSON: `rank` is the"
+            + " number of the part, from 0; `of` is the number of parts; `epoch` grows when the parts change; `round` is"
+            + " the learner's round. All values are null without a learner."),
     /** The status of the mount and its shards. */
     STATUS("status.json",
         "The state of the mount and of its shards as JSON: the metrics below, the last error, the request sizes."),

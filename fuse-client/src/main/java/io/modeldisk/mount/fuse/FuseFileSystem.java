@@ -13,7 +13,7 @@ public interface FuseFileSystem {
     /** Returns the names of the extended attributes of the directory. */
     List<String> attributeNames();
 
-    /** Returns the value of an extended attribute of the directory, as {@link MountedFile#attribute} does. */
+    /** Returns the value of an extended attribute of the directory, or empty if the attribute has no value. */
     Optional<String> attribute(String name);
 
     /** Returns the size that df(1) shows. */

@@ -35,7 +35,7 @@ final class DirectExchangeTest {
     }
 
     @Test
-    void roundChangesAtFsyncAndNotAtAWrite() throws IOException {
+    void roundOfTheLearnerChangesAtFsyncAndNotAtAWrite() throws IOException {
         assertThat(exchange.round()).isZero();
         exchange.prepare(true, Cancellation.NONE);
         assertThat(exchange.round()).isEqualTo(1);

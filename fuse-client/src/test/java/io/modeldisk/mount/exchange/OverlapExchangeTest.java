@@ -73,7 +73,7 @@ final class OverlapExchangeTest {
     }
 
     @Test
-    void roundIsThatOfTheGradientThatIsComputedAndNotOfTheOneThatIsPushed() throws IOException {
+    void fsyncRaisesTheRoundBeforeItsPushHasCompleted() throws IOException {
         open();
         assertThat(exchange.round()).isEqualTo(1);
         model.pushesWait(true);

@@ -49,7 +49,7 @@ final class SyncExchangeTest {
     }
 
     @Test
-    void roundChangesOnlyWhenAnFsyncSucceeds() throws IOException {
+    void roundOfTheLearnerChangesOnlyWhenAnFsyncSucceeds() throws IOException {
         assertThat(exchange.round()).isEqualTo(1);
         exchange.write(0, BLOCK, request.with(1, BLOCK));
         assertThat(exchange.round()).isEqualTo(1);

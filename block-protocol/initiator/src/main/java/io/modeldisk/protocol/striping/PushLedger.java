@@ -95,7 +95,7 @@ final class PushLedger {
         return epoch[shard];
     }
 
-    /** Returns the round after the highest round of the learner's pushes on a shard, but at least the learner's first round. */
+    /** Returns the round after the highest round that the learner has pushed to a shard, at least the learner's first round. */
     synchronized long nextRound(int shard) {
         long last = firstRound[shard] - 1;
         for (int block = shard; block < round.length; block += striping.shards()) {
@@ -104,7 +104,7 @@ final class PushLedger {
         return last + 1;
     }
 
-    /** Returns the nearest round from the learner's first round on a shard to the round after its next round. */
+    /** Returns {@code wanted}, limited to the range from the learner's first round on a shard to {@link #nextRound} + 1. */
     synchronized long nearestRound(int shard, long wanted) {
         return Math.clamp(wanted, firstRound[shard], nextRound(shard) + 1);
     }

@@ -76,14 +76,15 @@ public interface RemoteModel extends AutoCloseable {
     void leave() throws IOException;
 
     /**
-     * Returns the round of the learner's next push. If only a part of the model was pushed last, returns the round after the
-     * highest round. Returns 0 if the learner has not joined.
+     * Returns the round after the highest round that the learner has pushed to shard 0, which is the round of the learner's next
+     * push of the whole model. Returns 0 if the learner has not joined.
      */
     long nextRound();
 
     /**
-     * Returns the part of the training data that belongs to this learner in a round. Shard 0 decides it. After a lost membership,
-     * the returned partition may be of another round, the nearest round in which the learner can push.
+     * Returns the part of the training data that belongs to this learner in a round, as shard 0 has decided. If shard 0 had
+     * forgotten the learner and the learner has joined again, the returned part belongs to the first or second round of the new
+     * membership.
      *
      * @param round the round of the next push, or the round after it
      */

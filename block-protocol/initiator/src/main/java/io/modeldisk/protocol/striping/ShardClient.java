@@ -46,7 +46,7 @@ final class ShardClient implements AutoCloseable {
      * The lock of the first page of {@link #scratch}. A thread that also needs {@link #observing} acquires {@code page} first.
      */
     private final Object page = new Object();
-    /** The lock of the part of {@link #scratch} for PARTITION. */
+    /** The lock of the bytes of {@link #scratch} that receive the data of PARTITION. */
     private final Object partitioning = new Object();
     /** The lock of {@link #observer}. */
     private final Object observing = new Object();
@@ -161,7 +161,7 @@ final class ShardClient implements AutoCloseable {
         return answer.asSlice(4, length).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    /** Returns the part of the training data that the shard gives to the nexus of this session in a round. */
+    /** Sends PARTITION. Returns the part of the training data that belongs to the nexus of the session in a round. */
     Partition partition(IscsiSession session, long round, Cancellation cancellation) throws IOException {
         synchronized (partitioning) {
             if (!commands.run(session, PartitionCommand.cdb(round), PARTITION_OFFSET, PartitionCommand.DATA_BYTES,
@@ -198,8 +198,8 @@ final class ShardClient implements AutoCloseable {
                 observer = null;
             }
         }
-        // Another thread may still wait for a response of the shard. The wait fails because the session is closed. That thread
-        // then releases its lock.
+        // Another thread may still wait for a VPD page or the data of PARTITION. The wait fails because the session is closed.
+        // The other thread then releases the lock that it holds.
         synchronized (page) {
             synchronized (partitioning) {
                 scratch.close();

@@ -62,7 +62,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void nextRoundOfAShardFollowsTheHighestRoundOfItsBlocks() {
+    void nextRoundOfAShardFollowsTheHighestPushedRoundOfItsBlocks() {
         assertThat(ledger.nextRound(0)).isEqualTo(1);
         push(0, 4);
         push(0, 4);
@@ -74,7 +74,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void nearestRoundOfANewMembershipIsAFirstOrSecondRound() {
+    void nearestRoundAfterAResetIsTheFirstOrSecondRoundOfTheMembership() {
         push(0, 4);
         assertThat(ledger.nearestRound(0, 3)).isEqualTo(3);
         ledger.reset(0, 1);

@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
 
 /**
  * The vendor-specific command PARTITION of the train unit. PARTITION returns the part of the training data that belongs to the
- * nexus in a round. A learner sends it to shard 0, so that all learners get the parts of the same partition.
+ * nexus in a round. A learner sends PARTITION only to shard 0, so that all learners get the parts of the same partition.
  *
  * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}, and bytes 8 to 13 are the round, as in PUSH. All other bytes are zero. The
  * command returns 16 bytes: the rank (4 bytes), the number of parts (4 bytes) and the epoch (8 bytes). All numbers are
@@ -28,7 +28,7 @@ public final class PartitionCommand {
 
     private PartitionCommand() {}
 
-    /** Returns the CDB of a PARTITION for this round. */
+    /** Returns the CDB of PARTITION for this round. */
     public static byte[] cdb(long round) {
         return ByteBuffer.allocate(Cdb.MAX_BYTES).put(0, (byte) OPCODE)
             .putLong(RoundCdb.BLOCKS_FIELD, RoundCdb.blocksAndRound(0, round)).array();
@@ -48,12 +48,12 @@ public final class PartitionCommand {
         return round;
     }
 
-    /** Encodes the data that PARTITION returns. */
+    /** Returns the data of PARTITION, encoded from these numbers. */
     public static byte[] data(int rank, int of, long epoch) {
         return ByteBuffer.allocate(DATA_BYTES).putInt(rank).putInt(of).putLong(epoch).array();
     }
 
-    /** Decodes the data that PARTITION returned for this round. */
+    /** Returns the partition that PARTITION returned for this round, decoded from {@code data}. */
     public static Partition partition(long round, byte[] data) {
         ByteBuffer buffer = ByteBuffer.wrap(data);
         return new Partition(round, buffer.getInt(), buffer.getInt(), buffer.getLong());
