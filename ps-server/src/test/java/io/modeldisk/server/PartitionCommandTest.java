@@ -57,6 +57,16 @@ class PartitionCommandTest {
     }
 
     @Test
+    void partitionOfARoundThatIsFarAheadIsRefusedAndFixesNothing() throws Exception {
+        try (ShardModel shard = ShardModel.open(context(1))) {
+            shard.learners().admit(FakeTask.nexus("a"), false);
+            assertThatThrownBy(() -> ask(shard, "a", "C3 00 00 00 00 00 00 00 FF FF FF FF FF FF 00 00"))
+                .isInstanceOf(ScsiException.class).hasMessageContaining("too far ahead");
+            assertThat(shard.learners().admit(FakeTask.nexus("b"), false).joinRound()).isEqualTo(1);
+        }
+    }
+
+    @Test
     void partitionOfRoundZeroIsRefusedWithTheByteOffsetOfTheRound() throws Exception {
         try (ShardModel shard = ShardModel.open(context(1))) {
             assertThatThrownBy(() -> ask(shard, "a", "C3 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00"))

@@ -33,6 +33,9 @@ import java.util.function.Function;
  * @param <M> the type of a learner
  */
 public class Membership<K, M extends Member<K>> {
+    /** The limit prevents that a learner fixes partitions of rounds that no learner will reach. */
+    static final int MAX_ROUNDS_AHEAD = 1024;
+
     private final int learners;
     private final int minLearners;
     private final long leaseNs;
@@ -166,13 +169,17 @@ public class Membership<K, M extends Member<K>> {
      *
      * @param key the key of the learner; if no learner has the key, no partition is fixed
      * @param round a round of the learner, at least 1
-     * @return the part; null if the partition of this round was discarded, because only the newest partitions are kept
+     * @return the part; null if the partition of this round was discarded, because only the newest partitions are kept, or if the
+     *     round is more than {@value #MAX_ROUNDS_AHEAD} rounds after the last opened round
      */
     public Partition partition(K key, long round) {
         synchronized (lock) {
             M member = members.get(key);
             if (member == null) {
                 return Partition.NOT_A_LEARNER;
+            }
+            if (round - MAX_ROUNDS_AHEAD > Math.max(lastOpenedRound, member.joinRound())) {
+                return null;
             }
             if (!roster.formed()) {
                 lastAskedRoundOfForming = Math.max(lastAskedRoundOfForming, round);
