@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 /** Creates the status of a shard as JSON: the progress of the blocks and learners. Locks one block at a time. */
 final class ShardStatus {
     /**
-     * The maximum size of the JSON in bytes. If not all learners fit, some learners are left out, and the JSON has their number.
+     * The maximum size of the JSON in bytes. If not all learners fit, some are left out, and the JSON says how many.
      */
     static final int MAX_BYTES = 65_000;
 

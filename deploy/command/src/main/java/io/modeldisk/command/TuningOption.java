@@ -29,7 +29,7 @@ final class TuningOption {
     }
 
     /**
-     * Returns the tuned sizes. The sizes of options replace tuned sizes.
+     * Returns the tuned sizes. A size that an option sets replaces the tuned size.
      *
      * @param requestSize the value of --request-size; null if the option is not set
      * @param queueDepth the value of --queue-depth; null if the option is not set

@@ -32,6 +32,7 @@ final class LifecycleIT {
     @ParameterizedTest
     @ValueSource(strings = {"TERM", "INT"})
     void shardWithOpenConnectionsStopsOnASignal(String signal) throws Exception {
+        Programs.requireSignal(signal);
         Running shard = Command.serve(sandbox, "--model", "m", "--size", "1MiB");
         int port = Command.port(shard);
         ModelAddress address = ModelAddress.parse("modeldisk://127.0.0.1:" + port + "/m");
@@ -106,6 +107,7 @@ final class LifecycleIT {
     @ValueSource(strings = {"TERM", "INT"})
     void mountWithAnOpenFileStopsOnASignal(String signal) throws Exception {
         Programs.requireMounting();
+        Programs.requireSignal(signal);
         Path directory = sandbox.directory("d");
         Running mount = Command.mount(sandbox, launch(), directory);
         mount.awaitLine("ready: ");

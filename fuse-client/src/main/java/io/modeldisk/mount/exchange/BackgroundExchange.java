@@ -207,7 +207,7 @@ final class BackgroundExchange implements AutoCloseable {
     }
 
     /**
-     * Cancels the pull and waits until the push has completed. Cancels the push after the timeout.
+     * Cancels the pull and waits for the push. If the push has not completed within the timeout, cancels the push too.
      *
      * @return whether the exchange has ended; if not, the exchange may still use the memory of its buffer sets
      */

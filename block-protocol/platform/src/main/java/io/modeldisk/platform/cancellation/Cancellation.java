@@ -94,7 +94,7 @@ public final class Cancellation {
     }
 
     /**
-     * Registers a waiter. {@link #cancel} wakes the waiter until {@link #unregister} removes it. The caller must not hold the
+     * Registers a waiter. {@link #cancel} then wakes the waiter. {@link #unregister} removes it. The caller must not hold the
      * lock that {@link Waiter#wake} acquires.
      */
     public void register(Waiter waiter) {

@@ -25,8 +25,8 @@ public final class Samples {
     public Samples over(Samples others) {
         if (values.length != others.values.length) {
             throw new IllegalArgumentException(
-                "a ratio of samples needs two equal numbers of samples, but the numbers are " + values.length + " and "
-                    + others.values.length);
+                "two lists of samples have a ratio only if they are equally long, but they have " + values.length + " and "
+                    + others.values.length + " samples");
         }
         double[] ratios = new double[values.length];
         for (int i = 0; i < ratios.length; i++) {

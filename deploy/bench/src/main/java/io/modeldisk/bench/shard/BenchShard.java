@@ -48,7 +48,7 @@ public final class BenchShard implements AutoCloseable {
     }
 
     /**
-     * Starts a shard on loopback over TCP that accepts {@code sessions} sessions, and fills the shard with the weights of
+     * Starts a shard on loopback over TCP that accepts at least {@code sessions} sessions, and fills the shard with the weights of
      * {@link Pattern}.
      */
     public static BenchShard startFor(int sessions, String modeldisk, String aggregator, long modelBytes)

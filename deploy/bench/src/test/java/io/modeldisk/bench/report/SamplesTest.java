@@ -35,7 +35,7 @@ final class SamplesTest {
     void samplesAreDividedOnlyByTheSameNumberOfSamples() {
         assertThatThrownBy(() -> Samples.of(1, 2).over(Samples.of(1)))
             .isInstanceOf(IllegalArgumentException.class)
-            .hasMessage("a ratio of samples needs two equal numbers of samples, but the numbers are 2 and 1");
+            .hasMessage("two lists of samples have a ratio only if they are equally long, but they have 2 and 1 samples");
     }
 
     @Test

@@ -118,8 +118,8 @@ final class FrameWriter {
     }
 
     /**
-     * Increases the number of responses per system call if the reading thread has received at least that number of frames in one
-     * system call. So many frames show that the peer sends requests even while responses are held back.
+     * Increases the number of responses that are sent with one system call by one, if one system call of the reading thread has
+     * received at least that number of frames. The peer then does not wait for the responses that are held back.
      *
      * @param receivedBytes the number of bytes that one system call has received
      */

@@ -118,7 +118,7 @@ final class IserTransfer extends Work {
         putSinceNs = nowNs;
     }
 
-    /** Returns whether the work request sends the last WRITE and the response of a read. */
+    /** Returns whether {@link #putBegins} was called: this transfer is a read, and its last WRITE and its response are sent. */
     boolean isPut() {
         return put;
     }
