@@ -25,7 +25,8 @@ public final class Samples {
     public Samples over(Samples others) {
         if (values.length != others.values.length) {
             throw new IllegalArgumentException(
-                "two lists of samples have a ratio only if they are equally long, but they have " + values.length + " and "
+                "two lists of samples have a ratio only if they are equally long, but they have " + values.length
+                    + " and "
                     + others.values.length + " samples");
         }
         double[] ratios = new double[values.length];

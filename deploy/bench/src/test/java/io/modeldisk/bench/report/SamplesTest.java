@@ -35,7 +35,8 @@ final class SamplesTest {
     void samplesAreDividedOnlyByTheSameNumberOfSamples() {
         assertThatThrownBy(() -> Samples.of(1, 2).over(Samples.of(1)))
             .isInstanceOf(IllegalArgumentException.class)
-            .hasMessage("two lists of samples have a ratio only if they are equally long, but they have 2 and 1 samples");
+            .hasMessage(
+                "two lists of samples have a ratio only if they are equally long, but they have 2 and 1 samples");
     }
 
     @Test
