@@ -73,8 +73,8 @@ final class OverlapExchange extends BufferedExchange {
             other.lend();
             ExchangeJob job = ExchangeJob.exchange(other, iteration, active.version());
             iterationEnded(startedNs, pushes);
-            // If the learner has written a gradient, the exchange below pushes the next round. Then the learner computes the round
-            // after the pushed round.
+            // If the learner has written a gradient, the exchange below pushes the next round. The learner then computes the
+            // round after the pushed round.
             round = model.nextRound() + (pushes ? 1 : 0);
             // Called before the exchange starts, so that the scheduler can predict the end of this computation.
             computationBegins();
