@@ -135,7 +135,7 @@ final class TrainUnit extends ShardUnit {
         if (partition == null) {
             throw new ScsiException(Sense.invalidFieldInCdb(RoundCdb.ROUND_FIELD), "learner '" + nexus.learner()
                 + "' asked for the partition of round " + round
-                + ", which is too far ahead, or which the shard has discarded because the learners have changed often since then");
+                + ", which is too far ahead, or which the shard has discarded because the learners have changed often");
         }
         return PartitionCommand.data(partition.rank(), partition.of(), partition.epoch());
     }

@@ -135,6 +135,7 @@ class PartitionTest {
     void partitionOfADistantRoundIsFixedWithoutALoopOverAllRounds() {
         join("a");
         join("b").postpone(1L << 40);
+        membership.opened(1L << 41);
         assertPartition("a", 1L << 41, 0, 2, 2);
         assertPartition("a", 1L << 39, 0, 1, 1);
     }

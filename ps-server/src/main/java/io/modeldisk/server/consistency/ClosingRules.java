@@ -14,7 +14,7 @@ import java.util.List;
  * weights. So the weights of a block always include only whole rounds. Blocks may be in different rounds while learners push, and
  * after all learners have left. Learners that stay or join bring all blocks to one common round.
  *
- * <p><b>The job has stopped</b> if fewer learners than the minimum are left. In a stopped job, the open round of a block can still
+ * <p><b>The job has stopped</b> if fewer learners than the minimum are left. In a stopped job, the open round of a block can
  * close if at least the minimum number of learners have pushed it or can still push it. Learners that have pushed it count even
  * if they have left. So a learner that finishes first does not block the last round of the other learners. If the open round can
  * no longer close, new pushes of the block, and pulls that would wait, are refused until enough learners have joined again.

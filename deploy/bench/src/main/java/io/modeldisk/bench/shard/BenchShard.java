@@ -48,8 +48,8 @@ public final class BenchShard implements AutoCloseable {
     }
 
     /**
-     * Starts a shard on loopback over TCP that accepts at least {@code sessions} sessions, and fills the shard with the weights of
-     * {@link Pattern}.
+     * Starts a shard on loopback over TCP that accepts at least {@code sessions} sessions, and fills the shard with the weights
+     * of {@link Pattern}.
      */
     public static BenchShard startFor(int sessions, String modeldisk, String aggregator, long modelBytes)
         throws IOException {
