@@ -134,8 +134,10 @@ final class TrainUnit extends ShardUnit {
         Partition partition = shard().learners().partition(nexus, round);
         if (partition == null) {
             throw new ScsiException(Sense.invalidFieldInCdb(RoundCdb.ROUND_FIELD), "learner '" + nexus.learner()
-                + "' asked for the partition of round " + round
-                + ", which is too far ahead, or which the shard has discarded because the learners have changed often");
+                + "' asked for the partition of round " + round + ", "
+                + (round > shard().learners().lastOpenedRound()
+                    ? "which is too far ahead of the rounds that learners have begun"
+                    : "which the shard has discarded because the learners have changed too often since that round"));
         }
         return PartitionCommand.data(partition.rank(), partition.of(), partition.epoch());
     }

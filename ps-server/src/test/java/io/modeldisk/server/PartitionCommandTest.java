@@ -61,7 +61,8 @@ class PartitionCommandTest {
         try (ShardModel shard = ShardModel.open(context(1))) {
             shard.learners().admit(FakeTask.nexus("a"), false);
             assertThatThrownBy(() -> ask(shard, "a", "C3 00 00 00 00 00 00 00 FF FF FF FF FF FF 00 00"))
-                .isInstanceOf(ScsiException.class).hasMessageContaining("too far ahead");
+                .isInstanceOf(ScsiException.class)
+                .hasMessageContaining("which is too far ahead of the rounds that learners have begun");
             assertThat(shard.learners().admit(FakeTask.nexus("b"), false).joinRound()).isEqualTo(1);
         }
     }
