@@ -32,8 +32,10 @@ public final class ParameterServer implements AutoCloseable {
         LeaseTimer timer = new LeaseTimer(shard, context.settings().clock());
         TargetServer server = null;
         try {
+            shard.awaitOtherShards();
             server = TargetServer.launch(context.network().target(shard.target()));
             timer.start();
+            shard.startCheckpoints();
             return new ParameterServer(shard, timer, server);
         } catch (IOException | RuntimeException | Error e) {
             if (server != null) {

@@ -42,6 +42,7 @@ final class RawUnit extends ShardUnit implements DiskUnit {
     @Override
     public boolean write(IoTask task) {
         shard().store().visit(task, assignment, this);
+        shard().traffic().rawWrite();
         return true;
     }
 
@@ -101,6 +102,7 @@ final class RawUnit extends ShardUnit implements DiskUnit {
     public void fill(long offset, int lengthBytes, MemorySegment logicalBlock) {
         BlockLayout layout = shard().store().layout();
         Block block = shard().store().block(layout.blockOf(offset));
+        shard().traffic().rawWrite();
         block.lock();
         try {
             MemorySegment range = block.writable().weights().asSlice(layout.offsetInBlock(offset), lengthBytes);

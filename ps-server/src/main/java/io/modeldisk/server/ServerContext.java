@@ -11,6 +11,7 @@ import io.modeldisk.protocol.engine.Portals;
 import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.scsi.LogicalBlock;
+import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.model.ModelSource;
 import java.io.IOException;
@@ -18,12 +19,16 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /**
  * The configuration of a shard. The name of the model, the size or the file of the model, and an aggregator must be set. All
  * other settings have defaults. {@link #conclude} checks the settings. Changes after this call have no effect. Not thread-safe.
  */
 public final class ServerContext {
+    private static final Logger LOG = LogManager.getLogger(ServerContext.class);
+
     /** The default address: the iSCSI port 3260 on the loopback interface. */
     public static final InetSocketAddress DEFAULT_LISTEN = new InetSocketAddress("127.0.0.1", 3260);
 
@@ -72,6 +77,9 @@ public final class ServerContext {
     private List<InetSocketAddress> portals = List.of();
     private TargetContext network = new TargetContext();
     private NonFinite nonFinite = NonFinite.REFUSE;
+    private CheckpointSettings checkpoints;
+    private Runnable goBack = () -> LOG.error(
+        "this shard must start again from the newest checkpoint, and takes no more checkpoints until then");
     private NanoClock clock = NanoClock.SYSTEM;
     private ServerSettings settings;
 
@@ -184,6 +192,21 @@ public final class ServerContext {
         return this;
     }
 
+    /** Sets the directory and the period of the checkpoints. By default, the shard takes no checkpoints. */
+    public ServerContext checkpoints(CheckpointSettings checkpointSettings) {
+        this.checkpoints = checkpointSettings;
+        return this;
+    }
+
+    /**
+     * Sets the action that closes this shard and launches it again. The shard calls the action in bsp, on a thread of its own, if
+     * another shard of the model has gone back to a checkpoint. By default, an error is logged.
+     */
+    public ServerContext goBack(Runnable action) {
+        this.goBack = action;
+        return this;
+    }
+
     /** Sets the clock of the leases and of the times in the status; by default the clock of the system. */
     public ServerContext clock(NanoClock nanoClock) {
         this.clock = nanoClock;
@@ -229,8 +252,7 @@ public final class ServerContext {
                 : ModelSource.fromSafetensors(safetensors);
             network.clock(clock).listen(listen).access(access).portals(new Portals(shard + 1, portals));
             settings = new ServerSettings(facts(source), source, aggregator, mode, effectiveNonFinite(), lease,
-                spareBlocks,
-                clock);
+                spareBlocks, checkpoints, goBack, clock);
         }
         return this;
     }
@@ -340,11 +362,12 @@ public final class ServerContext {
             lease=%s
             spareBlocks=%s
             nonFinite=%s
+            checkpoints=%s
             network: %s
             """.formatted(
             model, settings != null ? settings.source().sizeBytes() : sizeBytes, safetensors, shard, shards,
             TargetAddress.text(listen),
             ByteSize.exact(blockSizeBytes), aggregatorSpecification, consistency, learners, minLearners, lease,
-            spareBlocks, nonFinite, network);
+            spareBlocks, nonFinite, checkpoints == null ? "none" : checkpoints, network);
     }
 }

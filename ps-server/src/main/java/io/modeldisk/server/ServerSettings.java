@@ -4,11 +4,12 @@ import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.model.ModelSource;
 import java.time.Duration;
 
-/** The settings of a shard after validation. All values are valid. */
+/** The settings of a shard after validation. All values are valid. {@code checkpoints} is null if the shard takes none. */
 record ServerSettings(
     ModelFacts facts,
     ModelSource source,
@@ -17,4 +18,6 @@ record ServerSettings(
     NonFinite nonFinite,
     Duration lease,
     int spareBlocks,
+    CheckpointSettings checkpoints,
+    Runnable goBack,
     NanoClock clock) {}

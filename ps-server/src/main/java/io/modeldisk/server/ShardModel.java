@@ -9,11 +9,14 @@ import io.modeldisk.protocol.engine.Target;
 import io.modeldisk.server.block.BlockLayout;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.block.BlockVersions;
+import io.modeldisk.server.checkpoint.Checkpointer;
+import io.modeldisk.server.checkpoint.CheckpointStatus;
 import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.Learners;
 import io.modeldisk.server.model.ModelSource;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.List;
 import org.apache.logging.log4j.LogManager;
@@ -32,6 +35,7 @@ public final class ShardModel implements AutoCloseable {
     private final Learners learners;
     private final Consistency consistency;
     private final Traffic traffic = new Traffic();
+    private final Checkpointer checkpointer;
     private final ShardStatus status;
     private final Target target;
     private final Duration lease;
@@ -40,14 +44,19 @@ public final class ShardModel implements AutoCloseable {
     // Guarded by the lock of this object.
     private boolean stopped;
 
-    private ShardModel(ServerSettings settings, int maxLearners, BlockStore store) {
+    private ShardModel(ServerSettings settings, int maxLearners, BlockStore store, CheckpointStatus restored)
+        throws IOException {
         this.facts = settings.facts();
         this.lease = settings.lease();
         this.aggregator = settings.aggregator();
         this.store = store;
         this.learners = new Learners(facts.learners(), facts.minLearners(), settings.lease(), maxLearners,
             store.layout(), settings.clock());
+        if (restored.number() > 0) {
+            learners.resumeAfter(restored.round());
+        }
         this.consistency = Consistency.of(settings.consistency(), store, aggregator, learners);
+        this.checkpointer = checkpointer(settings, restored);
         this.status = new ShardStatus(this, settings.clock());
         this.target = new ModelTarget(this, settings.nonFinite());
     }
@@ -69,8 +78,14 @@ public final class ShardModel implements AutoCloseable {
         BlockStore store = new BlockStore(layout, settings.spareBlocks(),
             settings.aggregator().stateBytesPerWeightByte());
         try {
-            load(settings.source(), facts, store);
-            return new ShardModel(settings, budget.learnersIn(maxHeapBytes), store);
+            CheckpointStatus restored = settings.checkpoints() == null
+                ? CheckpointStatus.NONE
+                : Checkpointer.load(settings.checkpoints(), facts, settings.source(), store,
+                    settings.aggregator().stateBytesPerWeightByte());
+            if (restored.number() == 0) {
+                load(settings.source(), facts, store);
+            }
+            return new ShardModel(settings, budget.learnersIn(maxHeapBytes), store, restored);
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
             store.close();
             throw e;
@@ -174,9 +189,51 @@ public final class ShardModel implements AutoCloseable {
         return traffic;
     }
 
+    /** Waits until the other shards of the model have started, if this shard must have the weights of the same round. */
+    void awaitOtherShards() throws IOException {
+        try {
+            if (checkpointer != null) {
+                checkpointer.awaitOtherShards();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("the wait for the other shards was interrupted");
+        }
+    }
+
+    /** Creates the checkpointer; null if the shard takes no checkpoints. */
+    private Checkpointer checkpointer(ServerSettings settings, CheckpointStatus restored) throws IOException {
+        if (settings.checkpoints() == null) {
+            return null;
+        }
+        try {
+            return new Checkpointer(settings.checkpoints(), facts, settings.source(), store,
+                aggregator.stateBytesPerWeightByte(), learners, consistency, settings.clock(), restored,
+                traffic::rawWrites, settings.goBack());
+        } catch (IOException | RuntimeException e) {
+            consistency.close();
+            throw e;
+        }
+    }
+
+    /** Starts to take checkpoints. Does nothing if the shard takes none. */
+    void startCheckpoints() {
+        if (checkpointer != null) {
+            checkpointer.start();
+        }
+    }
+
+    /** The checkpoints of the shard; null if the shard takes none. */
+    Checkpointer checkpointer() {
+        return checkpointer;
+    }
+
     /** Frees the memory. May be called only when no task is in progress. */
     @Override
     public void close() {
+        if (checkpointer != null) {
+            checkpointer.close();
+        }
         consistency.close();
         store.close();
         aggregator.close();

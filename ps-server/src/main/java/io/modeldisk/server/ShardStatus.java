@@ -11,6 +11,7 @@ import io.modeldisk.platform.metrics.Metric;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.server.block.Block;
+import io.modeldisk.server.checkpoint.CheckpointStatus;
 import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.consistency.RoundTimes;
 import java.util.List;
@@ -67,6 +68,9 @@ final class ShardStatus {
         if (shown < members.size()) {
             put(status, Metric.LEARNERS_LEFT_OUT, members.size() - shown);
         }
+        if (shard.checkpointer() != null) {
+            putCheckpoint(status.putObject("checkpoint"), shard.checkpointer().status());
+        }
         put(status, Metric.WAITING, shard.consistency().waiting());
         put(status, Metric.PUSHES, shard.traffic().pushes());
         put(status, Metric.PULLS, shard.traffic().pulls());
@@ -78,6 +82,20 @@ final class ShardStatus {
             return JSON.writeValueAsBytes(status);
         } catch (JsonProcessingException e) {
             throw new IllegalStateException("the status cannot be written as JSON: " + status, e);
+        }
+    }
+
+    private static void putCheckpoint(ObjectNode checkpoint, CheckpointStatus newest) {
+        checkpoint.put("number", newest.number());
+        if (newest.number() > 0) {
+            checkpoint.put("path", newest.path());
+            checkpoint.put("round", newest.round());
+            checkpoint.put("at", newest.at());
+        }
+        checkpoint.put("writing", newest.writing());
+        checkpoint.put("answered", newest.answered());
+        if (newest.failure() != null) {
+            checkpoint.put("failure", newest.failure());
         }
     }
 

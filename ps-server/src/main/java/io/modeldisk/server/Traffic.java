@@ -8,6 +8,7 @@ final class Traffic {
     private final LongAdder pulls = new LongAdder();
     private final LongAdder pushedBytes = new LongAdder();
     private final LongAdder pulledBytes = new LongAdder();
+    private final LongAdder rawWrites = new LongAdder();
     private final LongAdder nonFinitePushes = new LongAdder();
 
     void pushed(int lengthBytes) {
@@ -18,6 +19,15 @@ final class Traffic {
     void pulled(int lengthBytes) {
         pulls.increment();
         pulledBytes.add(lengthBytes);
+    }
+
+    /** Counts a write of weights through LUN 1. */
+    void rawWrite() {
+        rawWrites.increment();
+    }
+
+    long rawWrites() {
+        return rawWrites.sum();
     }
 
     void nonFinite() {

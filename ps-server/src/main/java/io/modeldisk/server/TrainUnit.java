@@ -1,6 +1,7 @@
 package io.modeldisk.server;
 
 import io.modeldisk.fault.membership.Partition;
+import io.modeldisk.protocol.dialect.CheckpointCommand;
 import io.modeldisk.protocol.dialect.JoinCommand;
 import io.modeldisk.protocol.dialect.PartitionCommand;
 import io.modeldisk.protocol.dialect.RoundCdb;
@@ -13,6 +14,7 @@ import io.modeldisk.protocol.scsi.CdbUsage;
 import io.modeldisk.protocol.scsi.MediumAccess;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
+import io.modeldisk.server.checkpoint.Checkpointer;
 import io.modeldisk.server.consistency.Consistency;
 import io.modeldisk.server.consistency.Gradients;
 import io.modeldisk.server.consistency.Learner;
@@ -26,7 +28,7 @@ final class TrainUnit extends ShardUnit {
     static final int LUN = 0;
 
     private static final List<CdbUsage> COMMANDS = List.of(JoinCommand.USAGE, RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE,
-        PartitionCommand.USAGE);
+        PartitionCommand.USAGE, CheckpointCommand.USAGE);
 
     private static final Logger LOG = LogManager.getLogger(TrainUnit.class);
 
@@ -113,11 +115,27 @@ final class TrainUnit extends ShardUnit {
 
     @Override
     public byte[] vendorCommand(Nexus nexus, Cdb cdb) throws ScsiException {
-        requireLearn(nexus);
-        return cdb.opcode() == PartitionCommand.OPCODE ? partition(nexus, cdb) : join(nexus, cdb);
+        return switch (cdb.opcode()) {
+            case CheckpointCommand.OPCODE -> checkpoint(nexus);
+            case PartitionCommand.OPCODE -> partition(nexus, cdb);
+            default -> join(nexus, cdb);
+        };
+    }
+
+    private byte[] checkpoint(Nexus nexus) throws ScsiException {
+        if (!nexus.may(Right.RAW)) {
+            throw lacks(nexus, Right.RAW, "request a checkpoint");
+        }
+        Checkpointer checkpointer = shard().checkpointer();
+        if (checkpointer == null || shard().facts().shard() != 0) {
+            throw new ScsiException(RoundSense.NO_CHECKPOINTS.sense(), "initiator '" + nexus.learner()
+                + "' requested a checkpoint, but this is not shard 0 of a model with --state");
+        }
+        return CheckpointCommand.data(checkpointer.request());
     }
 
     private byte[] join(Nexus nexus, Cdb cdb) throws ScsiException {
+        requireLearn(nexus);
         boolean anew = JoinCommand.anew(cdb);
         long earliestRound = JoinCommand.earliestRound(cdb);
         boolean stopped = shard().learners().roster().tooFew();
@@ -130,6 +148,7 @@ final class TrainUnit extends ShardUnit {
     }
 
     private byte[] partition(Nexus nexus, Cdb cdb) throws ScsiException {
+        requireLearn(nexus);
         long round = PartitionCommand.round(cdb);
         Partition partition = shard().learners().partition(nexus, round);
         if (partition == null) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import io.modeldisk.protocol.dialect.CheckpointCommand;
 import io.modeldisk.protocol.dialect.JoinCommand;
 import io.modeldisk.protocol.dialect.PartitionCommand;
 import io.modeldisk.protocol.dialect.RoundCdb;
@@ -139,7 +140,7 @@ class JoinCommandTest {
     void rawUnitHasNoVendorCommands() throws Exception {
         try (ShardModel shard = shard()) {
             assertThat(shard.target().units().get(0).vendorCommands()).containsExactly(JoinCommand.USAGE,
-                RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE, PartitionCommand.USAGE);
+                RoundCdb.PUSH_USAGE, RoundCdb.PULL_USAGE, PartitionCommand.USAGE, CheckpointCommand.USAGE);
             assertThat(shard.target().units().get(1).vendorCommands()).isEmpty();
         }
     }

@@ -13,10 +13,13 @@ import io.modeldisk.protocol.login.chap.SecretsFile;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.server.ParameterServer;
 import io.modeldisk.server.ServerContext;
+import io.modeldisk.server.checkpoint.StartAgainException;
 import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.tuning.Tuning;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Iterator;
@@ -24,6 +27,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.logging.log4j.LogManager;
@@ -147,6 +151,9 @@ final class ServeCommand implements Callable<Integer> {
     private List<String> peers = List.of();
 
     @Mixin
+    private ServeState state;
+
+    @Mixin
     private ServeDatamovers datamovers;
 
     @Mixin
@@ -161,25 +168,41 @@ final class ServeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         Tuning sizes = tuning.read();
-        ServerContext context = context(sizes).conclude();
-        LOG.info("effective configuration:\n{}", context);
-        CountDownLatch stopped = new CountDownLatch(1);
+        Semaphore goBack = new Semaphore(0);
         CountDownLatch closed = new CountDownLatch(1);
-        try (ParameterServer server = ParameterServer.launch(context)) {
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(stopped, closed), "stop"));
-            LOG.info("transfer sizes: {}; socket for shared memory: {}", sizes.summary(),
-                Objects.requireNonNullElse(server.sharesMemoryAt(), "none"));
-            System.out.println(ready(server));
-            stopped.await();
+        Thread main = Thread.currentThread();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(main, closed), "stop"));
+        try {
+            InetSocketAddress address = null;
+            while (true) {
+                ServerContext context = context(sizes).goBack(goBack::release);
+                if (address != null) {
+                    context.listen(address);
+                }
+                LOG.info("effective configuration:\n{}", context.conclude());
+                try (ParameterServer server = ParameterServer.launch(context)) {
+                    if (address == null) {
+                        LOG.info("transfer sizes: {}; socket for shared memory: {}", sizes.summary(),
+                            Objects.requireNonNullElse(server.sharesMemoryAt(), "none"));
+                        System.out.println(ready(server));
+                    }
+                    address = server.localAddress();
+                    goBack.acquire();
+                } catch (StartAgainException e) {
+                    LOG.warn("the shard loads the newest checkpoint again: {}", e.getMessage());
+                }
+            }
+        } catch (InterruptedException | InterruptedIOException | ClosedByInterruptException e) {
+            LOG.debug("a signal has stopped the shard: {}", e.toString());
+            return 0;
         } finally {
             closed.countDown();
         }
-        return 0;
     }
 
     /** Lets the main thread close the shard after a signal, and waits until the shard is closed. */
-    private static void stop(CountDownLatch stopped, CountDownLatch closed) {
-        stopped.countDown();
+    private static void stop(Thread main, CountDownLatch closed) {
+        main.interrupt();
         try {
             closed.await();
         } catch (InterruptedException e) {
@@ -211,6 +234,7 @@ final class ServeCommand implements Callable<Integer> {
             .lease(lease)
             .nonFinite(NonFinite.parse(nonFinite))
             .access(access())
+            .checkpoints(state.settings())
             .portals(
                 peers.stream().map(peer -> ModelAddress.parsePortal(peer, TargetContext.DEFAULT_PORT)).toList())
             .network(limits.apply(datamovers.apply(new TargetContext()

@@ -110,9 +110,19 @@ final class StatusCommand implements Callable<Integer> {
         }
     }
 
-    /** Prints the reasons why learners wait, and the learners whose gradients had a NaN or an infinity. */
+    /** Prints the newest checkpoint, the reasons why learners wait, and the learners whose gradients had a NaN or an infinity. */
     private static void printTroubles(JsonNode shard) {
         int number = shard.path("shard").asInt();
+        JsonNode checkpoint = shard.path("checkpoint");
+        if (number == 0 && checkpoint.path("number").asLong() > 0) {
+            System.out.printf("the newest checkpoint is %s of round %d, taken at %s%n",
+                checkpoint.path("path").asText(),
+                checkpoint.path("round").asLong(), checkpoint.path("at").asText());
+        }
+        if (checkpoint.has("failure")) {
+            System.out.printf("shard %d: the last checkpoint failed: %s%n", number,
+                checkpoint.path("failure").asText());
+        }
         if (shard.has("stopped")) {
             System.out.printf("shard %d: %s%n", number, shard.path("stopped").asText());
         }

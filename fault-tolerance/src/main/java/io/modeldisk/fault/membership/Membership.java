@@ -54,6 +54,7 @@ public class Membership<K, M extends Member<K>> {
     private final Partitions partitions = new Partitions();
     // The highest round that a learner named in partition() while the job was forming. Guarded by lock.
     private long lastAskedRoundOfForming;
+    private long firstRound = 1;
 
     /**
      * Creates a membership without learners.
@@ -134,7 +135,7 @@ public class Membership<K, M extends Member<K>> {
         K key = member.key();
         fixPartitions();
         int place = roster.formed() ? inOrder.size() : firstFreePlace();
-        member.admit(newNumber(), roster.formed() ? partitions.fixedRound() + 1 : 1, place);
+        member.admit(newNumber(), roster.formed() ? partitions.fixedRound() + 1 : firstRound, place);
         // The connection may be lost during the first push. Then the lease starts now. Otherwise, the learner would never be
         // removed.
         if (!connections.containsKey(key)) {
@@ -209,6 +210,24 @@ public class Membership<K, M extends Member<K>> {
             synchronized (lock) {
                 lastOpenedRound = Math.max(lastOpenedRound, round);
             }
+        }
+    }
+
+    /**
+     * Lets the job continue after a round that an earlier process has completed. While the job forms, learners join at the next
+     * round. Must be called before the first learner joins.
+     */
+    public void resumeAfter(long round) {
+        synchronized (lock) {
+            firstRound = round + 1;
+            lastOpenedRound = round;
+        }
+    }
+
+    /** Returns the round at which learners join while the job forms. */
+    public long firstRound() {
+        synchronized (lock) {
+            return firstRound;
         }
     }
 

@@ -15,14 +15,17 @@ public final class Block {
     private final MemorySegment state;
     private final SpareSlots spares;
     private final BlockVersions versions;
+    private final ChangeWatch watch;
     private BlockSlot current;
 
-    Block(int index, int lengthBytes, MemorySegment state, SpareSlots spares, BlockVersions versions) {
+    Block(int index, int lengthBytes, MemorySegment state, SpareSlots spares, BlockVersions versions,
+        ChangeWatch watch) {
         this.index = index;
         this.lengthBytes = lengthBytes;
         this.state = state;
         this.spares = spares;
         this.versions = versions;
+        this.watch = watch;
     }
 
     /** The index of the block within the shard, from 0. */
@@ -52,9 +55,11 @@ public final class Block {
 
     /**
      * Returns the weights for writing. The weights are valid until the lock is released. If readers have pinned the current slot,
-     * copies the weights to a spare slot first, so that the readers keep their data.
+     * copies the weights to a spare slot first, so that the readers keep their data. Calls the listener of
+     * {@link BlockStore#watch} before.
      */
     public BlockMemory writable() {
+        watch.beforeChange(this);
         if (current.isPinned()) {
             BlockSlot spare = spares.take();
             spare.hold(this);
@@ -80,7 +85,8 @@ public final class Block {
         current = slot;
     }
 
-    MemorySegment state() {
+    /** The aggregator state of the block; {@link MemorySegment#NULL} if the aggregator has no state. */
+    public MemorySegment state() {
         return state;
     }
 

@@ -26,6 +26,7 @@ public final class BlockStore implements AutoCloseable {
     private final SpareSlots spares;
     private final BlockVersions versions;
     private final Semaphore permits;
+    private final ChangeWatch watch = new ChangeWatch();
 
     /**
      * Allocates the blocks and fills them with zeros.
@@ -46,7 +47,8 @@ public final class BlockStore implements AutoCloseable {
         this.memory = DataMemory.allocate((long) blockSize * (blocks.length + spareBlocks));
         this.stateMemory = allocateState(stateBytesPerWeightByte);
         for (int i = 0; i < blocks.length; i++) {
-            blocks[i] = new Block(i, layout.lengthOf(i), stateOf(i, stateBytesPerWeightByte), spares, versions);
+            blocks[i] = new Block(i, layout.lengthOf(i), stateOf(i, stateBytesPerWeightByte), spares, versions,
+                watch);
             blocks[i].start(new BlockSlot(memory, layout.offsetOf(i), blockSize, lastBytes));
         }
         for (int i = blocks.length; i < blocks.length + spareBlocks; i++) {
@@ -91,6 +93,14 @@ public final class BlockStore implements AutoCloseable {
     /** Returns the block with this index. */
     public Block block(int index) {
         return blocks[index];
+    }
+
+    /**
+     * Sets the listener that is called before each change of a block; null for no listener. When this method has returned, every
+     * change of a block that is not locked yet calls the listener. A change in progress may still miss it.
+     */
+    public void watch(ChangeListener listener) {
+        watch.set(listener);
     }
 
     /** The versions of all blocks. */

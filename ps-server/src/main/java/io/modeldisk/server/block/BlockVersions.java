@@ -24,6 +24,11 @@ public final class BlockVersions {
         VERSION.setOpaque(versions, block, versions[block] + 1);
     }
 
+    /** Sets the version of a block. May be called only before the first update. */
+    public void restore(int block, long version) {
+        VERSION.setOpaque(versions, block, version);
+    }
+
     /** The lowest version of all blocks. */
     public long min() {
         long min = Long.MAX_VALUE;
@@ -31,6 +36,15 @@ public final class BlockVersions {
             min = Math.min(min, of(i));
         }
         return min;
+    }
+
+    /** The number of updates of all blocks together. */
+    public long total() {
+        long total = 0;
+        for (int i = 0; i < versions.length; i++) {
+            total += of(i);
+        }
+        return total;
     }
 
     /** The highest version of all blocks. */

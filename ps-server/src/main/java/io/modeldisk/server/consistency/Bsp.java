@@ -41,8 +41,8 @@ public final class Bsp implements Consistency {
     private final PieceVisitor<RoundMarks> contribution = this::contribute;
 
     /**
-     * Creates the consistency mode for the blocks of {@code store}. Each block starts in round 1. Allocates memory of the size
-     * of the shard for the sums of gradients.
+     * Creates the consistency mode for the blocks of {@code store}. Each block starts in the first round of the learners.
+     * Allocates memory of the size of the shard for the sums of gradients.
      */
     public Bsp(BlockStore store, Aggregator aggregator, Learners learners) {
         this.store = store;
@@ -54,6 +54,7 @@ public final class Bsp implements Consistency {
         this.rounds = new RoundBlock[layout.blocks()];
         for (int i = 0; i < rounds.length; i++) {
             rounds[i] = new RoundBlock(store.block(i), sums.segment(layout.offsetOf(i), layout.lengthOf(i)));
+            rounds[i].skipTo(learners.firstRound());
         }
     }
 

@@ -3,6 +3,7 @@ package io.modeldisk.server.model;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 
 /** The size and the initial weights of a model. Immutable. */
 public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
@@ -15,6 +16,9 @@ public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
      * {@code sampled-sha256:} and the digest of its size, header and samples.
      */
     String source();
+
+    /** The tensors of the model, in the order of their data. A model of zeros has one tensor with the name {@code weights}. */
+    List<Tensor> tensors();
 
     /** Opens the weights for reading. */
     WeightsReader open() throws IOException;

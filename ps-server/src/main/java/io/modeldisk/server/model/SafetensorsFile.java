@@ -36,12 +36,14 @@ final class SafetensorsFile implements ModelSource {
     private final Path file;
     private final long dataStart;
     private final long sizeBytes;
+    private final List<Tensor> tensors;
     private final String source;
 
-    private SafetensorsFile(Path file, long dataStart, long sizeBytes, String source) {
+    private SafetensorsFile(Path file, long dataStart, long sizeBytes, List<Tensor> tensors, String source) {
         this.file = file;
         this.dataStart = dataStart;
         this.sizeBytes = sizeBytes;
+        this.tensors = tensors;
         this.source = source;
     }
 
@@ -59,7 +61,7 @@ final class SafetensorsFile implements ModelSource {
                 throw new InvalidSafetensorsException(
                     "the file has " + tensors.size() + " tensors and no data; choose a file with weights");
             }
-            return new SafetensorsFile(file, dataStart, dataBytes, identity(file, channel, dataStart));
+            return new SafetensorsFile(file, dataStart, dataBytes, tensors, identity(file, channel, dataStart));
         } catch (InvalidSafetensorsException e) {
             throw new InvalidSafetensorsException(file + ": " + e.getMessage(), e);
         }
@@ -146,6 +148,11 @@ final class SafetensorsFile implements ModelSource {
     @Override
     public String source() {
         return source;
+    }
+
+    @Override
+    public List<Tensor> tensors() {
+        return tensors;
     }
 
     @Override

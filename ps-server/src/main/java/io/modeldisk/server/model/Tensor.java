@@ -8,8 +8,8 @@ import java.util.Arrays;
  * @param begin the start of the tensor's data, in bytes from the start of all data
  * @param end the end of the tensor's data, exclusive
  */
-record Tensor(String name, String type, long[] shape, long begin, long end) {
-    /** Checks that type, shape and data of this tensor agree. Other tensors are not checked. */
+public record Tensor(String name, String type, long[] shape, long begin, long end) {
+    /** Checks that type, shape and data of this tensor agree, and that the type is F32. Other tensors are not checked. */
     void validate(long dataBytes) throws InvalidSafetensorsException {
         TensorType known = TensorType.named(type);
         if (known == null) {

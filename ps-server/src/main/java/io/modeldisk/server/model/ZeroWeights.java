@@ -1,6 +1,7 @@
 package io.modeldisk.server.model;
 
 import io.modeldisk.protocol.memory.DataMemory;
+import java.util.List;
 
 /** A model whose initial weights are zeros. */
 record ZeroWeights(long sizeBytes) implements ModelSource {
@@ -16,6 +17,11 @@ record ZeroWeights(long sizeBytes) implements ModelSource {
     @Override
     public String source() {
         return "zeros";
+    }
+
+    @Override
+    public List<Tensor> tensors() {
+        return List.of(new Tensor("weights", TensorType.F32.name(), new long[]{sizeBytes / Float.BYTES}, 0, sizeBytes));
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.modeldisk.protocol.striping;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.dialect.CheckpointCommand;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.Partition;
 import io.modeldisk.protocol.dialect.PartitionCommand;
@@ -143,6 +144,18 @@ final class ShardClient implements AutoCloseable {
     byte[] vpdPage(int code) throws IOException {
         synchronized (page) {
             return readPage(observer(), code, 0);
+        }
+    }
+
+    /** Requests a checkpoint. Returns the number of the request, which the status of the shard shows when it is answered. */
+    long requestCheckpoint() throws IOException {
+        synchronized (page) {
+            if (!commands.run(observer(), CheckpointCommand.cdb(), 0, CheckpointCommand.DATA_BYTES,
+                Cancellation.NONE)) {
+                throw new ShardException(ShardException.Kind.BUSY, id, id + ": CHECKPOINT failed with BUSY");
+            }
+            return CheckpointCommand.request(
+                scratch.slab(0).asSlice(0, CheckpointCommand.DATA_BYTES).toArray(ValueLayout.JAVA_BYTE));
         }
     }
 

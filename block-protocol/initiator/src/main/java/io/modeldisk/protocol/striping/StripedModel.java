@@ -263,6 +263,16 @@ public final class StripedModel implements RemoteModel {
         return all;
     }
 
+    /**
+     * Requests a checkpoint of the model from shard 0. Does not wait for the checkpoint.
+     *
+     * @return the number of the request; the status of shard 0 shows when the request has been answered
+     * @throws IOException if the shard refuses the request, for example because it takes no checkpoints
+     */
+    public long requestCheckpoint() throws IOException {
+        return shards.getFirst().requestCheckpoint();
+    }
+
     @Override
     public ShardCounters counters() throws IOException {
         return AllShards.call(shards, shard -> ShardCounters.fromBytes(shard.vpdPage(ShardCounters.VPD_PAGE))).stream()

@@ -25,6 +25,10 @@ public enum RoundSense {
         "the user of this session does not have the right for this command; add the right to the user's may= in the"
             + " shard's secrets file"),
 
+    /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the shard cannot start a checkpoint. */
+    NO_CHECKPOINTS(0x84,
+        "the shard takes no checkpoints; start all shards with --state DIR, and send the command to shard 0"),
+
     /** COMMAND SEQUENCE ERROR with a vendor-specific qualifier: the shard has no memory for another learner. */
     TOO_MANY_LEARNERS(0x83,
         "the shard has no memory for another learner; start it with a larger heap (JDK_JAVA_OPTIONS=-Xmx...)");

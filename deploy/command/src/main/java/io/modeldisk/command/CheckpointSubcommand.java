@@ -1,0 +1,64 @@
+package io.modeldisk.command;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.platform.units.DurationText;
+import io.modeldisk.protocol.striping.ModelAddress;
+import io.modeldisk.protocol.striping.StripedModel;
+import io.modeldisk.protocol.striping.StripedModelContext;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The command {@code modeldisk checkpoint}. */
+@Command(name = "checkpoint", mixinStandardHelpOptions = true, showDefaultValues = true,
+    description = {"Takes a checkpoint of a model now, and prints its folder.",
+        "The shards write it to the directory that their option --state names. Training goes on meanwhile."})
+final class CheckpointSubcommand implements Callable<Integer> {
+    private static final long PERIOD_MS = 50;
+
+    @Parameters(paramLabel = "modeldisk://HOST:PORT[,HOST:PORT...]/NAME",
+        description = "The addresses of the model's shards, in the order of the shard numbers, and the model's name.")
+    private String address;
+
+    @Option(names = "--timeout", paramLabel = "TIME", defaultValue = "60s",
+        description = "The time after which the command fails. The shards may still complete the checkpoint.")
+    private Duration timeout;
+
+    @Mixin
+    private LoginSecrets secrets;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        NanoClock clock = NanoClock.SYSTEM;
+        long endNs = clock.nanoTime() + timeout.toNanos();
+        try (StripedModel model = StripedModel.connect(new StripedModelContext(ModelAddress.parse(address))
+            .learner(LearnerLabel.unique("checkpoint")).secrets(secrets.read()))) {
+            long request = model.requestCheckpoint();
+            JsonNode checkpoint = newest(model);
+            while (checkpoint.path("answered").asLong() < request) {
+                if (clock.nanoTime() - endNs > 0) {
+                    throw new IOException("the checkpoint is not complete after " + DurationText.format(timeout)
+                        + "; a shard may have stopped, or in bsp the open round has not closed (see `modeldisk status`)");
+                }
+                clock.sleep(PERIOD_MS, TimeUnit.MILLISECONDS);
+                checkpoint = newest(model);
+            }
+            if (checkpoint.has("failure")) {
+                throw new IOException(
+                    "the shards could not write the checkpoint: " + checkpoint.path("failure").asText());
+            }
+            System.out.println(checkpoint.path("path").asText());
+        }
+        return 0;
+    }
+
+    private static JsonNode newest(StripedModel model) throws IOException {
+        return model.status().path(0).path("checkpoint");
+    }
+}

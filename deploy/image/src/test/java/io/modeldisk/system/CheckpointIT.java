@@ -1,0 +1,141 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.system.Sandbox.modeldisk;
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Kills all shards of a model with SIGKILL, and starts them again from a checkpoint. */
+@Timeout(180)
+@Tag("mount")
+final class CheckpointIT {
+    private static final String SIZE = "3MiB";
+
+    /**
+     * Reads a checkpoint as the formats describe it, without code of this project: the index, then each safetensors file.
+     * Compares the tensors with the weights of a mount.
+     */
+    private static final String COMPARE = """
+        import json, struct, sys
+        import numpy as np
+        folder, weights = sys.argv[1], np.fromfile(sys.argv[2], np.float32)
+        index = json.load(open(folder + '/model.safetensors.index.json'))
+        at = 0
+        for name, file in sorted(index['weight_map'].items()):
+            data = open(folder + '/' + file, 'rb').read()
+            length = struct.unpack('<Q', data[:8])[0]
+            entry = json.loads(data[8:8 + length])[name]
+            assert entry['dtype'] == 'F32'
+            begin, end = entry['data_offsets']
+            tensor = np.frombuffer(data[8 + length + begin:8 + length + end], np.float32).reshape(entry['shape'])
+            assert np.array_equal(tensor.ravel(), weights[at:at + tensor.size]), name
+            at += tensor.size
+        assert 4 * at == index['metadata']['total_size'], at
+        print('equal', at)
+        """;
+
+    /** Pushes rounds of which each value is the round number, and checks the weights before each push. */
+    private static final String TRAIN = """
+        import os, sys
+        import numpy as np
+        path, first, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+        fd = os.open(path, os.O_RDWR)
+        size = os.fstat(fd).st_size
+        for number in range(first, last + 1):
+            weights = np.frombuffer(os.pread(fd, size, 0), np.float32)
+            expected = number * (number - 1) // 2
+            assert (weights == expected).all(), (number, expected, weights.min(), weights.max())
+            os.pwrite(fd, np.full(size // 4, number, np.float32).tobytes(), 0)
+            os.fsync(fd)
+        os.close(fd)
+        """;
+
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    private List<Running> startShards(int count, Object... options) throws Exception {
+        List<Object> all = new ArrayList<>(
+            List.of("--size", SIZE, "--aggregator", "sum", "--consistency", "bsp", "--state",
+                sandbox.path("state"), "--checkpoint-every", "1h"));
+        all.addAll(List.of(options));
+        return Command.startAll(sandbox, "m", count, all.toArray());
+    }
+
+    private void train(Shards shards, String name, int first, int last) throws Exception {
+        Path directory = sandbox.directory(name);
+        sandbox.run(modeldisk("mount", shards.address(), directory, "--learner", "l1")).succeeded();
+        sandbox.run("python3", "-c", TRAIN, directory.resolve("model").toString(), "" + first, "" + last).succeeded();
+    }
+
+    private void kill(List<Running> shards) throws Exception {
+        for (Running shard : shards) {
+            shard.signal("KILL");
+        }
+        for (Running shard : shards) {
+            await("the shard has exited", () -> !shard.process().isAlive());
+        }
+    }
+
+    @Test
+    void killedShardsGoOnFromTheirCheckpointAlsoWithAnotherNumberOfShards() throws Exception {
+        Programs.requireMounting();
+        Programs.require("python3", "python3-numpy");
+        List<Running> two = startShards(2);
+        Shards shards = Command.ready("m", two);
+        train(shards, "a", 1, 20);
+        String folder = sandbox.run(modeldisk("checkpoint", shards.address())).succeeded().strip();
+        assertThat(folder).startsWith(sandbox.path("state") + "/checkpoint-");
+        assertThat(sandbox.run("python3", "-c", COMPARE, folder, sandbox.path("a").resolve("weights").toString())
+            .succeeded()).contains("equal 786432");
+        assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded())
+            .contains("the newest checkpoint is " + folder + " of round 20");
+        train(shards, "b", 21, 25);
+        kill(two);
+
+        Shards again = Command.ready("m", startShards(3));
+        assertThat(Files.isDirectory(Path.of(folder))).isTrue();
+        train(again, "c", 21, 30);
+    }
+
+    @Test
+    void otherShardsGoBackTooAfterOneShardWasKilled() throws Exception {
+        Programs.requireMounting();
+        Programs.require("python3", "python3-numpy");
+        List<Running> running = startShards(2);
+        Shards shards = Command.ready("m", running);
+        train(shards, "a", 1, 10);
+        sandbox.run(modeldisk("checkpoint", shards.address())).succeeded();
+        train(shards, "b", 11, 15);
+        kill(List.of(running.get(1)));
+        Running again = Command.serve(sandbox, "--model", "m", "--shard", "1/2", "--size", SIZE, "--aggregator", "sum",
+            "--consistency", "bsp", "--state", sandbox.path("state"));
+        Shards both = new Shards("m", List.of(shards.ports().getFirst(), Command.port(again)));
+        await("shard 0 has gone back", () -> running.getFirst().output().contains("goes back to the same checkpoint"));
+        train(both, "c", 11, 20);
+    }
+
+    @Test
+    void checkpointIsRefusedByAShardWithoutState() throws Exception {
+        Shards shards = Shards.launch(sandbox, "m", 1, 1 << 20, context -> context);
+        Result result = sandbox.run(modeldisk("checkpoint", shards.address()));
+        assertThat(result.status()).isNotZero();
+        assertThat(result.output()).contains("start all shards with --state DIR");
+    }
+
+    @Test
+    void contradictingOptionsAreRefused() throws Exception {
+        assertThat(
+            sandbox.run(modeldisk("serve", "--model", "m", "--size", SIZE, "--durability", "checkpoint")).output())
+            .contains("--durability checkpoint needs a directory; give it with --state");
+        assertThat(sandbox.run(modeldisk("serve", "--model", "m", "--size", SIZE, "--state", sandbox.path("s"),
+            "--checkpoint-every", "0rounds")).output()).contains("must be at least 1 round");
+    }
+}

@@ -1,0 +1,496 @@
+package io.modeldisk.server.checkpoint;
+
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.platform.time.PeriodicThread;
+import io.modeldisk.protocol.dialect.ConsistencyMode;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.server.block.BlockStore;
+import io.modeldisk.server.consistency.Consistency;
+import io.modeldisk.server.consistency.Learners;
+import io.modeldisk.server.model.ModelSource;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+
+/**
+ * Takes the checkpoints of a shard. The shards of a model agree through the directory that they share:
+ *
+ * <ol>
+ * <li>Shard 0 requests a checkpoint: it creates the folder of the checkpoint. In bsp, the request names the round after which all
+ * shards save their weights.
+ * <li>Each shard sees the folder and saves its blocks ({@link Snapshot}). If a block has already passed the round, the shard adds
+ * a refusal to the folder. Shard 0 then withdraws the request, and requests a later round.
+ * <li>Each shard that is done adds its {@link PartFile}. When all shards are done, shard 0 publishes the checkpoint: it gives the
+ * folder its final name, and deletes old checkpoints.
+ * </ol>
+ *
+ * <p>A shard looks at the directory every 100 ms. Thread-safe.
+ */
+public final class Checkpointer implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(Checkpointer.class);
+    private static final Duration TICK = Duration.ofMillis(100);
+    /** The maximum size of the data of a safetensors file with several tensors. */
+    private static final long MAX_FILE_BYTES = 4L << 30;
+
+    private static final String MISSED = "missed-";
+    private static final String FAILED = "failed-";
+    private static final long MAX_LEAD_ROUNDS = 1 << 20;
+    /** The starts of the other shards are checked once a second. */
+    private static final int TICKS_PER_CHECK = 10;
+    private static final int STUCK_TICKS = 10;
+
+    private final CheckpointSettings settings;
+    private final ModelFacts facts;
+    private final boolean inRounds;
+    private final BlockStore store;
+    private final int stateBytesPerWeightByte;
+    private final Learners learners;
+    private final Consistency consistency;
+    private final NanoClock clock;
+    private final StateDirectory state;
+    private final WeightFiles weights;
+    private final PeriodicThread thread;
+    /** Null if the shard never needs to go back because of other shards. */
+    private final ShardStarts starts;
+    private final Runnable goBack;
+    private volatile CheckpointStatus status = CheckpointStatus.NONE;
+    /** The number of calls of {@link #request}. Guarded by the lock of this object. */
+    private long requested;
+
+    // The following fields are used only by the thread that calls step().
+    private StateDirectory.Folder folder;
+    private PartWriter writer;
+    private volatile Snapshot snapshot;
+    /** The {@link CheckpointFacts#id} of the last checkpoint that this shard has begun or refused; 0 before the first. */
+    private long begun;
+    private String lastFailure;
+    private long nextNs;
+    private long leadRounds;
+    /** The number of calls of {@link #request} that the pending checkpoint meets. */
+    private long covered;
+    private long lastRound;
+    private long lastChanges;
+    private final long changesAtStart;
+    private final LongSupplier rawWrites;
+    private volatile boolean closing;
+    private boolean goneBack;
+    private long ticks;
+    private long ticksWithoutRound;
+    private long openedBefore;
+    private long lastNumber;
+
+    /**
+     * Creates a checkpointer that is not started yet.
+     *
+     * @param restored the result of {@link #load}
+     * @param rawWrites the number of writes of weights so far, which are not updates
+     * @param goBack is called by the checkpointer's thread if the shard must start again from the newest checkpoint, because
+     *     another shard has done so
+     * @throws IOException if the directory cannot be used; the message names the directory
+     */
+    public Checkpointer(
+        CheckpointSettings settings, ModelFacts facts, ModelSource source, BlockStore store,
+        int stateBytesPerWeightByte,
+        Learners learners, Consistency consistency, NanoClock clock, CheckpointStatus restored, LongSupplier rawWrites,
+        Runnable goBack)
+        throws IOException {
+        this.settings = settings;
+        this.facts = facts;
+        this.inRounds = facts.consistencyMode().kind() == ConsistencyMode.Kind.BSP;
+        this.store = store;
+        this.stateBytesPerWeightByte = stateBytesPerWeightByte;
+        this.learners = learners;
+        this.consistency = consistency;
+        this.clock = clock;
+        this.state = StateDirectory.open(settings.state());
+        this.weights = WeightFiles.of(source.tensors(), MAX_FILE_BYTES);
+        this.status = restored;
+        this.goBack = goBack;
+        this.rawWrites = rawWrites;
+        this.starts = inRounds && facts.shards() > 1
+            ? new ShardStarts(state, facts.shard(), facts.shards(), restored.number())
+            : null;
+        this.changesAtStart = changes();
+        this.lastChanges = changesAtStart;
+        this.lastRound = learners.lastOpenedRound();
+        this.nextNs = settings.period().time() == null ? 0 : clock.nanoTime() + settings.period().time().toNanos();
+        refuseOlder();
+        this.thread = new PeriodicThread("modeldisk-checkpoint-" + facts.model() + "-" + facts.shard(), clock, TICK,
+            this::step);
+    }
+
+    /**
+     * Loads the newest undamaged checkpoint into the blocks of a shard. Leaves the blocks as they are if there is none.
+     *
+     * @return the status with the loaded checkpoint; the number of the checkpoint is 0 if there is none
+     * @throws IllegalArgumentException if the checkpoint is of another model; the message names the difference
+     * @throws IOException if the directory cannot be used, or all its checkpoints are damaged
+     */
+    public static CheckpointStatus load(
+        CheckpointSettings settings, ModelFacts facts, ModelSource source, BlockStore store,
+        int stateBytesPerWeightByte)
+        throws IOException {
+        return new CheckpointLoader(facts, store, stateBytesPerWeightByte,
+            WeightFiles.of(source.tensors(), MAX_FILE_BYTES)).loadNewest(StateDirectory.open(settings.state()));
+    }
+
+    /** Starts a thread that calls {@link #step} periodically. */
+    public void start() {
+        thread.start();
+    }
+
+    /**
+     * Refuses a checkpoint that was requested before this shard started, because the other shards may have saved weights from
+     * before this shard went back to an older checkpoint.
+     */
+    private void refuseOlder() throws IOException {
+        StateDirectory.Folder partial = state.partial();
+        try {
+            if (facts.shard() == 0) {
+                state.cleanUp();
+            } else if (partial != null) {
+                begun = partial.facts().id();
+                StateDirectory.write(partial.file(MISSED + facts.shard()), new byte[0]);
+            }
+        } catch (NoSuchFileException e) {
+            LOG.debug("shard 0 has withdrawn {}", partial);
+        }
+    }
+
+    /**
+     * Requests a checkpoint that is taken as soon as possible. Only shard 0 can request a checkpoint.
+     *
+     * @return the number of this request; the request has been met, or has failed, when {@link CheckpointStatus#answered} has
+     *     reached it
+     */
+    public synchronized long request() {
+        return ++requested;
+    }
+
+    /** The newest checkpoint, and the last failure. */
+    public CheckpointStatus status() {
+        return status;
+    }
+
+    /** Looks at the directory, and does the next step of a checkpoint. Must not be called after {@link #start}. */
+    public void step() {
+        if (goneBack || closing) {
+            return;
+        }
+        if (mustGoBack()) {
+            goneBack = true;
+            drop();
+            goBack.run();
+            return;
+        }
+        try {
+            if (facts.shard() == 0) {
+                schedule();
+            }
+            if (snapshot != null) {
+                goOn();
+            } else {
+                look();
+            }
+        } catch (IOException e) {
+            if (folder != null && !isCurrent()) {
+                withdrawn();
+            } else {
+                fail(e);
+            }
+        }
+    }
+
+    private boolean mustGoBack() {
+        if (starts == null || ticks++ % TICKS_PER_CHECK != 0) {
+            return false;
+        }
+        try {
+            int shard = starts.firstDisagreement(isUnchanged());
+            if (shard >= 0) {
+                LOG.warn(
+                    "shard {} has started from a checkpoint; this shard goes back to the same checkpoint, because in bsp"
+                        + " all shards have the weights of one round",
+                    shard);
+            }
+            return shard >= 0;
+        } catch (IOException e) {
+            LOG.debug("the starts of the other shards cannot be read: {}", e.toString());
+            return false;
+        }
+    }
+
+    private boolean isUnchanged() {
+        return changes() == changesAtStart;
+    }
+
+    /**
+     * Waits, in bsp, until all other shards have started from the same checkpoint as this shard. Must be called before
+     * {@link #start}.
+     *
+     * @throws StartAgainException if another shard has started from another checkpoint, so that this shard must load a checkpoint
+     *     again
+     */
+    public void awaitOtherShards() throws IOException, InterruptedException {
+        int logged = -1;
+        while (starts != null) {
+            int disagreement = starts.firstDisagreement(isUnchanged());
+            if (disagreement >= 0) {
+                throw new StartAgainException("shard " + disagreement + " has started from another checkpoint");
+            }
+            int missing = starts.firstMissing();
+            if (missing < 0) {
+                return;
+            }
+            if (missing != logged) {
+                LOG.warn(
+                    "waits until shard {} has started from the same checkpoint; in bsp, all shards with --state start"
+                        + " together",
+                    missing);
+                logged = missing;
+            }
+            clock.sleep(TICK.toMillis(), TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void look() throws IOException {
+        StateDirectory.Folder partial = state.partial();
+        noteNewest();
+        try {
+            if (partial != null && partial.facts().id() != begun) {
+                begin(partial);
+            } else if (partial != null && facts.shard() == 0 && hasAllParts(partial)) {
+                publish(partial);
+            }
+        } catch (NoSuchFileException e) {
+            LOG.debug("the checkpoint {} was withdrawn", partial.path());
+            drop();
+        }
+    }
+
+    /** Takes over into the status a checkpoint that shard 0 has published. */
+    private void noteNewest() throws IOException {
+        if (status.writing() == 0) {
+            return;
+        }
+        Path complete = state.folder(status.writing());
+        if (Files.exists(complete)) {
+            StateDirectory.Folder newest = new StateDirectory.Folder(complete, status.writing(), false);
+            completed(newest, newest.facts());
+        }
+    }
+
+    private void begin(StateDirectory.Folder partial) throws IOException {
+        folder = partial;
+        CheckpointFacts wanted = partial.facts();
+        begun = wanted.id();
+        if (wanted.shards() != facts.shards() || !wanted.model().equals(facts.model())) {
+            throw new IOException(partial.path() + " is of model '" + wanted.model() + "' with " + wanted.shards()
+                + " shards: each model needs its own directory with --state");
+        }
+        status = status.writing(partial.number());
+        writer = new PartWriter(partial, wanted, facts.shard(), store.layout(), stateBytesPerWeightByte, weights);
+        snapshot = new Snapshot(store, consistency, writer, inRounds ? wanted.round() : -1);
+        store.watch(snapshot);
+        // A round is recorded as opened before it closes. So if a block has already left the state after the wanted round,
+        // this check finds it; a block that leaves this state later sees the snapshot.
+        if (inRounds && learners.lastOpenedRound() > wanted.round()) {
+            drop();
+            StateDirectory.write(partial.file(MISSED + facts.shard()), new byte[0]);
+        } else {
+            goOn();
+        }
+    }
+
+    private void goOn() throws IOException {
+        if (!isCurrent()) {
+            withdrawn();
+        } else if (snapshot.sweep()) {
+            store.watch(null);
+            writer.finish();
+            drop();
+        }
+    }
+
+    /** Returns whether the folder still is of the checkpoint that this shard has begun. */
+    private boolean isCurrent() {
+        try {
+            return folder.facts().id() == begun;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Shard 0 has withdrawn the request, because another shard could not meet it. */
+    private void withdrawn() {
+        LOG.debug("the checkpoint {} was withdrawn", folder.path());
+        drop();
+        folder = null;
+    }
+
+    private boolean hasAllParts(StateDirectory.Folder partial) {
+        return IntStream.range(0, facts.shards()).allMatch(shard -> partial.has(PartFile.name(shard, facts.shards())));
+    }
+
+    private void publish(StateDirectory.Folder partial) throws IOException {
+        CheckpointFacts written = partial.facts();
+        state.publish(partial, weights.index());
+        state.prune(settings.keep());
+        completed(partial, written);
+    }
+
+    private void completed(StateDirectory.Folder complete, CheckpointFacts written) {
+        status = status.completed(complete, written, covered);
+        folder = null;
+        leadRounds /= 2;
+        lastFailure = null;
+        LOG.info("checkpoint {} of round {}", complete.complete(), written.round());
+    }
+
+    /** Requests the next checkpoint if one is due, and withdraws a request that the shards could not meet. */
+    private void schedule() throws IOException {
+        StateDirectory.Folder pending = state.partial();
+        boolean wanted = requested() > covered;
+        if (pending == null) {
+            if (wanted || isDue()) {
+                requestNext(wanted);
+            }
+            return;
+        }
+        Path failed = mark(pending, FAILED);
+        if (failed != null) {
+            String reason = Files.readString(failed);
+            withdraw(pending);
+            status = status.failed(reason, covered);
+        } else if (mark(pending, MISSED) != null) {
+            withdraw(pending);
+            leadRounds = Math.min(MAX_LEAD_ROUNDS, Math.max(1, 2 * leadRounds));
+            requestNext(wanted || covered > status.answered());
+        } else if (wanted) {
+            withdraw(pending);
+            requestNext(true);
+        } else if (isStuck(pending)) {
+            withdraw(pending);
+            leadRounds = 0;
+            requestNext(true);
+        }
+    }
+
+    /**
+     * Returns whether a command waits for a round that does not come, because the learners have stopped. Then the current round
+     * is the last one.
+     */
+    private boolean isStuck(StateDirectory.Folder pending) throws IOException {
+        long opened = learners.lastOpenedRound();
+        if (opened != openedBefore || covered <= status.answered() || pending.facts().round() <= opened) {
+            openedBefore = opened;
+            ticksWithoutRound = 0;
+            return false;
+        }
+        return ++ticksWithoutRound >= STUCK_TICKS;
+    }
+
+    /** Returns the file that a shard has added to say that it cannot take the checkpoint; null if there is none. */
+    private Path mark(StateDirectory.Folder pending, String kind) {
+        return IntStream.range(0, facts.shards()).mapToObj(shard -> pending.file(kind + shard)).filter(Files::exists)
+            .findFirst().orElse(null);
+    }
+
+    private void withdraw(StateDirectory.Folder pending) throws IOException {
+        drop();
+        folder = null;
+        StateDirectory.delete(pending.path());
+    }
+
+    private synchronized long requested() {
+        return requested;
+    }
+
+    private boolean isDue() {
+        CheckpointPeriod period = settings.period();
+        long round = learners.lastOpenedRound();
+        if (period.time() == null) {
+            return inRounds ? round > lastRound : round >= lastRound + period.rounds();
+        }
+        return clock.nanoTime() - nextNs >= 0 && changes() != lastChanges;
+    }
+
+    /** A number that grows with each change of the weights or of the rounds. */
+    private long changes() {
+        return store.versions().total() + rawWrites.getAsLong() + learners.lastOpenedRound();
+    }
+
+    private void requestNext(boolean now) throws IOException {
+        long opened = learners.lastOpenedRound();
+        long rounds = settings.period().rounds();
+        long round = inRounds ? opened + leadRounds : opened;
+        if (inRounds && rounds > 0 && !now) {
+            round = Math.ceilDiv(Math.max(round, lastRound + 1), rounds) * rounds;
+        }
+        lastRound = inRounds ? round : opened;
+        lastChanges = changes();
+        if (settings.period().time() != null) {
+            nextNs = clock.nanoTime() + settings.period().time().toNanos();
+        }
+        covered = requested();
+        folder = null;
+        StateDirectory.Folder next = state.request(CheckpointFacts.of(facts, round), lastNumber);
+        lastNumber = next.number();
+        LOG.debug("requested {} of round {}", next.path(), round);
+        begin(next);
+    }
+
+    /** Stops the snapshot. The files stay. */
+    private void drop() {
+        store.watch(null);
+        if (writer != null) {
+            writer.close();
+        }
+        writer = null;
+        snapshot = null;
+    }
+
+    /** Abandons the checkpoint, and tells shard 0. */
+    private void fail(IOException reason) {
+        if (!reason.toString().equals(lastFailure)) {
+            LOG.error(
+                "shard {} could not write a checkpoint in {}; training goes on, and the shard tries again at the next"
+                    + " checkpoint: {}",
+                facts.shard(), state.path(), reason.toString());
+        }
+        lastFailure = reason.toString();
+        drop();
+        status = status.failed(reason.toString(), covered);
+        if (folder != null && Files.exists(folder.path())) {
+            try {
+                StateDirectory.write(folder.file(FAILED + facts.shard()),
+                    reason.toString().getBytes(StandardCharsets.UTF_8));
+            } catch (IOException e) {
+                LOG.debug("the failure cannot be recorded in {}: {}", folder.path(), e.toString());
+            }
+        }
+        if (settings.period().time() != null) {
+            nextNs = clock.nanoTime() + settings.period().time().toNanos();
+        }
+    }
+
+    /** Stops the thread. A checkpoint that is not complete is abandoned. */
+    @Override
+    public void close() {
+        closing = true;
+        Snapshot current = snapshot;
+        if (current != null) {
+            current.stop();
+        }
+        thread.close();
+        drop();
+    }
+}

@@ -1,0 +1,136 @@
+package io.modeldisk.server.checkpoint;
+
+import io.modeldisk.server.block.Block;
+import io.modeldisk.server.block.BlockLayout;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.CRC32C;
+
+/**
+ * Writes the blocks of one shard to a checkpoint. All shards write to the same files of weights, each at the places of its own
+ * blocks. Thread-safe: several threads may write different blocks at the same time.
+ */
+final class PartWriter implements AutoCloseable {
+    private static final String UNFINISHED = ".partial";
+
+    private final StateDirectory.Folder folder;
+    private final CheckpointFacts facts;
+    private final int shard;
+    private final BlockLayout layout;
+    private final PartFile part;
+    private final byte[] head;
+    private final int stateBytesPerWeightByte;
+    private final List<WeightFile> files;
+    private final List<FileChannel> channels = new ArrayList<>();
+    private final FileChannel partChannel;
+    private final long[] versions;
+    private final int[] checksums;
+
+    PartWriter(
+        StateDirectory.Folder folder, CheckpointFacts facts, int shard, BlockLayout layout, int stateBytesPerWeightByte,
+        WeightFiles weights)
+        throws IOException {
+        this.folder = folder;
+        this.facts = facts;
+        this.shard = shard;
+        this.layout = layout;
+        this.stateBytesPerWeightByte = stateBytesPerWeightByte;
+        this.files = weights.files();
+        this.part = new PartFile(layout.blocks(), layout.sizeBytes() * stateBytesPerWeightByte);
+        this.head = part.head();
+        this.versions = new long[layout.blocks()];
+        this.checksums = new int[layout.blocks()];
+        try {
+            for (WeightFile file : files) {
+                FileChannel channel = create(folder.file(file.name()));
+                channels.add(channel);
+                // Each shard writes the same header.
+                writeFully(channel, ByteBuffer.wrap(file.head()), 0);
+            }
+            partChannel = create(unfinished());
+        } catch (IOException e) {
+            channels.forEach(PartWriter::closeQuietly);
+            throw e;
+        }
+    }
+
+    private static FileChannel create(Path file) throws IOException {
+        return FileChannel.open(file, StandardOpenOption.WRITE, StandardOpenOption.CREATE);
+    }
+
+    private Path unfinished() {
+        return folder.file(PartFile.name(shard, facts.shards()) + UNFINISHED);
+    }
+
+    /** Writes a block. The caller holds the lock of the block. Each block is written once. */
+    void write(Block block) throws IOException {
+        int index = block.index();
+        long global = (long) index * facts.shards() + shard;
+        long modelOffset = global * facts.blockSizeBytes();
+        MemorySegment weights = block.readable().weights().asSlice(0, facts.lengthOf(global));
+        CRC32C checksum = new CRC32C();
+        checksum.update(weights.asByteBuffer());
+        for (int i = 0; i < files.size(); i++) {
+            WeightFile file = files.get(i);
+            long begin = Math.max(modelOffset, file.begin());
+            long end = Math.min(modelOffset + weights.byteSize(), file.end());
+            if (begin < end) {
+                writeFully(channels.get(i), weights.asSlice(begin - modelOffset, end - begin).asByteBuffer(),
+                    file.offsetOf(begin));
+            }
+        }
+        if (stateBytesPerWeightByte > 0) {
+            checksum.update(block.state().asByteBuffer());
+            writeFully(partChannel, block.state().asByteBuffer(),
+                head.length + part.stateStart() + layout.offsetOf(index) * stateBytesPerWeightByte);
+        }
+        versions[index] = block.version();
+        checksums[index] = (int) checksum.getValue();
+    }
+
+    /** Writes the versions and checksums, and waits until all data of this shard is on disk. */
+    void finish() throws IOException {
+        for (FileChannel channel : channels) {
+            channel.force(true);
+        }
+        ByteBuffer data = ByteBuffer.allocate(Math.toIntExact(part.stateStart())).order(ByteOrder.LITTLE_ENDIAN);
+        data.asLongBuffer().put(versions);
+        data.slice(versions.length * Long.BYTES, checksums.length * Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN)
+            .asIntBuffer().put(checksums);
+        writeFully(partChannel, ByteBuffer.wrap(head), 0);
+        writeFully(partChannel, data, head.length);
+        partChannel.force(true);
+        Files.move(unfinished(), folder.file(PartFile.name(shard, facts.shards())), StandardCopyOption.ATOMIC_MOVE);
+        StateDirectory.sync(folder.path());
+    }
+
+    private static void writeFully(FileChannel channel, ByteBuffer data, long start) throws IOException {
+        long position = start;
+        while (data.hasRemaining()) {
+            position += channel.write(data, position);
+        }
+    }
+
+    private static void closeQuietly(FileChannel channel) {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            // All data has been written to disk by finish(), or the checkpoint is abandoned.
+        }
+    }
+
+    @Override
+    public void close() {
+        channels.forEach(PartWriter::closeQuietly);
+        closeQuietly(partChannel);
+    }
+}

@@ -1,0 +1,50 @@
+package io.modeldisk.server.checkpoint;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.server.model.Tensor;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Writes the start of a safetensors file: the length of the header in 8 bytes (little-endian) and the header. Source: <a
+ * href="https://github.com/huggingface/safetensors#format">the format's description</a>.
+ */
+final class SafetensorsHead {
+    /** The data starts at a multiple of this number of bytes, so that blocks are aligned to pages of the file system. */
+    private static final int ALIGNMENT = 4096;
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private SafetensorsHead() {}
+
+    /** Encodes the start of a file with these tensors, which are adjacent and in the order of their data. */
+    static byte[] encode(List<Tensor> tensors) {
+        long first = tensors.getFirst().begin();
+        ObjectNode header = JSON.createObjectNode();
+        header.putObject("__metadata__").put("format", "pt");
+        for (Tensor tensor : tensors) {
+            ObjectNode entry = header.putObject(tensor.name());
+            entry.put("dtype", tensor.type());
+            ArrayNode shape = entry.putArray("shape");
+            Arrays.stream(tensor.shape()).forEach(shape::add);
+            entry.putArray("data_offsets").add(tensor.begin() - first).add(tensor.end() - first);
+        }
+        byte[] json;
+        try {
+            json = JSON.writeValueAsBytes(header);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("the header of a safetensors file cannot be written as JSON", e);
+        }
+        int bytes = Math.ceilDiv(Long.BYTES + json.length, ALIGNMENT) * ALIGNMENT;
+        byte[] head = new byte[bytes];
+        // The format allows spaces after the JSON.
+        Arrays.fill(head, (byte) ' ');
+        ByteBuffer.wrap(head).order(ByteOrder.LITTLE_ENDIAN).putLong(bytes - Long.BYTES).put(json);
+        return head;
+    }
+}

@@ -1,0 +1,106 @@
+package io.modeldisk.server.checkpoint;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * The starts of all shards of a model under bsp. The weights of all shards must be those of one round. So if one shard has gone
+ * back to a checkpoint, the others must go back too, before any shard serves learners again.
+ *
+ * <p>Each shard has a file in the shared directory, with the checkpoint from which it has started, and with the starts of the
+ * other shards that it agrees with. A shard agrees with the start of another shard if it still has the weights of the same
+ * checkpoint. Otherwise it starts again. A shard serves learners after all other shards have agreed with its start.
+ */
+final class ShardStarts {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /**
+     * The start of a shard.
+     *
+     * @param id a random number other than 0, which is different for each start
+     * @param checkpoint the number of the checkpoint from which the shard has started; 0 for the initial weights
+     * @param agreed for each shard, the id of the start with which this shard agrees; 0 if there is none
+     */
+    private record Start(long id, long checkpoint, long[] agreed) {}
+
+    private final StateDirectory state;
+    private final int shard;
+    private final Start own;
+    /** The ids of the starts that were known when this shard started; 0 if there was none. */
+    private final long[] old;
+
+    /** Writes the start of this shard, which has loaded this checkpoint. */
+    ShardStarts(StateDirectory state, int shard, int shards, long checkpoint) throws IOException {
+        this.state = state;
+        this.shard = shard;
+        this.own = new Start(ThreadLocalRandom.current().nextLong() | 1, checkpoint, new long[shards]);
+        this.old = new long[shards];
+        for (int i = 0; i < shards; i++) {
+            Start start = read(i);
+            old[i] = start == null ? 0 : start.id();
+        }
+        write();
+    }
+
+    private void write() throws IOException {
+        StateDirectory.write(file(shard), JSON.writeValueAsBytes(own));
+    }
+
+    private Path file(int number) {
+        return state.path().resolve("shard-%05d.json".formatted(number));
+    }
+
+    private Start read(int number) throws IOException {
+        try {
+            Start start = JSON.readValue(Files.readAllBytes(file(number)), Start.class);
+            return start.agreed() != null && start.agreed().length == own.agreed().length ? start : null;
+        } catch (NoSuchFileException e) {
+            return null;
+        } catch (JsonProcessingException e) {
+            throw new IOException(file(number) + " cannot be read: " + e.getOriginalMessage(), e);
+        }
+    }
+
+    /**
+     * Agrees with the starts of the other shards, as far as possible.
+     *
+     * @param unchanged whether the weights of this shard are as they were when the shard started
+     * @return the number of a shard with whose start this shard cannot agree, so that this shard must start again; -1 if there is
+     *     none
+     */
+    int firstDisagreement(boolean unchanged) throws IOException {
+        boolean changed = false;
+        for (int i = 0; i < own.agreed().length; i++) {
+            Start start = i == shard ? null : read(i);
+            // An old start with another checkpoint is of a shard that has stopped, or that will go back because of this start.
+            boolean ignored = start != null && start.id() == old[i] && start.checkpoint() != own.checkpoint();
+            if (start != null && !ignored && start.id() != own.agreed()[i]) {
+                if (!unchanged || start.checkpoint() != own.checkpoint()) {
+                    return i;
+                }
+                own.agreed()[i] = start.id();
+                changed = true;
+            }
+        }
+        if (changed) {
+            write();
+        }
+        return -1;
+    }
+
+    /** Returns the number of a shard that has not agreed with the start of this shard; -1 if all have agreed. */
+    int firstMissing() throws IOException {
+        for (int i = 0; i < own.agreed().length; i++) {
+            Start start = i == shard ? null : read(i);
+            if (i != shard && (start == null || start.agreed()[shard] != own.id())) {
+                return i;
+            }
+        }
+        return -1;
+    }
+}

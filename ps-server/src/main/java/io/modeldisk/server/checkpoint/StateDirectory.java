@@ -1,0 +1,210 @@
+package io.modeldisk.server.checkpoint;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * The directory with the checkpoints of one model, which all shards of the model share. The folder of a checkpoint has the name
+ * {@code checkpoint-NUMBER}. While the shards write a checkpoint, its name ends with {@code .partial}.
+ *
+ * <p>Several processes use the directory at the same time. Files and folders get their final names by a rename, after their
+ * contents are on disk.
+ */
+final class StateDirectory {
+    private static final Pattern NAME = Pattern.compile("checkpoint-(\\d{6,12})(\\.partial)?");
+    private static final Pattern LEFT = Pattern.compile("checkpoint-\\d{6,12}(\\.partial|\\.new|\\..*\\.deleted)");
+    private static final String DELETED = ".deleted";
+    private static final String PARTIAL = ".partial";
+
+    private final Path path;
+
+    /**
+     * Opens the directory. Creates it if it does not exist.
+     *
+     * @throws IOException if the directory cannot be created or written; the message names the directory
+     */
+    static StateDirectory open(Path path) throws IOException {
+        try {
+            Files.createDirectories(path);
+        } catch (FileAlreadyExistsException e) {
+            throw new IOException("--state " + path + " is not a directory", e);
+        } catch (IOException e) {
+            throw new IOException("--state " + path + " cannot be created: " + e, e);
+        }
+        if (!Files.isWritable(path)) {
+            throw new IOException("--state " + path + " is not writable for this user");
+        }
+        return new StateDirectory(path.toRealPath());
+    }
+
+    private StateDirectory(Path path) {
+        this.path = path;
+    }
+
+    Path path() {
+        return path;
+    }
+
+    /** The folder of a checkpoint, which may be incomplete. */
+    record Folder(Path path, long number, boolean partial) {
+        /** Returns the folder under the name that it has when it is complete. */
+        Path complete() {
+            return partial ? path.resolveSibling(name(number)) : path;
+        }
+
+        Path file(String name) {
+            return path.resolve(name);
+        }
+
+        /** Returns whether a file of the folder exists. */
+        boolean has(String name) {
+            return Files.exists(file(name));
+        }
+
+        CheckpointFacts facts() throws IOException {
+            return CheckpointFacts.fromJson(Files.readAllBytes(file(CheckpointFacts.FILE)));
+        }
+    }
+
+    /** Returns the folder that a complete checkpoint has. */
+    Path folder(long number) {
+        return path.resolve(name(number));
+    }
+
+    private static String name(long number) {
+        return "checkpoint-%06d".formatted(number);
+    }
+
+    /** Returns the complete checkpoints, the newest first. */
+    List<Folder> complete() throws IOException {
+        return folders().stream().filter(folder -> !folder.partial()).toList();
+    }
+
+    /** Returns the newest checkpoint that the shards are writing now; null if there is none. */
+    Folder partial() throws IOException {
+        return folders().stream().filter(Folder::partial).findFirst().orElse(null);
+    }
+
+    private List<Folder> folders() throws IOException {
+        List<Folder> found = new ArrayList<>();
+        try (Stream<Path> entries = Files.list(path)) {
+            entries.forEach(entry -> {
+                Matcher name = NAME.matcher(entry.getFileName().toString());
+                if (name.matches()) {
+                    found.add(new Folder(entry, Long.parseLong(name.group(1)), name.group(2) != null));
+                }
+            });
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
+        found.sort(Comparator.comparingLong(Folder::number).reversed());
+        return found;
+    }
+
+    /**
+     * Creates the folder of the next checkpoint, with its facts. Only one process may call this method.
+     *
+     * @param lastNumber the highest number that this process has used; the new number is higher
+     */
+    Folder request(CheckpointFacts facts, long lastNumber) throws IOException {
+        List<Folder> folders = folders();
+        long number = Math.max(lastNumber, folders.isEmpty() ? 0 : folders.getFirst().number()) + 1;
+        Path building = path.resolve(name(number) + ".new");
+        delete(building);
+        Files.createDirectory(building);
+        write(building.resolve(CheckpointFacts.FILE), facts.toJson());
+        Path partial = path.resolve(name(number) + PARTIAL);
+        Files.move(building, partial, StandardCopyOption.ATOMIC_MOVE);
+        return new Folder(partial, number, true);
+    }
+
+    /**
+     * Gives a folder its final name. Only one process may call this method.
+     *
+     * @param index the contents of the index of the tensors
+     */
+    void publish(Folder folder, byte[] index) throws IOException {
+        write(folder.file(WeightFiles.INDEX), index);
+        sync(folder.path());
+        Files.move(folder.path(), folder.complete(), StandardCopyOption.ATOMIC_MOVE);
+        sync(path);
+    }
+
+    /** Deletes the folders that a process left when it was killed. Only one process may call this method. */
+    void cleanUp() throws IOException {
+        try (Stream<Path> entries = Files.list(path)) {
+            for (Path entry : entries.toList()) {
+                if (LEFT.matcher(entry.getFileName().toString()).matches()) {
+                    delete(entry);
+                }
+            }
+        }
+    }
+
+    /** Deletes all complete checkpoints except the newest {@code keep}. */
+    void prune(int keep) throws IOException {
+        for (Folder folder : complete().stream().skip(keep).toList()) {
+            delete(folder.path());
+        }
+    }
+
+    /** Deletes a folder. Does nothing if the folder does not exist. */
+    static void delete(Path folder) throws IOException {
+        if (!Files.isDirectory(folder)) {
+            return;
+        }
+        // The folder is renamed first, so that no process mistakes a folder without some of its files for a checkpoint.
+        Path doomed = folder;
+        if (!folder.toString().endsWith(DELETED)) {
+            doomed = folder.resolveSibling(folder.getFileName() + "."
+                + Long.toHexString(ThreadLocalRandom.current().nextLong()) + DELETED);
+            Files.move(folder, doomed, StandardCopyOption.ATOMIC_MOVE);
+        }
+        try (Stream<Path> files = Files.list(doomed)) {
+            for (Path file : files.toList()) {
+                Files.deleteIfExists(file);
+            }
+        }
+        Files.deleteIfExists(doomed);
+    }
+
+    /** Writes a file, so that it exists under its name only with all its contents on disk. */
+    static void write(Path file, byte[] contents) throws IOException {
+        // The name begins with a dot, so that no process mistakes the unfinished file for another one.
+        Path building = file.resolveSibling("." + file.getFileName() + "." + Long.toHexString(
+            ThreadLocalRandom.current().nextLong()));
+        try (
+            FileChannel channel = FileChannel.open(building, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW)) {
+            ByteBuffer left = ByteBuffer.wrap(contents);
+            while (left.hasRemaining()) {
+                channel.write(left);
+            }
+            channel.force(true);
+        } catch (IOException e) {
+            Files.deleteIfExists(building);
+            throw e;
+        }
+        Files.move(building, file, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /** Writes the entries of a directory to disk, so that a rename survives a failure of power. */
+    static void sync(Path directory) throws IOException {
+        try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
+    }
+}

@@ -1,0 +1,470 @@
+package io.modeldisk.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.aggregator.BlockMemory;
+import io.modeldisk.protocol.engine.LogicalUnit;
+import io.modeldisk.protocol.engine.Nexus;
+import io.modeldisk.protocol.engine.Pin;
+import io.modeldisk.server.checkpoint.CheckpointPeriod;
+import io.modeldisk.server.checkpoint.CheckpointSettings;
+import io.modeldisk.server.checkpoint.CheckpointStatus;
+import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.SumAggregator;
+import io.modeldisk.server.fake.Weights;
+import io.modeldisk.test.ManualClock;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Takes checkpoints of a model of five and a half blocks, and starts shards from them. */
+class CheckpointTest {
+    private static final int BLOCK = 8192;
+    private static final int SIZE = 5 * BLOCK + 4096;
+    private static final Nexus LEARNER = FakeTask.nexus("a");
+    private static final int STEPS = 20;
+
+    @TempDir
+    private Path folder;
+    private final ManualClock clock = new ManualClock();
+    private final List<ShardModel> open = new ArrayList<>();
+    private String period = "1h";
+    private String consistency = "bsp";
+    private int keep = 3;
+    private final List<Integer> goneBack = new ArrayList<>();
+    private Aggregator aggregator = new SumAggregator();
+    private String aggregatorName = "sum";
+
+    @AfterEach
+    void closeShards() {
+        open.forEach(ShardModel::close);
+    }
+
+    private ServerContext context(int shard, int shards) {
+        return contextWithoutWeights(shard, shards).sizeBytes(SIZE);
+    }
+
+    private ServerContext fileContext(int shard, int shards, Path file) {
+        return contextWithoutWeights(shard, shards).safetensors(file);
+    }
+
+    private ServerContext contextWithoutWeights(int shard, int shards) {
+        return new ServerContext().model("test").blockSizeBytes(BLOCK).shard(shard).shards(shards)
+            .aggregator(aggregatorName, aggregator).consistency(consistency).clock(clock)
+            .goBack(() -> goneBack.add(shard))
+            .checkpoints(new CheckpointSettings(folder.resolve("state"), CheckpointPeriod.parse(period), keep));
+    }
+
+    private List<ShardModel> start(int shards) throws IOException {
+        List<ShardModel> started = new ArrayList<>();
+        for (int i = 0; i < shards; i++) {
+            started.add(start(context(i, shards)));
+        }
+        // The shards agree that they have started from the same checkpoint.
+        step(started);
+        return started;
+    }
+
+    private ShardModel start(ServerContext context) throws IOException {
+        ShardModel shard = ShardModel.open(context);
+        open.add(shard);
+        shard.target().nexusEstablished(LEARNER);
+        return shard;
+    }
+
+    private static void push(ShardModel shard, long round, float value) throws Exception {
+        shard.learners().join(LEARNER);
+        FakeTask task = new FakeTask(LEARNER, 0, (int) shard.facts().bytesOfShard()).fill(value).ofRound(round);
+        assertThat(shard.target().units().get(0).write(task)).isTrue();
+    }
+
+    private static void step(List<ShardModel> shards) {
+        for (int i = 0; i < STEPS; i++) {
+            shards.forEach(shard -> shard.checkpointer().step());
+        }
+    }
+
+    private CheckpointStatus checkpoint(List<ShardModel> shards) {
+        long request = shards.getFirst().checkpointer().request();
+        step(shards);
+        CheckpointStatus status = shards.getFirst().checkpointer().status();
+        assertThat(status.answered()).isEqualTo(request);
+        assertThat(status.failure()).isNull();
+        return status;
+    }
+
+    private static float[] weights(ShardModel shard) throws Exception {
+        LogicalUnit raw = shard.target().units().get(1);
+        ByteBuffer content = ByteBuffer.allocate((int) raw.sizeBytes()).order(ByteOrder.nativeOrder());
+        FakeTask task = new FakeTask(LEARNER, 0, content.capacity());
+        Pin pin = new Pin();
+        while (content.hasRemaining()) {
+            raw.pin(task, content.position(), pin);
+            content.put(Weights.of(pin).asByteBuffer());
+            raw.unpin(pin);
+        }
+        float[] values = new float[content.capacity() / Float.BYTES];
+        content.flip().asFloatBuffer().get(values);
+        return values;
+    }
+
+    @Test
+    void shardsGoOnFromTheSameRoundAndWithTheSameWeights() throws Exception {
+        List<ShardModel> shards = start(2);
+        for (int round = 1; round <= 7; round++) {
+            for (ShardModel shard : shards) {
+                push(shard, round, round);
+            }
+        }
+        CheckpointStatus taken = checkpoint(shards);
+        assertThat(taken.round()).isEqualTo(7);
+        for (ShardModel shard : shards) {
+            push(shard, 8, 8);
+        }
+        closeShards();
+        open.clear();
+
+        for (ShardModel shard : start(2)) {
+            assertThat(weights(shard)).startsWith(28).endsWith(28);
+            assertThat(shard.store().versions().min()).isEqualTo(7);
+            assertThat(shard.learners().join(LEARNER).joinRound()).isEqualTo(8);
+            push(shard, 8, 8);
+            assertThat(weights(shard)).startsWith(36).endsWith(36);
+        }
+    }
+
+    @Test
+    void blocksInDifferentRoundsAreSavedAfterTheSameRound() throws Exception {
+        List<ShardModel> shards = start(2);
+        ShardModel ahead = shards.get(1);
+        for (ShardModel shard : shards) {
+            push(shard, 1, 1);
+        }
+        push(ahead, 2, 2);
+        long request = shards.getFirst().checkpointer().request();
+        step(shards);
+        assertThat(shards.getFirst().checkpointer().status().answered()).as("shard 0 is still in round 1")
+            .isLessThan(request);
+        push(shards.getFirst(), 2, 2);
+        push(ahead, 3, 3);
+        push(shards.getFirst(), 3, 3);
+        push(shards.getFirst(), 4, 4);
+        push(ahead, 4, 4);
+        step(shards);
+        CheckpointStatus taken = shards.getFirst().checkpointer().status();
+        assertThat(taken.answered()).isEqualTo(request);
+        closeShards();
+        open.clear();
+
+        float sum = taken.round() * (taken.round() + 1) / 2f;
+        for (ShardModel shard : start(2)) {
+            assertThat(weights(shard)).containsOnly(sum);
+        }
+    }
+
+    @Test
+    void pushesAfterTheStartOfACheckpointAreNotInIt() throws Exception {
+        consistency = "asp";
+        SplittableRandom random = new SplittableRandom(1);
+        List<ShardModel> shards = start(2);
+        for (ShardModel shard : shards) {
+            push(shard, 1, 5);
+        }
+        shards.getFirst().checkpointer().request();
+        shards.getFirst().checkpointer().step();
+        shards.get(1).checkpointer().step();
+        for (int i = 0; i < 5; i++) {
+            for (ShardModel shard : shards) {
+                push(shard, 2 + i, random.nextInt(10));
+            }
+        }
+        step(shards);
+        closeShards();
+        open.clear();
+
+        for (ShardModel shard : start(2)) {
+            assertThat(weights(shard)).containsOnly(5);
+        }
+    }
+
+    @Test
+    void checkpointOfTwoShardsStartsThreeShards() throws Exception {
+        aggregator = new CountingAggregator();
+        aggregatorName = "counting";
+        byte[] data = new byte[SIZE];
+        ByteBuffer numbers = ByteBuffer.wrap(data).order(ByteOrder.LITTLE_ENDIAN);
+        for (int i = 0; i < SIZE / Float.BYTES; i++) {
+            numbers.putFloat(i);
+        }
+        Path file = safetensors(data);
+        List<ShardModel> two = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            two.add(start(fileContext(i, 2, file)));
+        }
+        step(two);
+        for (int i = 0; i < 2; i++) {
+            push(two.get(i), 1, i);
+        }
+        checkpoint(two);
+        closeShards();
+        open.clear();
+
+        for (int i = 0; i < 3; i++) {
+            ShardModel shard = start(fileContext(i, 3, file));
+            float[] found = weights(shard);
+            for (int block = i; block < 6; block += 3) {
+                int at = block / 3 * BLOCK / Float.BYTES;
+                int first = block * BLOCK / Float.BYTES;
+                assertThat(found[at]).as("block %d", block).isEqualTo(first + block % 2);
+                assertThat(shard.store().block(block / 3).state().get(ValueLayout.JAVA_FLOAT, 0)).isEqualTo(1);
+            }
+        }
+    }
+
+    private Path safetensors(byte[] data) throws IOException {
+        byte[] header = ("{\"a\":{\"dtype\":\"F32\",\"shape\":[3,5],\"data_offsets\":[0,60]},\"b\":{\"dtype\":\"F32\",\"shape\":["
+            + (data.length - 60) / 4 + "],\"data_offsets\":[60," + data.length + "]}}")
+            .getBytes(StandardCharsets.UTF_8);
+        return Files.write(folder.resolve("model.safetensors"),
+            ByteBuffer.allocate(8 + header.length + data.length).order(ByteOrder.LITTLE_ENDIAN).putLong(header.length)
+                .put(header).put(data).array());
+    }
+
+    @Test
+    void flippedBitLeadsToTheCheckpointBefore() throws Exception {
+        twoCheckpoints();
+        try (RandomAccessFile file = new RandomAccessFile(
+            newest().resolve("model-00001-of-00001.safetensors").toFile(), "rw")) {
+            file.seek(file.length() - 1000);
+            int value = file.read();
+            file.seek(file.length() - 1000);
+            file.write(value ^ 1);
+        }
+        for (ShardModel shard : start(2)) {
+            assertThat(weights(shard)).containsOnly(1);
+        }
+    }
+
+    @Test
+    void shortFileLeadsToTheCheckpointBefore() throws Exception {
+        twoCheckpoints();
+        try (RandomAccessFile file = new RandomAccessFile(
+            newest().resolve("state-00002-of-00002.safetensors").toFile(), "rw")) {
+            file.setLength(file.length() - 1);
+        }
+        for (ShardModel shard : start(2)) {
+            assertThat(weights(shard)).containsOnly(1);
+        }
+    }
+
+    @Test
+    void shardIsNotStartedIfAllCheckpointsAreDamaged() throws Exception {
+        twoCheckpoints();
+        for (Path each : checkpoints()) {
+            Files.delete(each.resolve("state-00001-of-00002.safetensors"));
+        }
+        assertThatThrownBy(() -> start(2)).isInstanceOf(IOException.class)
+            .hasMessageContaining("all checkpoints in").hasMessageContaining("are damaged");
+    }
+
+    @Test
+    void checkpointOfAnotherModelOrOfANewerFormatIsRefused() throws Exception {
+        twoCheckpoints();
+        assertThatThrownBy(() -> start(context(0, 1).model("other"))).isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("is of model 'test', but --model is 'other'");
+        assertThatThrownBy(() -> start(context(0, 1).sizeBytes(SIZE + 4))).isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("is of a model of " + SIZE + " bytes");
+        Path facts = newest().resolve("checkpoint.json");
+        Files.writeString(facts, Files.readString(facts).replace("\"format\" : 1", "\"format\" : 2"));
+        assertThatThrownBy(() -> start(1)).isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("has format 2, but this version of modeldisk reads formats up to 1");
+    }
+
+    private void twoCheckpoints() throws Exception {
+        List<ShardModel> shards = start(2);
+        for (int round = 1; round <= 2; round++) {
+            for (ShardModel shard : shards) {
+                push(shard, round, 1);
+            }
+            checkpoint(shards);
+        }
+        closeShards();
+        open.clear();
+    }
+
+    private List<Path> checkpoints() throws IOException {
+        try (Stream<Path> entries = Files.list(folder.resolve("state"))) {
+            return entries.filter(entry -> entry.getFileName().toString().startsWith("checkpoint-")).sorted().toList();
+        }
+    }
+
+    private Path newest() throws IOException {
+        return checkpoints().getLast();
+    }
+
+    @Test
+    void onlyTheNewestCheckpointsStay() throws Exception {
+        keep = 2;
+        List<ShardModel> shards = start(1);
+        for (int round = 1; round <= 5; round++) {
+            push(shards.getFirst(), round, 1);
+            checkpoint(shards);
+        }
+        assertThat(checkpoints()).extracting(path -> path.getFileName().toString())
+            .containsExactly("checkpoint-000004", "checkpoint-000005");
+    }
+
+    @Test
+    void checkpointIsTakenAfterEachPeriodInWhichWeightsChanged() throws Exception {
+        period = "10s";
+        List<ShardModel> shards = start(1);
+        push(shards.getFirst(), 1, 1);
+        clock.advance(Duration.ofSeconds(9));
+        step(shards);
+        assertThat(checkpoints()).isEmpty();
+        clock.advance(Duration.ofSeconds(1));
+        step(shards);
+        assertThat(checkpoints()).hasSize(1);
+        clock.advance(Duration.ofSeconds(60));
+        step(shards);
+        assertThat(checkpoints()).as("no push since the last checkpoint").hasSize(1);
+    }
+
+    @Test
+    void checkpointIsTakenAfterEachMultipleOfThePeriodInRounds() throws Exception {
+        period = "3rounds";
+        List<ShardModel> shards = start(2);
+        List<Long> rounds = new ArrayList<>();
+        for (int round = 1; round <= 10; round++) {
+            for (ShardModel shard : shards) {
+                push(shard, round, 1);
+            }
+            step(shards);
+            rounds.add(shards.getFirst().checkpointer().status().round());
+        }
+        assertThat(rounds).containsExactly(0L, 0L, 3L, 3L, 3L, 6L, 6L, 6L, 9L, 9L);
+    }
+
+    @Test
+    void failureToWriteIsReportedAndTrainingGoesOn() throws Exception {
+        List<ShardModel> shards = start(2);
+        push(shards.getFirst(), 1, 1);
+        push(shards.get(1), 1, 1);
+        long request = shards.getFirst().checkpointer().request();
+        shards.getFirst().checkpointer().step();
+        Path partial = newest();
+        Files.createDirectory(partial.resolve("state-00002-of-00002.safetensors.partial"));
+        step(shards);
+        CheckpointStatus status = shards.getFirst().checkpointer().status();
+        assertThat(status.answered()).isEqualTo(request);
+        assertThat(status.failure()).contains("state-00002-of-00002.safetensors.partial");
+        push(shards.get(1), 2, 1);
+        assertThat(weights(shards.get(1))).containsOnly(2);
+        Files.deleteIfExists(partial.resolve("state-00002-of-00002.safetensors.partial"));
+        push(shards.getFirst(), 2, 1);
+        assertThat(checkpoint(shards).round()).isEqualTo(2);
+    }
+
+    @Test
+    void requestThatWasMadeBeforeAShardStartedIsNotCompleted() throws Exception {
+        consistency = "asp";
+        List<ShardModel> shards = start(2);
+        push(shards.getFirst(), 1, 1);
+        shards.getFirst().checkpointer().request();
+        shards.getFirst().checkpointer().step();
+        shards.getFirst().checkpointer().step();
+        assertThat(newest().getFileName().toString()).isEqualTo("checkpoint-000001.partial");
+        shards.get(1).close();
+        open.remove(shards.get(1));
+        ShardModel again = start(context(1, 2));
+        List<ShardModel> both = List.of(shards.getFirst(), again);
+        step(both);
+        assertThat(checkpoints()).extracting(path -> path.getFileName().toString())
+            .containsExactly("checkpoint-000002");
+    }
+
+    @Test
+    void shardThatIsStartedAloneLetsTheOtherShardsGoBackInBsp() throws Exception {
+        List<ShardModel> shards = start(3);
+        shards.forEach(shard -> pushQuietly(shard, 1));
+        checkpoint(shards);
+        shards.forEach(shard -> pushQuietly(shard, 2));
+        shards.get(1).close();
+        open.remove(shards.get(1));
+        step(List.of(shards.get(0), shards.get(2)));
+        assertThat(goneBack).isEmpty();
+        ShardModel again = start(context(1, 3));
+        step(List.of(shards.get(0), shards.get(2)));
+        assertThat(goneBack).containsExactly(0, 2);
+        step(List.of(again));
+        assertThat(goneBack).as("the restarted shard has the weights of the checkpoint").containsExactly(0, 2);
+    }
+
+    @Test
+    void shardsThatStartTogetherFromTheSameCheckpointDoNotGoBack() throws Exception {
+        twoCheckpoints();
+        step(start(2));
+        assertThat(goneBack).isEmpty();
+    }
+
+    @Test
+    void shardGoesBackAloneInAsp() throws Exception {
+        consistency = "asp";
+        List<ShardModel> shards = start(2);
+        shards.forEach(shard -> pushQuietly(shard, 1));
+        checkpoint(shards);
+        shards.forEach(shard -> pushQuietly(shard, 2));
+        shards.get(1).close();
+        open.remove(shards.get(1));
+        ShardModel again = start(context(1, 2));
+        step(List.of(shards.getFirst()));
+        assertThat(goneBack).isEmpty();
+        assertThat(weights(shards.getFirst())).containsOnly(2);
+        assertThat(weights(again)).containsOnly(1);
+    }
+
+    private static void pushQuietly(ShardModel shard, long round) {
+        try {
+            push(shard, round, 1);
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Adds gradients to the weights, and counts the updates in its state. */
+    private static final class CountingAggregator implements Aggregator {
+        @Override
+        public int stateBytesPerWeightByte() {
+            return 1;
+        }
+
+        @Override
+        public void aggregate(
+            BlockMemory block, long offset, MemorySegment gradient, long gradientOffset, long lengthBytes,
+            float scale) {
+            for (long i = 0; i < lengthBytes; i += Float.BYTES) {
+                float old = block.weights().get(ValueLayout.JAVA_FLOAT, offset + i);
+                block.weights().set(ValueLayout.JAVA_FLOAT, offset + i,
+                    old + scale * gradient.get(ValueLayout.JAVA_FLOAT, gradientOffset + i));
+                block.state().set(ValueLayout.JAVA_FLOAT, offset + i,
+                    block.state().get(ValueLayout.JAVA_FLOAT, offset + i) + 1);
+            }
+        }
+    }
+}
