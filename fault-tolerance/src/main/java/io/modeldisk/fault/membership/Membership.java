@@ -14,10 +14,10 @@ import java.util.function.Function;
  * The learners of a job, and the first round of each learner.
  *
  * <p>A client, which is identified by a key, joins as a learner at its first push ({@link #join}). A job is <em>forming</em>
- * until the required number of learners have joined. While the job is forming, all learners join at round 1. A learner that
- * leaves during this time no longer counts. A job that has formed stays formed. After that, a new learner joins at the first
- * round that has not been {@linkplain #opened opened} and whose partition is not fixed. So no open round waits for the new
- * learner.
+ * until the required number of learners have joined. While the job is forming, all learners join at the same round: at round 1,
+ * or at the round after {@link #resumeAfter}. A learner that leaves during this time no longer counts. A job that has formed
+ * stays formed. After that, a new learner joins at the first round that has not been {@linkplain #opened opened} and whose
+ * partition is not fixed. So no open round waits for the new learner.
  *
  * <p>The learners of a round divide the training data among them ({@link #partition}). The partition of a round is fixed when a
  * learner asks for this round or for a later round, and when the learners change after the round was opened. So a change of the

@@ -18,10 +18,11 @@ public final class PeriodicThread implements AutoCloseable {
     private final long periodNs;
     private final Runnable task;
     private final ReentrantLock lock = new ReentrantLock();
-    /** Signalled when {@link #stopped} or {@link #ended} is set. */
+    /** Signalled when {@link #stopped}, {@link #woken} or {@link #ended} is set. */
     private final Condition changed = lock.newCondition();
     private final Thread thread;
     private boolean stopped;
+    private boolean woken;
     private boolean ended;
     private boolean failing;
 
@@ -42,6 +43,17 @@ public final class PeriodicThread implements AutoCloseable {
     public PeriodicThread start() {
         thread.start();
         return this;
+    }
+
+    /** Lets the next run begin at once, or after the run in progress. */
+    public void wake() {
+        lock.lock();
+        try {
+            woken = true;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
     }
 
     private void run() {
@@ -84,9 +96,10 @@ public final class PeriodicThread implements AutoCloseable {
         lock.lock();
         try {
             long nextNs = clock.nanoTime() + periodNs;
-            while (!stopped && clock.nanoTime() - nextNs < 0) {
+            while (!stopped && !woken && clock.nanoTime() - nextNs < 0) {
                 clock.awaitUntil(changed, nextNs);
             }
+            woken = false;
             return !stopped;
         } catch (InterruptedException e) {
             // An interrupt does not stop the thread. Only close() stops the thread.

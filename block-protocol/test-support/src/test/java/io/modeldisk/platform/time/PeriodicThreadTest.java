@@ -43,6 +43,15 @@ class PeriodicThreadTest {
     }
 
     @Test
+    void taskRunsAtOnceAfterWake() {
+        try (PeriodicThread thread = new PeriodicThread("test", clock, PERIOD, runs::incrementAndGet).start()) {
+            thread.wake();
+            await("the task has run without a period", () -> runs.get() == 1);
+            advanceUntilRun(2);
+        }
+    }
+
+    @Test
     void threadContinuesAfterAnErrorOfItsTask() {
         Runnable failing = () -> {
             runs.incrementAndGet();
