@@ -5,6 +5,7 @@ import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.scsi.LogicalBlock;
+import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.consistency.RoundMarks;
 
 /**
@@ -13,7 +14,7 @@ import io.modeldisk.server.consistency.RoundMarks;
  * is full.
  *
  * @param nativeBytes the bytes outside the Java heap: weights, aggregator state, spare blocks, the sums of gradients under bsp,
- *     and buffers for received data
+ *     copies of blocks for checkpoints, and buffers for received data
  * @param heapBaseBytes the bytes in the Java heap that do not depend on the number of learners: code, sessions and blocks without
  *     their weights
  * @param heapPerLearnerBytes the bytes in the Java heap for each learner: a record of the rounds that the learner has pushed in
@@ -40,7 +41,10 @@ record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerByt
             case SSP -> SSP_BLOCK_HEAP_BYTES;
             case BSP -> BSP_BLOCK_HEAP_BYTES + Integer.BYTES * logicalBlocks;
         };
-        return new MemoryBudget((blocks * copies + settings.spareBlocks()) * block + bufferBytes,
+        int checkpoints = settings.checkpoints() == null
+            ? 0
+            : CheckpointSettings.COPIES * (1 + settings.aggregator().stateBytesPerWeightByte());
+        return new MemoryBudget((blocks * copies + settings.spareBlocks() + checkpoints) * block + bufferBytes,
             SHARD_HEAP_BYTES + blocks * blockHeapBytes, blocks * RoundMarks.bytesPerBlock(logicalBlocks));
     }
 

@@ -1,5 +1,6 @@
 package io.modeldisk.server;
 
+import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -11,6 +12,8 @@ import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.server.checkpoint.CheckpointPeriod;
 import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.checkpoint.CheckpointStatus;
+import io.modeldisk.server.checkpoint.Checkpointer;
+import io.modeldisk.server.checkpoint.StartAgainException;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.server.fake.Weights;
@@ -28,10 +31,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Takes checkpoints of a model of five and a half blocks, and starts shards from them. */
 class CheckpointTest {
@@ -47,6 +54,7 @@ class CheckpointTest {
     private String period = "1h";
     private String consistency = "bsp";
     private int keep = 3;
+    private long maxFileBytes = 1 << 20;
     private final List<Integer> goneBack = new ArrayList<>();
     private Aggregator aggregator = new SumAggregator();
     private String aggregatorName = "sum";
@@ -68,7 +76,8 @@ class CheckpointTest {
         return new ServerContext().model("test").blockSizeBytes(BLOCK).shard(shard).shards(shards)
             .aggregator(aggregatorName, aggregator).consistency(consistency).clock(clock)
             .goBack(() -> goneBack.add(shard))
-            .checkpoints(new CheckpointSettings(folder.resolve("state"), CheckpointPeriod.parse(period), keep));
+            .checkpoints(new CheckpointSettings(folder.resolve("state"), CheckpointPeriod.parse(period), keep,
+                CheckpointSettings.ANY, maxFileBytes));
     }
 
     private List<ShardModel> start(int shards) throws IOException {
@@ -203,13 +212,15 @@ class CheckpointTest {
         }
     }
 
-    @Test
-    void checkpointOfTwoShardsStartsThreeShards() throws Exception {
+    @ParameterizedTest
+    @CsvSource({"45056, 1000000", "45056, 20", "41060, 1000000", "41060, 20", "40964, 20"})
+    void checkpointOfTwoShardsStartsThreeShards(int sizeBytes, int fileBytes) throws Exception {
         aggregator = new CountingAggregator();
         aggregatorName = "counting";
-        byte[] data = new byte[SIZE];
+        maxFileBytes = fileBytes;
+        byte[] data = new byte[sizeBytes];
         ByteBuffer numbers = ByteBuffer.wrap(data).order(ByteOrder.LITTLE_ENDIAN);
-        for (int i = 0; i < SIZE / Float.BYTES; i++) {
+        for (int i = 0; i < sizeBytes / Float.BYTES; i++) {
             numbers.putFloat(i);
         }
         Path file = safetensors(data);
@@ -222,17 +233,22 @@ class CheckpointTest {
             push(two.get(i), 1, i);
         }
         checkpoint(two);
+        assertThat(newest().resolve("model-00001-of-0000" + (fileBytes == 20 ? 2 : 1) + ".safetensors")).exists();
         closeShards();
         open.clear();
 
         for (int i = 0; i < 3; i++) {
             ShardModel shard = start(fileContext(i, 3, file));
             float[] found = weights(shard);
-            for (int block = i; block < 6; block += 3) {
-                int at = block / 3 * BLOCK / Float.BYTES;
+            for (int block = i; block * BLOCK < sizeBytes; block += 3) {
+                int values = Math.min(BLOCK, sizeBytes - block * BLOCK) / Float.BYTES;
                 int first = block * BLOCK / Float.BYTES;
-                assertThat(found[at]).as("block %d", block).isEqualTo(first + block % 2);
-                assertThat(shard.store().block(block / 3).state().get(ValueLayout.JAVA_FLOAT, 0)).isEqualTo(1);
+                MemorySegment state = shard.store().block(block / 3).state();
+                for (int value = 0; value < values; value++) {
+                    assertThat(found[block / 3 * BLOCK / Float.BYTES + value]).as("value %d of block %d", value, block)
+                        .isEqualTo(first + value + block % 2);
+                    assertThat(state.getAtIndex(ValueLayout.JAVA_FLOAT, value)).isEqualTo(1);
+                }
             }
         }
     }
@@ -397,6 +413,77 @@ class CheckpointTest {
         step(both);
         assertThat(checkpoints()).extracting(path -> path.getFileName().toString())
             .containsExactly("checkpoint-000002");
+    }
+
+    @Test
+    void requestIsMetWhileAnotherRequestAwaitsARound() throws Exception {
+        List<ShardModel> shards = start(2);
+        Checkpointer requester = shards.getFirst().checkpointer();
+        push(shards.getFirst(), 1, 1);
+        long first = requester.request();
+        step(shards);
+        assertThat(requester.status().answered()).as("shard 1 has not closed round 1").isLessThan(first);
+        long second = requester.request();
+        step(shards);
+        assertThat(requester.status().answered()).isLessThan(first);
+        push(shards.get(1), 1, 1);
+        step(shards);
+        assertThat(requester.status().answered()).isEqualTo(second);
+        assertThat(requester.status().failure()).isNull();
+        assertThat(requester.status().round()).isEqualTo(1);
+        assertThat(checkpoints()).hasSize(1);
+    }
+
+    @Test
+    void shardServesAfterTheOtherShardsHaveStartedFromTheSameCheckpoint() throws Exception {
+        twoCheckpoints();
+        ShardModel first = start(context(0, 2));
+        CompletableFuture<Void> waiting = awaitingOtherShards(first);
+        await("shard 0 waits", () -> clock.waitingThreads() == 1);
+        ShardModel second = start(context(1, 2));
+        second.checkpointer().step();
+        clock.advance(Duration.ofSeconds(1));
+        waiting.get(10, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void shardThatWaitsStartsAgainIfAnotherShardHasStartedFromAnotherCheckpoint() throws Exception {
+        twoCheckpoints();
+        ShardModel first = start(context(0, 2));
+        CompletableFuture<Void> waiting = awaitingOtherShards(first);
+        await("shard 0 waits", () -> clock.waitingThreads() == 1);
+        ServerContext older = context(1, 2).checkpoints(new CheckpointSettings(folder.resolve("state"),
+            CheckpointPeriod.parse(period), keep, 1, maxFileBytes));
+        assertThat(weights(start(older))).containsOnly(1);
+        clock.advance(Duration.ofSeconds(1));
+        assertThatThrownBy(() -> waiting.get(10, TimeUnit.SECONDS)).cause().isInstanceOf(StartAgainException.class)
+            .hasMessageContaining("shard 1 has started from checkpoint 1")
+            .extracting(e -> ((StartAgainException) e).startAtMost()).isEqualTo(1L);
+    }
+
+    private CompletableFuture<Void> awaitingOtherShards(ShardModel shard) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        Thread.ofPlatform().daemon().start(() -> {
+            try {
+                shard.awaitOtherShards();
+                done.complete(null);
+            } catch (Throwable e) {
+                done.completeExceptionally(e);
+            }
+        });
+        return done;
+    }
+
+    @Test
+    void unfinishedCheckpointOfAnotherModelIsNotDeleted() throws Exception {
+        List<ShardModel> shards = start(2);
+        push(shards.getFirst(), 1, 1);
+        shards.getFirst().checkpointer().request();
+        shards.getFirst().checkpointer().step();
+        assertThat(newest().getFileName().toString()).endsWith(".partial");
+        assertThatThrownBy(() -> start(context(0, 1).model("other"))).isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("is of model 'test', but --model is 'other'");
+        assertThat(newest().resolve("checkpoint.json")).exists();
     }
 
     @Test

@@ -13,6 +13,7 @@ import io.modeldisk.protocol.login.chap.SecretsFile;
 import io.modeldisk.protocol.striping.ModelAddress;
 import io.modeldisk.server.ParameterServer;
 import io.modeldisk.server.ServerContext;
+import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.checkpoint.StartAgainException;
 import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.tuning.Tuning;
@@ -174,8 +175,9 @@ final class ServeCommand implements Callable<Integer> {
         Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(main, closed), "stop"));
         try {
             InetSocketAddress address = null;
+            long startAtMost = CheckpointSettings.ANY;
             while (true) {
-                ServerContext context = context(sizes).goBack(goBack::release);
+                ServerContext context = context(sizes, startAtMost).goBack(goBack::release);
                 if (address != null) {
                     context.listen(address);
                 }
@@ -187,9 +189,11 @@ final class ServeCommand implements Callable<Integer> {
                         System.out.println(ready(server));
                     }
                     address = server.localAddress();
+                    startAtMost = CheckpointSettings.ANY;
                     goBack.acquire();
                 } catch (StartAgainException e) {
-                    LOG.warn("the shard loads the newest checkpoint again: {}", e.getMessage());
+                    startAtMost = Math.min(startAtMost, e.startAtMost());
+                    LOG.warn("{}; this shard loads the same checkpoint", e.getMessage());
                 }
             }
         } catch (InterruptedException | InterruptedIOException | ClosedByInterruptException e) {
@@ -210,7 +214,7 @@ final class ServeCommand implements Callable<Integer> {
         }
     }
 
-    private ServerContext context(Tuning sizes) throws IOException {
+    private ServerContext context(Tuning sizes, long startAtMost) throws IOException {
         Matcher place = SHARD.matcher(shard);
         if (!place.matches()) {
             throw new IllegalArgumentException(
@@ -234,7 +238,7 @@ final class ServeCommand implements Callable<Integer> {
             .lease(lease)
             .nonFinite(NonFinite.parse(nonFinite))
             .access(access())
-            .checkpoints(state.settings())
+            .checkpoints(state.settings(startAtMost))
             .portals(
                 peers.stream().map(peer -> ModelAddress.parsePortal(peer, TargetContext.DEFAULT_PORT)).toList())
             .network(limits.apply(datamovers.apply(new TargetContext()

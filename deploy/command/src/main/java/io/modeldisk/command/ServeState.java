@@ -27,8 +27,12 @@ final class ServeState {
         description = "The number of checkpoints that stay in --state. Older ones are deleted.")
     private int keep;
 
-    /** Returns the settings of the checkpoints; null if the shard takes none. */
-    CheckpointSettings settings() {
+    /**
+     * Returns the settings of the checkpoints; null if the shard takes none.
+     *
+     * @param startAtMost the highest number of a checkpoint from which the shard may start
+     */
+    CheckpointSettings settings(long startAtMost) {
         String mode = durability != null ? durability : state == null ? "memory" : CHECKPOINT;
         switch (mode) {
             case "memory" -> {
@@ -38,7 +42,7 @@ final class ServeState {
             case CHECKPOINT -> {
                 check(state != null, "--durability checkpoint needs a directory; give it with --state");
                 check(keep >= 1, "--keep=" + keep + " must be at least 1");
-                return new CheckpointSettings(state, CheckpointPeriod.parse(period), keep);
+                return new CheckpointSettings(state, CheckpointPeriod.parse(period), keep).startingAtMost(startAtMost);
             }
             default -> throw new IllegalArgumentException(
                 "--durability '" + mode + "' must be memory or checkpoint");

@@ -123,6 +123,15 @@ final class CheckpointIT {
     }
 
     @Test
+    void shardThatWaitsForTheOtherShardsStopsAtSigterm() throws Exception {
+        Running waiting = Command.serve(sandbox, "--model", "m", "--shard", "0/2", "--size", SIZE, "--aggregator",
+            "sum", "--consistency", "bsp", "--state", sandbox.path("state"));
+        await("the shard waits", () -> waiting.output().contains("waits until shard 1 has started"));
+        waiting.signal("TERM");
+        assertThat(waiting.awaitEnd()).isZero();
+    }
+
+    @Test
     void checkpointIsRefusedByAShardWithoutState() throws Exception {
         Shards shards = Shards.launch(sandbox, "m", 1, 1 << 20, context -> context);
         Result result = sandbox.run(modeldisk("checkpoint", shards.address()));

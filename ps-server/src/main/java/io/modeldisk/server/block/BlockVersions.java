@@ -5,7 +5,8 @@ import java.lang.invoke.VarHandle;
 
 /**
  * The versions of all blocks in one array, so that a scan is fast. The version of a block is the number of its updates, including
- * the updates before the checkpoint from which the shard started. A version is changed under the lock of its block. Without the lock, a read may return a slightly older version.
+ * the updates before the checkpoint from which the shard started. A version is changed under the lock of its block. Without the
+ * lock, a read may return a slightly older version.
  */
 public final class BlockVersions {
     private static final VarHandle VERSION = MethodHandles.arrayElementVarHandle(long[].class);
@@ -24,7 +25,7 @@ public final class BlockVersions {
         VERSION.setOpaque(versions, block, versions[block] + 1);
     }
 
-    /** Sets the version of a block to that of a checkpoint. May be called only before the first update since the shard started. */
+    /** Sets the version of a block to that of a checkpoint. May be called only before the first update. */
     public void restore(int block, long version) {
         VERSION.setOpaque(versions, block, version);
     }

@@ -87,7 +87,7 @@ record CheckpointFacts(
     void check(ModelFacts facts, String where) {
         check(format <= FORMAT, where, "has format %s, but this version of modeldisk reads formats up to %s", format,
             FORMAT);
-        check(model.equals(facts.model()), where, "is of model '%s', but --model is '%s'", model, facts.model());
+        checkModel(facts, where);
         check(sizeBytes == facts.sizeBytes(), where, "is of a model of %s bytes, but this model has %s bytes",
             sizeBytes, facts.sizeBytes());
         check(source.equals(facts.source()), where, "started from the weights %s, but --from or --size gives %s",
@@ -96,6 +96,15 @@ record CheckpointFacts(
             "has blocks of %s bytes, but --block-size is %s", blockSizeBytes, facts.blockSizeBytes());
         check(aggregatorName(aggregator).equals(aggregatorName(facts.aggregator())), where,
             "has the state of the aggregator %s, but --aggregator is %s", aggregator, facts.aggregator());
+    }
+
+    /**
+     * Checks that the checkpoint is of this model.
+     *
+     * @throws IllegalArgumentException if it is of another model
+     */
+    void checkModel(ModelFacts facts, String where) {
+        check(model.equals(facts.model()), where, "is of model '%s', but --model is '%s'", model, facts.model());
     }
 
     private static String aggregatorName(String specification) {

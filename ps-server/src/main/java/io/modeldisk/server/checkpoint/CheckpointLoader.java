@@ -41,12 +41,14 @@ final class CheckpointLoader {
     /**
      * Loads the newest undamaged checkpoint of a directory. Logs the reason for each checkpoint that is damaged.
      *
+     * @param atMost the highest number of a checkpoint that may be loaded
      * @return the status with the loaded checkpoint; {@link CheckpointStatus#NONE} if the directory has no checkpoint
      * @throws IllegalArgumentException if the newest checkpoint is of another model or of a newer format
-     * @throws IOException if all checkpoints are damaged
+     * @throws IOException if all checkpoints are damaged, or if all that are not are newer than {@code atMost}
      */
-    CheckpointStatus loadNewest(StateDirectory state) throws IOException {
-        List<StateDirectory.Folder> folders = state.complete();
+    CheckpointStatus loadNewest(StateDirectory state, long atMost) throws IOException {
+        List<StateDirectory.Folder> folders = state.complete().stream().filter(folder -> folder.number() <= atMost)
+            .toList();
         for (StateDirectory.Folder folder : folders) {
             try {
                 CheckpointFacts facts = facts(folder);
@@ -58,10 +60,15 @@ final class CheckpointLoader {
             } catch (DamagedCheckpointException e) {
                 if (!Files.exists(folder.path())) {
                     // Shard 0 has deleted this checkpoint, so there is a newer one.
-                    return loadNewest(state);
+                    return loadNewest(state, atMost);
                 }
                 LOG.error("the checkpoint {} is damaged and is not used: {}", folder.path(), e.getMessage());
             }
+        }
+        if (atMost != CheckpointSettings.ANY) {
+            throw new IOException("another shard has started from checkpoint " + atMost + " in " + state.path()
+                + ", but this shard can load neither this checkpoint nor an older one (see the log); check that all shards"
+                + " can read the directory");
         }
         if (!folders.isEmpty()) {
             throw new IOException(

@@ -8,5 +8,32 @@ import java.nio.file.Path;
  * @param state the directory of the checkpoints, which all shards of the model share
  * @param period the period of the checkpoints
  * @param keep the number of checkpoints that stay in the directory, at least 1
+ * @param startAtMost the highest number of a checkpoint from which the shard may start, at least 1
+ * @param maxFileBytes the maximum size of the data of a safetensors file with several tensors; all shards need the same size, and
+ *     a checkpoint that was written with another size cannot be loaded
  */
-public record CheckpointSettings(Path state, CheckpointPeriod period, int keep) {}
+public record CheckpointSettings(Path state, CheckpointPeriod period, int keep, long startAtMost, long maxFileBytes) {
+    /** The shard may start from any checkpoint. */
+    public static final long ANY = Long.MAX_VALUE;
+
+    /** The number of blocks whose copies may wait until they are written to disk. A push then waits for the disk. */
+    public static final int COPIES = 16;
+
+    private static final long MAX_FILE_BYTES = 4L << 30;
+
+    /** Creates settings with which the shard may start from any checkpoint, and with files of at most 4 GiB. */
+    public CheckpointSettings(Path state, CheckpointPeriod period, int keep) {
+        this(state, period, keep, ANY, MAX_FILE_BYTES);
+    }
+
+    /** Returns the same settings with another limit for the number of the checkpoint from which the shard starts. */
+    public CheckpointSettings startingAtMost(long number) {
+        return new CheckpointSettings(state, period, keep, number, maxFileBytes);
+    }
+
+    @Override
+    public String toString() {
+        return "state=" + state + " period=" + period + " keep=" + keep
+            + (startAtMost == ANY ? "" : " startAtMost=" + startAtMost);
+    }
+}

@@ -37,9 +37,6 @@ import org.apache.logging.log4j.Logger;
 public final class Checkpointer implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(Checkpointer.class);
     private static final Duration TICK = Duration.ofMillis(100);
-    /** The maximum size of the data of a safetensors file with several tensors. */
-    private static final long MAX_FILE_BYTES = 4L << 30;
-
     private static final String MISSED = "missed-";
     private static final String FAILED = "failed-";
     private static final long MAX_LEAD_ROUNDS = 1 << 20;
@@ -57,6 +54,7 @@ public final class Checkpointer implements AutoCloseable {
     private final NanoClock clock;
     private final StateDirectory state;
     private final WeightFiles weights;
+    private final BlockCopies copies;
     private final PeriodicThread thread;
     /** Null if the shard never needs to go back because of other shards. */
     private final ShardStarts starts;
@@ -111,7 +109,7 @@ public final class Checkpointer implements AutoCloseable {
         this.consistency = consistency;
         this.clock = clock;
         this.state = StateDirectory.open(settings.state());
-        this.weights = WeightFiles.of(source.tensors(), MAX_FILE_BYTES);
+        this.weights = WeightFiles.of(source.tensors(), settings.maxFileBytes());
         this.status = restored;
         this.goBack = goBack;
         this.rawWrites = rawWrites;
@@ -125,6 +123,7 @@ public final class Checkpointer implements AutoCloseable {
         refuseOlder();
         this.thread = new PeriodicThread("modeldisk-checkpoint-" + facts.model() + "-" + facts.shard(), clock, TICK,
             this::step);
+        this.copies = new BlockCopies(facts.blockSizeBytes(), stateBytesPerWeightByte, thread::wake);
     }
 
     /**
@@ -139,7 +138,8 @@ public final class Checkpointer implements AutoCloseable {
         int stateBytesPerWeightByte)
         throws IOException {
         return new CheckpointLoader(facts, store, stateBytesPerWeightByte,
-            WeightFiles.of(source.tensors(), MAX_FILE_BYTES)).loadNewest(StateDirectory.open(settings.state()));
+            WeightFiles.of(source.tensors(), settings.maxFileBytes()))
+            .loadNewest(StateDirectory.open(settings.state()), settings.startAtMost());
     }
 
     /** Starts a thread that calls {@link #step} periodically. */
@@ -155,6 +155,7 @@ public final class Checkpointer implements AutoCloseable {
         StateDirectory.Folder partial = state.partial();
         try {
             if (facts.shard() == 0) {
+                refuseOtherModel(partial);
                 state.cleanUp();
             } else if (partial != null) {
                 begun = partial.facts().id();
@@ -162,6 +163,13 @@ public final class Checkpointer implements AutoCloseable {
             }
         } catch (NoSuchFileException e) {
             LOG.debug("shard 0 has withdrawn {}", partial);
+        }
+    }
+
+    /** Prevents that this shard deletes what the shards of another model are writing. */
+    private void refuseOtherModel(StateDirectory.Folder partial) throws IOException {
+        if (partial != null && partial.has(CheckpointFacts.FILE)) {
+            partial.facts().checkModel(facts, partial.path().toString());
         }
     }
 
@@ -214,14 +222,14 @@ public final class Checkpointer implements AutoCloseable {
             return false;
         }
         try {
-            int shard = starts.firstDisagreement(isUnchanged());
-            if (shard >= 0) {
+            StartAgainException disagreement = starts.firstDisagreement(this::isUnchanged);
+            if (disagreement != null) {
                 LOG.warn(
-                    "shard {} has started from a checkpoint; this shard goes back to the same checkpoint, because in bsp"
-                        + " all shards have the weights of one round",
-                    shard);
+                    "{}; this shard goes back to the same checkpoint, because in bsp all shards have the weights of"
+                        + " one round",
+                    disagreement.getMessage());
             }
-            return shard >= 0;
+            return disagreement != null;
         } catch (IOException e) {
             LOG.debug("the starts of the other shards cannot be read: {}", e.toString());
             return false;
@@ -242,9 +250,9 @@ public final class Checkpointer implements AutoCloseable {
     public void awaitOtherShards() throws IOException, InterruptedException {
         int logged = -1;
         while (starts != null) {
-            int disagreement = starts.firstDisagreement(isUnchanged());
-            if (disagreement >= 0) {
-                throw new StartAgainException("shard " + disagreement + " has started from another checkpoint");
+            StartAgainException disagreement = starts.firstDisagreement(this::isUnchanged);
+            if (disagreement != null) {
+                throw disagreement;
             }
             int missing = starts.firstMissing();
             if (missing < 0) {
@@ -298,7 +306,7 @@ public final class Checkpointer implements AutoCloseable {
         }
         status = status.writing(partial.number());
         writer = new PartWriter(partial, wanted, facts.shard(), store.layout(), stateBytesPerWeightByte, weights);
-        snapshot = new Snapshot(store, consistency, writer, inRounds ? wanted.round() : -1);
+        snapshot = new Snapshot(store, consistency::rounds, writer, copies, inRounds ? wanted.round() : -1);
         store.watch(snapshot);
         // A round is recorded as opened before it closes. So if a block has already left the state after the wanted round,
         // this check finds it; a block that leaves this state later sees the snapshot.
@@ -451,6 +459,9 @@ public final class Checkpointer implements AutoCloseable {
     /** Stops the snapshot. The files stay. */
     private void drop() {
         store.watch(null);
+        if (snapshot != null) {
+            snapshot.stop();
+        }
         if (writer != null) {
             writer.close();
         }

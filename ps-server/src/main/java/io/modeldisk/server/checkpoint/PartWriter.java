@@ -1,6 +1,5 @@
 package io.modeldisk.server.checkpoint;
 
-import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockLayout;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -51,10 +50,7 @@ final class PartWriter implements AutoCloseable {
         this.checksums = new int[layout.blocks()];
         try {
             for (WeightFile file : files) {
-                FileChannel channel = create(folder.file(file.name()));
-                channels.add(channel);
-                // Each shard writes the same header.
-                writeFully(channel, ByteBuffer.wrap(file.head()), 0);
+                channels.add(create(folder.file(file.name())));
             }
             partChannel = create(unfinished());
         } catch (IOException e) {
@@ -71,12 +67,16 @@ final class PartWriter implements AutoCloseable {
         return folder.file(PartFile.name(shard, facts.shards()) + UNFINISHED);
     }
 
-    /** Writes a block. The caller holds the lock of the block. Each block is written once. */
-    void write(Block block) throws IOException {
-        int index = block.index();
+    /**
+     * Writes a block. Each block is written once.
+     *
+     * @param index the index of the block in the shard
+     * @param blockWeights the weights, rounded up to whole logical blocks
+     */
+    void write(int index, long version, MemorySegment blockWeights, MemorySegment state) throws IOException {
         long global = (long) index * facts.shards() + shard;
         long modelOffset = global * facts.blockSizeBytes();
-        MemorySegment weights = block.readable().weights().asSlice(0, facts.lengthOf(global));
+        MemorySegment weights = blockWeights.asSlice(0, facts.lengthOf(global));
         CRC32C checksum = new CRC32C();
         checksum.update(weights.asByteBuffer());
         for (int i = 0; i < files.size(); i++) {
@@ -84,16 +84,20 @@ final class PartWriter implements AutoCloseable {
             long begin = Math.max(modelOffset, file.begin());
             long end = Math.min(modelOffset + weights.byteSize(), file.end());
             if (begin < end) {
+                if (begin == file.begin()) {
+                    // The first data may be in the last page of the header. Only one shard may write a page: see WeightFile.
+                    writeFully(channels.get(i), ByteBuffer.wrap(file.head()), 0);
+                }
                 writeFully(channels.get(i), weights.asSlice(begin - modelOffset, end - begin).asByteBuffer(),
                     file.offsetOf(begin));
             }
         }
         if (stateBytesPerWeightByte > 0) {
-            checksum.update(block.state().asByteBuffer());
-            writeFully(partChannel, block.state().asByteBuffer(),
+            checksum.update(state.asByteBuffer());
+            writeFully(partChannel, state.asByteBuffer(),
                 head.length + part.stateStart() + layout.offsetOf(index) * stateBytesPerWeightByte);
         }
-        versions[index] = block.version();
+        versions[index] = version;
         checksums[index] = (int) checksum.getValue();
     }
 

@@ -15,14 +15,16 @@ import java.util.List;
  * href="https://github.com/huggingface/safetensors#format">the format's description</a>.
  */
 final class SafetensorsHead {
-    /** The data starts at a multiple of this number of bytes, so that blocks are aligned to pages of the file system. */
-    private static final int ALIGNMENT = 4096;
+    private static final int PAGE_BYTES = 4096;
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private SafetensorsHead() {}
 
-    /** Encodes the start of a file with these tensors, which are adjacent and in the order of their data. */
+    /**
+     * Encodes the start of a file with these tensors, which are adjacent and in the order of their data. A byte of the model at a
+     * multiple of 4096 is at a multiple of 4096 in the file, too.
+     */
     static byte[] encode(List<Tensor> tensors) {
         long first = tensors.getFirst().begin();
         ObjectNode header = JSON.createObjectNode();
@@ -40,7 +42,8 @@ final class SafetensorsHead {
         } catch (JsonProcessingException e) {
             throw new IllegalStateException("the header of a safetensors file cannot be written as JSON", e);
         }
-        int bytes = Math.ceilDiv(Long.BYTES + json.length, ALIGNMENT) * ALIGNMENT;
+        int pageOffset = (int) (first % PAGE_BYTES);
+        int bytes = pageOffset + Math.ceilDiv(Long.BYTES + json.length - pageOffset, PAGE_BYTES) * PAGE_BYTES;
         byte[] head = new byte[bytes];
         // The format allows spaces after the JSON.
         Arrays.fill(head, (byte) ' ');

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BooleanSupplier;
 
 /**
  * The starts of all shards of a model under bsp. The weights of all shards must be those of one round. So if one shard has gone
@@ -14,7 +15,9 @@ import java.util.concurrent.ThreadLocalRandom;
  *
  * <p>Each shard has a file in the shared directory, with the checkpoint from which it has started, and with the starts of the
  * other shards that it agrees with. A shard agrees with the start of another shard if it still has the weights of the same
- * checkpoint. Otherwise it starts again. A shard serves learners after all other shards have agreed with its start.
+ * checkpoint. Otherwise it starts again, from a checkpoint that is at most as new as the other shard's
+ * ({@link StartAgainException#startAtMost}). So if some shards cannot load the newest checkpoint, all shards start from the
+ * newest one that all can load. A shard serves learners after all other shards have agreed with its start.
  */
 final class ShardStarts {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -70,27 +73,30 @@ final class ShardStarts {
      * Agrees with the starts of the other shards, as far as possible.
      *
      * @param unchanged whether the weights of this shard are as they were when the shard started
-     * @return the number of a shard with whose start this shard cannot agree, so that this shard must start again; -1 if there is
-     *     none
+     * @return the start of another shard with which this shard cannot agree, so that this shard must start again; null if there
+     *     is none
      */
-    int firstDisagreement(boolean unchanged) throws IOException {
-        boolean changed = false;
+    StartAgainException firstDisagreement(BooleanSupplier unchanged) throws IOException {
+        StartAgainException agreed = null;
         for (int i = 0; i < own.agreed().length; i++) {
             Start start = i == shard ? null : read(i);
             // An old start with another checkpoint is of a shard that has stopped, or that will go back because of this start.
             boolean ignored = start != null && start.id() == old[i] && start.checkpoint() != own.checkpoint();
             if (start != null && !ignored && start.id() != own.agreed()[i]) {
-                if (!unchanged || start.checkpoint() != own.checkpoint()) {
-                    return i;
+                StartAgainException disagreement = new StartAgainException(i, start.checkpoint());
+                if (!unchanged.getAsBoolean() || start.checkpoint() != own.checkpoint()) {
+                    return disagreement;
                 }
                 own.agreed()[i] = start.id();
-                changed = true;
+                agreed = disagreement;
             }
         }
-        if (changed) {
+        if (agreed != null) {
             write();
+            // A push may have come while the file was written. Then the other shard must not serve with the agreement.
+            return unchanged.getAsBoolean() ? null : agreed;
         }
-        return -1;
+        return null;
     }
 
     /** Returns the number of a shard that has not agreed with the start of this shard; -1 if all have agreed. */

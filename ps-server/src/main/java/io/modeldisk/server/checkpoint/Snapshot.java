@@ -3,14 +3,14 @@ package io.modeldisk.server.checkpoint;
 import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.block.ChangeListener;
-import io.modeldisk.server.consistency.Consistency;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntToLongFunction;
 
 /**
  * Saves all blocks of a shard as they were at one point, while pushes go on. A thread of the shard saves one block after another
- * ({@link #sweep}). A thread that is about to change a block which is not saved yet saves this block first. So the shard needs no
- * second copy of the model.
+ * ({@link #sweep}). A thread that is about to change a block which is not saved yet copies this block first. So the shard needs
+ * no second copy of the model. If all {@link BlockCopies} are in use, this thread writes the block to disk.
  *
  * <p>In bsp, the point is the end of a round: a block is saved after this round has closed and before the next round closes. In
  * the other modes, the point is the start of the snapshot.
@@ -19,11 +19,13 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class Snapshot implements ChangeListener {
     private final BlockStore store;
-    private final Consistency consistency;
+    private final IntToLongFunction rounds;
     private final PartWriter writer;
+    private final BlockCopies copies;
     private final long round;
-    // Each element is guarded by the lock of its block.
+    /** Whether a block is on disk or in a copy. Each element is guarded by the lock of its block. */
     private final boolean[] saved;
+    /** The number of blocks that are not on disk. */
     private final AtomicInteger left;
     private volatile IOException failure;
     private volatile boolean stopped;
@@ -31,12 +33,14 @@ final class Snapshot implements ChangeListener {
     /**
      * Creates a snapshot.
      *
+     * @param rounds returns the number of closed rounds of a block, whose lock the caller holds
      * @param round in bsp, the round after which the blocks are saved; -1 in the other modes
      */
-    Snapshot(BlockStore store, Consistency consistency, PartWriter writer, long round) {
+    Snapshot(BlockStore store, IntToLongFunction rounds, PartWriter writer, BlockCopies copies, long round) {
         this.store = store;
-        this.consistency = consistency;
+        this.rounds = rounds;
         this.writer = writer;
+        this.copies = copies;
         this.round = round;
         this.saved = new boolean[store.layout().blocks()];
         this.left = new AtomicInteger(saved.length);
@@ -44,11 +48,30 @@ final class Snapshot implements ChangeListener {
 
     @Override
     public void beforeChange(Block block) {
-        if (saved[block.index()] || failure != null || consistency.rounds(block.index()) < round) {
+        if (!isDue(block)) {
             return;
         }
+        BlockCopy copy = copies.free();
+        if (copy == null) {
+            write(block);
+            return;
+        }
+        copy.take(block);
+        saved[block.index()] = true;
+        copies.fill(copy);
+        if (stopped) {
+            // stop() may have missed this copy.
+            copies.discard();
+        }
+    }
+
+    private boolean isDue(Block block) {
+        return !saved[block.index()] && failure == null && !stopped && rounds.applyAsLong(block.index()) >= round;
+    }
+
+    private void write(Block block) {
         try {
-            writer.write(block);
+            writer.write(block.index(), block.version(), block.readable().weights(), block.state());
             saved[block.index()] = true;
             left.decrementAndGet();
         } catch (IOException e) {
@@ -56,25 +79,55 @@ final class Snapshot implements ChangeListener {
         }
     }
 
-    /** Makes a {@link #sweep} in progress return early. */
+    /** Ends the snapshot. A {@link #sweep} in progress returns early. */
     void stop() {
         stopped = true;
+        copies.discard();
     }
 
-    /** Saves all blocks that have reached the point. Returns whether all blocks are saved. */
+    /** Saves all blocks that have reached the point. Returns whether all blocks are on disk. */
     boolean sweep() throws IOException {
         for (int i = 0; i < saved.length && left.get() > 0 && !stopped; i++) {
+            writeCopies();
+            // Without the lock, the value may be out of date. Then isDue() returns the right one.
+            if (saved[i]) {
+                continue;
+            }
             Block block = store.block(i);
+            boolean due;
             block.lock();
             try {
-                beforeChange(block);
+                due = isDue(block);
+                if (due) {
+                    copies.own().take(block);
+                    saved[i] = true;
+                }
             } finally {
                 block.unlock();
+            }
+            if (due) {
+                write(copies.own());
             }
             if (failure != null) {
                 throw failure;
             }
         }
+        writeCopies();
         return left.get() == 0 && !stopped;
+    }
+
+    private void writeCopies() throws IOException {
+        for (BlockCopy copy = copies.full(); copy != null; copy = copies.full()) {
+            try {
+                write(copy);
+            } finally {
+                copies.release(copy);
+            }
+        }
+    }
+
+    private void write(BlockCopy copy) throws IOException {
+        copy.writeTo(writer);
+        left.decrementAndGet();
     }
 }

@@ -1,0 +1,143 @@
+package io.modeldisk.server.checkpoint;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.server.block.Block;
+import io.modeldisk.server.block.BlockLayout;
+import io.modeldisk.server.block.BlockStore;
+import io.modeldisk.server.model.ModelSource;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntToLongFunction;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Changes blocks of a shard while a snapshot saves them, and loads what the snapshot has saved. */
+class SnapshotTest {
+    private static final int BLOCK = 4096;
+    private static final int BLOCKS = 40;
+    private static final IntToLongFunction NO_ROUNDS = _ -> -1;
+
+    @TempDir
+    private Path folder;
+    private final ModelFacts model = new ModelFacts("test", (long) BLOCK * BLOCKS, BLOCK, 0, 1, "sum", "asp", 1,
+        "zeros");
+    private final WeightFiles files = WeightFiles.of(ModelSource.ofSize(model.sizeBytes()).tensors(), 1 << 30);
+    private final BlockStore store = newStore();
+    private final AtomicInteger wakes = new AtomicInteger();
+    private final BlockCopies copies = new BlockCopies(BLOCK, 1, wakes::incrementAndGet);
+    private StateDirectory state;
+    private StateDirectory.Folder checkpoint;
+    private PartWriter writer;
+
+    private static BlockStore newStore() {
+        return new BlockStore(new BlockLayout((long) BLOCK * BLOCKS, BLOCK), 2, 1);
+    }
+
+    @BeforeEach
+    void openCheckpoint() throws IOException {
+        state = StateDirectory.open(folder);
+        CheckpointFacts facts = CheckpointFacts.of(model, 1);
+        checkpoint = state.request(facts, 0);
+        writer = new PartWriter(checkpoint, facts, 0, store.layout(), 1, files);
+        for (int i = 0; i < BLOCKS; i++) {
+            change(i, i);
+        }
+    }
+
+    @AfterEach
+    void close() {
+        writer.close();
+        store.close();
+    }
+
+    private Snapshot snapshot(IntToLongFunction rounds) {
+        Snapshot snapshot = new Snapshot(store, rounds, writer, copies, -1);
+        store.watch(snapshot);
+        return snapshot;
+    }
+
+    private void change(int index, float value) {
+        Block block = store.block(index);
+        block.lock();
+        try {
+            block.writable().weights().set(ValueLayout.JAVA_FLOAT, 0, value);
+            block.state().set(ValueLayout.JAVA_FLOAT, 8, value);
+            block.updated();
+        } finally {
+            block.unlock();
+        }
+    }
+
+    private void assertSavedBeforeTheChanges() throws IOException {
+        writer.finish();
+        state.publish(checkpoint, files.index());
+        try (BlockStore loaded = newStore()) {
+            new CheckpointLoader(model, loaded, 1, files).loadNewest(state, CheckpointSettings.ANY);
+            for (int i = 0; i < BLOCKS; i++) {
+                assertThat(loaded.block(i).readable().weights().get(ValueLayout.JAVA_FLOAT, 0)).isEqualTo(i);
+                assertThat(loaded.block(i).state().get(ValueLayout.JAVA_FLOAT, 8)).isEqualTo(i);
+                assertThat(loaded.block(i).version()).isEqualTo(1);
+            }
+        }
+    }
+
+    @Test
+    void pushInTheMiddleOfASweepIsNotSaved() throws IOException {
+        // The snapshot asks for the rounds of block 10 when it has saved the blocks before it.
+        Snapshot snapshot = snapshot(index -> {
+            if (index == 10 && wakes.get() == 0) {
+                wakes.incrementAndGet();
+                change(3, 1000);
+                change(25, 1000);
+            }
+            return -1;
+        });
+        assertThat(snapshot.sweep()).isTrue();
+        assertSavedBeforeTheChanges();
+    }
+
+    @Test
+    void pushesAreNotSavedWhenAllCopiesAreInUse() throws IOException {
+        Snapshot snapshot = snapshot(NO_ROUNDS);
+        for (int i = 0; i < BLOCKS; i++) {
+            change(i, 1000);
+            change(i, 2000);
+        }
+        assertThat(wakes.get()).as("blocks that were copied").isEqualTo(CheckpointSettings.COPIES - 1);
+        assertThat(snapshot.sweep()).isTrue();
+        assertSavedBeforeTheChanges();
+    }
+
+    @Test
+    void pushDoesNotWriteToTheDiskWhileACopyIsFree() throws IOException {
+        Snapshot snapshot = snapshot(NO_ROUNDS);
+        // A write to the closed files would fail.
+        writer.close();
+        for (int i = 0; i < CheckpointSettings.COPIES - 1; i++) {
+            change(i, 1000);
+        }
+        assertThat(copies.full()).isNotNull();
+        change(20, 1000);
+        assertThatThrownBy(snapshot::sweep).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    void copiesAreFreeAfterASnapshotWasStopped() throws IOException {
+        Snapshot stopped = snapshot(NO_ROUNDS);
+        for (int i = 0; i < CheckpointSettings.COPIES; i++) {
+            change(i, 1000);
+        }
+        stopped.stop();
+        change(30, 1000);
+        for (int i = 1; i < CheckpointSettings.COPIES; i++) {
+            assertThat(copies.free()).isNotNull();
+        }
+    }
+}

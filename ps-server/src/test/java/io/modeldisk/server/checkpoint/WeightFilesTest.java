@@ -1,0 +1,39 @@
+package io.modeldisk.server.checkpoint;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.server.model.Tensor;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class WeightFilesTest {
+    private static final int PAGE = 4096;
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4, 5})
+    void pageOfTheModelIsAPageOfTheFile(int seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        List<Tensor> tensors = new ArrayList<>();
+        long end = 0;
+        for (int i = 0; i < 40; i++) {
+            long values = random.nextLong(5000);
+            tensors.add(new Tensor("t" + i, "F32", new long[]{values}, end, end + values * Float.BYTES));
+            end += values * Float.BYTES;
+        }
+        List<WeightFile> files = WeightFiles.of(tensors, 50_000).files();
+
+        assertThat(files).hasSizeGreaterThan(5);
+        for (WeightFile file : files) {
+            long page = Math.ceilDiv(file.begin(), PAGE) * PAGE;
+            assertThat(file.offsetOf(page) % PAGE).as("offset of byte %d in %s", page, file.name()).isZero();
+            assertThat(ByteBuffer.wrap(file.head()).order(ByteOrder.LITTLE_ENDIAN).getLong())
+                .isEqualTo(file.head().length - Long.BYTES);
+        }
+        assertThat(files.getLast().end()).isEqualTo(end);
+    }
+}
