@@ -204,8 +204,8 @@ final class ServeCommand implements Callable<Integer> {
         }
     }
 
-    /** Lets the main thread close the shard after a signal, and waits until the shard is closed. */
-    private static void stop(Thread main, CountDownLatch closed) {
+    /** Lets the main thread close the server after a signal, and waits until the server is closed. */
+    static void stop(Thread main, CountDownLatch closed) {
         main.interrupt();
         try {
             closed.await();

@@ -28,7 +28,7 @@ public final class Settings implements IDefaultValueProvider {
     private static final String PREFIX = "MODELDISK_";
     /** The variables that belong to no option: for the settings file, the log, and the background process. */
     private static final Set<String> OTHER_VARIABLES = Set.of("MODELDISK_CONFIG", "MODELDISK_LOG_LEVEL",
-        Background.MARKER);
+        "MODELDISK_ZOOKEEPER_LOG_LEVEL", Background.MARKER);
 
     /** The commands of the optional module {@code bench}. */
     private static final Set<String> OPTIONAL_COMMANDS = Set.of("bench", "trace", "tune");

@@ -44,8 +44,8 @@ final class Reference {
         seconds, unless the description of the option names another unit. The column "setting" has the property and the
         environment variable of the option.
 
-        Two variables belong to no option: `MODELDISK_CONFIG` names the settings file. `MODELDISK_LOG_LEVEL` (`error`, `warn`,
-        `info`, `debug`) sets how much is logged.
+        Three variables belong to no option: `MODELDISK_CONFIG` names the settings file. `MODELDISK_LOG_LEVEL` (`error`, `warn`,
+        `info`, `debug`) sets how much is logged. `MODELDISK_ZOOKEEPER_LOG_LEVEL` does the same for ZooKeeper.
         """;
 
     private final StringBuilder text = new StringBuilder();

@@ -114,6 +114,11 @@ final class ArchitectureTest {
     static final ArchRule SCHEDULING_DEPENDS_ONLY_ON_THE_CLOCK = knowsOnly("io.modeldisk.mount.scheduling..", PLATFORM);
 
     @ArchTest
+    static final ArchRule ONLY_COORDINATION_DEPENDS_ON_ZOOKEEPER = noClasses().that()
+        .resideOutsideOfPackage("io.modeldisk.fault.coordination").should().dependOnClassesThat()
+        .resideInAnyPackage("org.apache.zookeeper..", "org.apache.curator..");
+
+    @ArchTest
     static final ArchRule PROTOCOL_PACKAGES_HAVE_NO_CYCLE = noCycle("io.modeldisk.protocol");
 
     @ArchTest

@@ -20,6 +20,12 @@ final class Command {
         return sandbox.start("serve", with(new Object[]{"serve", "--listen", "127.0.0.1:0"}, options));
     }
 
+    /** Starts a coordinator with the state in the directory {@code zk} of the sandbox. */
+    static Running coordinator(Sandbox sandbox, String listen, Object... options) throws Exception {
+        return sandbox.start("coordinator",
+            with(new Object[]{"coordinator", "--listen", listen, "--state", sandbox.path("zk")}, options));
+    }
+
     /** Waits until a shard is ready and returns its port. */
     static int port(Running shard) throws Exception {
         Matcher ready = READY.matcher(shard.awaitLine("ready: "));

@@ -19,16 +19,20 @@ import java.util.Set;
  * peer  operator   aSecretOfTheOperator  may=learn,raw
  * # the name and secret of this shard or mount itself
  * self  shards     anotherLongSecretThan
+ * # the name and secret of the processes that may change the znodes of a coordinator
+ * zookeeper shards aThirdLongSecretOfTheShards
  * </pre>
  *
  * <p>A target needs a line {@code peer}, and for mutual CHAP also the line {@code self}. An initiator needs the line
  * {@code self}. If the initiator also has a line {@code peer}, the target must authenticate too. A peer without {@code may=} has
- * the rights {@link Right#DEFAULT}. A peer without patterns may log in as any initiator. Words are separated by blanks. Secrets
- * are UTF-8. Immutable.
+ * the rights {@link Right#DEFAULT}. A peer without patterns may log in as any initiator. The line {@code zookeeper} is not for
+ * CHAP; it is in the same file so that a shard has only one file to protect. Words are separated by blanks. Secrets are UTF-8.
+ * Immutable.
  */
 public final class ChapSecrets {
     private static final int MAX_NAME_CHARS = 255;
     private static final String RIGHTS = "may=";
+    private static final String ZOOKEEPER = "zookeeper";
 
     private final String selfName;
     private final ChapSecret self;
@@ -36,10 +40,14 @@ public final class ChapSecrets {
     /** Replaces an unknown user, so that the login of an unknown user fails in the same way as a login with a wrong secret. */
     private final ChapPeer nobody;
 
-    private ChapSecrets(String selfName, ChapSecret self, Map<String, ChapPeer> peers) {
+    /** The words of the line {@code zookeeper}; null if there is none. */
+    private final String[] zookeeper;
+
+    private ChapSecrets(String selfName, ChapSecret self, Map<String, ChapPeer> peers, String[] zookeeper) {
         this.selfName = selfName;
         this.self = self;
         this.peers = peers;
+        this.zookeeper = zookeeper;
         byte[] random = new byte[ChapSecret.MIN_BYTES];
         new SecureRandom().nextBytes(random);
         this.nobody = new ChapPeer(new ChapSecret(random), Set.of(), List.of());
@@ -54,6 +62,7 @@ public final class ChapSecrets {
     public static ChapSecrets parse(String text, String source) {
         String selfName = null;
         ChapSecret self = null;
+        String[] zookeeper = null;
         Map<String, ChapPeer> peers = new LinkedHashMap<>();
         int number = 0;
         for (String line : text.lines().toList()) {
@@ -69,6 +78,9 @@ public final class ChapSecrets {
                 require(self == null, where + "the file has another line 'self'; remove one of them");
                 selfName = words[1];
                 self = secret;
+            } else if (words[0].equals(ZOOKEEPER)) {
+                require(zookeeper == null, where + "the file has another line 'zookeeper'; remove one of them");
+                zookeeper = words;
             } else {
                 require(peers.put(words[1], peer(secret, words, where)) == null,
                     where + "the file has another line for the peer '" + words[1] + "'; remove one of them");
@@ -78,14 +90,16 @@ public final class ChapSecrets {
         ChapSecret own = self;
         require(peers.values().stream().noneMatch(peer -> peer.secret().equals(own)),
             source + ": 'self' has the same secret as a peer; choose a different secret for each direction");
-        return new ChapSecrets(selfName, self, Map.copyOf(peers));
+        return new ChapSecrets(selfName, self, Map.copyOf(peers), zookeeper);
     }
 
     private static void checkForm(String[] words, String where) {
         boolean peer = words[0].equals("peer");
-        require(peer || words[0].equals("self"), where + "the line must begin with 'peer' or 'self'");
+        require(peer || words[0].equals("self") || words[0].equals(ZOOKEEPER),
+            where + "the line must begin with 'peer', 'self' or 'zookeeper'");
         require(peer ? words.length >= 3 : words.length == 3,
-            where + "the line must be 'peer NAME SECRET [may=RIGHTS] [INITIATOR-PATTERN...]' or 'self NAME SECRET'");
+            where + "the line must be 'peer NAME SECRET [may=RIGHTS] [INITIATOR-PATTERN...]', 'self NAME SECRET' or"
+                + " 'zookeeper NAME SECRET'");
         require(words[1].length() <= MAX_NAME_CHARS,
             where + "the name has more than " + MAX_NAME_CHARS + " characters");
         require(ChapSecret.isLongEnough(words[2]), where + "the secret of '" + words[1] + "' must have "
@@ -123,6 +137,21 @@ public final class ChapSecrets {
     /** Returns whether there is a line {@code peer}. */
     public boolean hasPeers() {
         return !peers.isEmpty();
+    }
+
+    /** Returns whether there is a line {@code zookeeper}. */
+    public boolean hasZookeeper() {
+        return zookeeper != null;
+    }
+
+    /** The name in the line {@code zookeeper}. */
+    public String zookeeperName() {
+        return zookeeper[1];
+    }
+
+    /** The secret in the line {@code zookeeper}. */
+    public String zookeeperSecret() {
+        return zookeeper[2];
     }
 
     String selfName() {

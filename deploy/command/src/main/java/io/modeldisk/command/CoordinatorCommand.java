@@ -1,0 +1,85 @@
+package io.modeldisk.command;
+
+import io.modeldisk.fault.coordination.Coordinator;
+import io.modeldisk.fault.coordination.CoordinatorContext;
+import io.modeldisk.fault.coordination.CoordinatorSecret;
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.login.TargetAddress;
+import io.modeldisk.protocol.login.chap.ChapSecrets;
+import io.modeldisk.protocol.login.chap.SecretsFile;
+import io.modeldisk.protocol.striping.ModelAddress;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** The command {@code modeldisk coordinator}, which runs a server of ZooKeeper. */
+@Command(name = "coordinator", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
+    description = {
+        "Runs a server of ZooKeeper until the process is stopped (SIGTERM, Ctrl-C). Shards and mounts use it to agree on the "
+            + "primary of each shard.",
+        "An existing ZooKeeper, version 3.6 or later, serves as well. Use one with several servers if the failure of one "
+            + "machine must not stop the coordination."},
+    footer = {"", "Example:", "  modeldisk coordinator --listen 127.0.0.1:2181 --state /var/lib/modeldisk/coordinator"})
+final class CoordinatorCommand implements Callable<Integer> {
+    @Option(names = "--listen", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:2181",
+        description = "The address to listen on. With port 0 the coordinator chooses a free port.")
+    private String listen;
+
+    @Option(names = "--state", paramLabel = "DIR", required = true,
+        description = "The directory of the coordinator's state. It is created if it does not exist.")
+    private Path state;
+
+    @Option(names = "--secrets", paramLabel = "FILE",
+        description = "A file with the line 'zookeeper NAME SECRET'. Only processes with this line can change the znodes; "
+            + "every process that reaches the coordinator can read them. The file must be readable only by its owner.")
+    private Path secrets;
+
+    @Option(names = "--insecure",
+        description = "Every process that reaches the coordinator can change the znodes, also from other machines. If neither "
+            + "--insecure nor --secrets is given, the coordinator can listen only on a loopback address.")
+    private boolean insecure;
+
+    @Override
+    public Integer call() throws IOException {
+        CoordinatorSecret secret = secret();
+        InetSocketAddress address = ModelAddress.parsePortal(listen, CoordinatorContext.DEFAULT_PORT);
+        check(!address.isUnresolved(), "--listen: the host of '" + listen + "' is unknown");
+        check(secret == null || !insecure, "--secrets and --insecure contradict each other; give only one of them");
+        check(secret != null || insecure || address.getAddress().isLoopbackAddress(), "listen="
+            + TargetAddress.text(address) + " can be reached from other machines, which could change the znodes; give"
+            + " --secrets FILE, or --insecure");
+        CountDownLatch closed = new CountDownLatch(1);
+        Thread main = Thread.currentThread();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> ServeCommand.stop(main, closed), "stop"));
+        try (Coordinator coordinator = Coordinator.launch(address, state, secret)) {
+            System.out.printf("ready: coordinator on %s, state in %s%n",
+                TargetAddress.text(coordinator.localAddress()), state);
+            coordinator.awaitFailure(NanoClock.SYSTEM);
+            return 1;
+        } catch (InterruptedException e) {
+            return 0;
+        } finally {
+            closed.countDown();
+        }
+    }
+
+    private CoordinatorSecret secret() throws IOException {
+        if (secrets == null) {
+            return null;
+        }
+        ChapSecrets known = SecretsFile.read(secrets);
+        check(known.hasZookeeper(),
+            "the secrets file " + secrets + " has no line 'zookeeper NAME SECRET'; add such a line");
+        return new CoordinatorSecret(known.zookeeperName(), known.zookeeperSecret());
+    }
+
+    private static void check(boolean sound, String message) {
+        if (!sound) {
+            throw new IllegalArgumentException(message);
+        }
+    }
+}
