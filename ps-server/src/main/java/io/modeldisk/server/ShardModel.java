@@ -223,6 +223,22 @@ public final class ShardModel implements AutoCloseable {
         }
     }
 
+    /**
+     * Takes a last checkpoint before the shard stops. Does nothing if the shard takes none.
+     *
+     * @param disconnect disconnects all learners; may be called twice
+     */
+    void saveLast(Runnable disconnect) {
+        if (checkpointer == null) {
+            return;
+        }
+        try {
+            checkpointer.saveLast(disconnect);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /** The checkpoints of the shard; null if the shard takes none. */
     Checkpointer checkpointer() {
         return checkpointer;

@@ -1,23 +1,12 @@
 package io.modeldisk.server;
 
-import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.BlockMemory;
-import io.modeldisk.protocol.engine.LogicalUnit;
-import io.modeldisk.protocol.engine.Nexus;
-import io.modeldisk.protocol.engine.Pin;
-import io.modeldisk.server.checkpoint.CheckpointPeriod;
-import io.modeldisk.server.checkpoint.CheckpointSettings;
 import io.modeldisk.server.checkpoint.CheckpointStatus;
 import io.modeldisk.server.checkpoint.Checkpointer;
-import io.modeldisk.server.checkpoint.StartAgainException;
-import io.modeldisk.server.fake.FakeTask;
-import io.modeldisk.server.fake.SumAggregator;
-import io.modeldisk.server.fake.Weights;
-import io.modeldisk.test.ManualClock;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
@@ -31,108 +20,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Takes checkpoints of a model of five and a half blocks, and starts shards from them. */
-class CheckpointTest {
-    private static final int BLOCK = 8192;
-    private static final int SIZE = 5 * BLOCK + 4096;
-    private static final Nexus LEARNER = FakeTask.nexus("a");
-    private static final int STEPS = 20;
-
-    @TempDir
-    private Path folder;
-    private final ManualClock clock = new ManualClock();
-    private final List<ShardModel> open = new ArrayList<>();
-    private String period = "1h";
-    private String consistency = "bsp";
-    private int keep = 3;
-    private long maxFileBytes = 1 << 20;
-    private final List<Integer> goneBack = new ArrayList<>();
-    private Aggregator aggregator = new SumAggregator();
-    private String aggregatorName = "sum";
-
-    @AfterEach
-    void closeShards() {
-        open.forEach(ShardModel::close);
-    }
-
-    private ServerContext context(int shard, int shards) {
-        return contextWithoutWeights(shard, shards).sizeBytes(SIZE);
-    }
-
-    private ServerContext fileContext(int shard, int shards, Path file) {
-        return contextWithoutWeights(shard, shards).safetensors(file);
-    }
-
-    private ServerContext contextWithoutWeights(int shard, int shards) {
-        return new ServerContext().model("test").blockSizeBytes(BLOCK).shard(shard).shards(shards)
-            .aggregator(aggregatorName, aggregator).consistency(consistency).clock(clock)
-            .goBack(() -> goneBack.add(shard))
-            .checkpoints(new CheckpointSettings(folder.resolve("state"), CheckpointPeriod.parse(period), keep,
-                CheckpointSettings.ANY, maxFileBytes));
-    }
-
-    private List<ShardModel> start(int shards) throws IOException {
-        List<ShardModel> started = new ArrayList<>();
-        for (int i = 0; i < shards; i++) {
-            started.add(start(context(i, shards)));
-        }
-        // The shards agree that they have started from the same checkpoint.
-        step(started);
-        return started;
-    }
-
-    private ShardModel start(ServerContext context) throws IOException {
-        ShardModel shard = ShardModel.open(context);
-        open.add(shard);
-        shard.target().nexusEstablished(LEARNER);
-        return shard;
-    }
-
-    private static void push(ShardModel shard, long round, float value) throws Exception {
-        shard.learners().join(LEARNER);
-        FakeTask task = new FakeTask(LEARNER, 0, (int) shard.facts().bytesOfShard()).fill(value).ofRound(round);
-        assertThat(shard.target().units().get(0).write(task)).isTrue();
-    }
-
-    private static void step(List<ShardModel> shards) {
-        for (int i = 0; i < STEPS; i++) {
-            shards.forEach(shard -> shard.checkpointer().step());
-        }
-    }
-
-    private CheckpointStatus checkpoint(List<ShardModel> shards) {
-        long request = shards.getFirst().checkpointer().request();
-        step(shards);
-        CheckpointStatus status = shards.getFirst().checkpointer().status();
-        assertThat(status.answered()).isEqualTo(request);
-        assertThat(status.failure()).isNull();
-        return status;
-    }
-
-    private static float[] weights(ShardModel shard) throws Exception {
-        LogicalUnit raw = shard.target().units().get(1);
-        ByteBuffer content = ByteBuffer.allocate((int) raw.sizeBytes()).order(ByteOrder.nativeOrder());
-        FakeTask task = new FakeTask(LEARNER, 0, content.capacity());
-        Pin pin = new Pin();
-        while (content.hasRemaining()) {
-            raw.pin(task, content.position(), pin);
-            content.put(Weights.of(pin).asByteBuffer());
-            raw.unpin(pin);
-        }
-        float[] values = new float[content.capacity() / Float.BYTES];
-        content.flip().asFloatBuffer().get(values);
-        return values;
-    }
-
+/** Takes checkpoints, and starts shards from them. */
+class CheckpointTest extends CheckpointFixture {
     @Test
     void shardsGoOnFromTheSameRoundAndWithTheSameWeights() throws Exception {
         List<ShardModel> shards = start(2);
@@ -312,28 +205,6 @@ class CheckpointTest {
             .hasMessageContaining("has format 2, but this version of modeldisk reads formats up to 1");
     }
 
-    private void twoCheckpoints() throws Exception {
-        List<ShardModel> shards = start(2);
-        for (int round = 1; round <= 2; round++) {
-            for (ShardModel shard : shards) {
-                push(shard, round, 1);
-            }
-            checkpoint(shards);
-        }
-        closeShards();
-        open.clear();
-    }
-
-    private List<Path> checkpoints() throws IOException {
-        try (Stream<Path> entries = Files.list(folder.resolve("state"))) {
-            return entries.filter(entry -> entry.getFileName().toString().startsWith("checkpoint-")).sorted().toList();
-        }
-    }
-
-    private Path newest() throws IOException {
-        return checkpoints().getLast();
-    }
-
     @Test
     void onlyTheNewestCheckpointsStay() throws Exception {
         keep = 2;
@@ -435,46 +306,6 @@ class CheckpointTest {
     }
 
     @Test
-    void shardServesAfterTheOtherShardsHaveStartedFromTheSameCheckpoint() throws Exception {
-        twoCheckpoints();
-        ShardModel first = start(context(0, 2));
-        CompletableFuture<Void> waiting = awaitingOtherShards(first);
-        await("shard 0 waits", () -> clock.waitingThreads() == 1);
-        ShardModel second = start(context(1, 2));
-        second.checkpointer().step();
-        clock.advance(Duration.ofSeconds(1));
-        waiting.get(10, TimeUnit.SECONDS);
-    }
-
-    @Test
-    void shardThatWaitsStartsAgainIfAnotherShardHasStartedFromAnotherCheckpoint() throws Exception {
-        twoCheckpoints();
-        ShardModel first = start(context(0, 2));
-        CompletableFuture<Void> waiting = awaitingOtherShards(first);
-        await("shard 0 waits", () -> clock.waitingThreads() == 1);
-        ServerContext older = context(1, 2).checkpoints(new CheckpointSettings(folder.resolve("state"),
-            CheckpointPeriod.parse(period), keep, 1, maxFileBytes));
-        assertThat(weights(start(older))).containsOnly(1);
-        clock.advance(Duration.ofSeconds(1));
-        assertThatThrownBy(() -> waiting.get(10, TimeUnit.SECONDS)).cause().isInstanceOf(StartAgainException.class)
-            .hasMessageContaining("shard 1 has started from checkpoint 1")
-            .extracting(e -> ((StartAgainException) e).startAtMost()).isEqualTo(1L);
-    }
-
-    private CompletableFuture<Void> awaitingOtherShards(ShardModel shard) {
-        CompletableFuture<Void> done = new CompletableFuture<>();
-        Thread.ofPlatform().daemon().start(() -> {
-            try {
-                shard.awaitOtherShards();
-                done.complete(null);
-            } catch (Throwable e) {
-                done.completeExceptionally(e);
-            }
-        });
-        return done;
-    }
-
-    @Test
     void unfinishedCheckpointOfAnotherModelIsNotDeleted() throws Exception {
         List<ShardModel> shards = start(2);
         push(shards.getFirst(), 1, 1);
@@ -484,54 +315,6 @@ class CheckpointTest {
         assertThatThrownBy(() -> start(context(0, 1).model("other"))).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("is of model 'test', but --model is 'other'");
         assertThat(newest().resolve("checkpoint.json")).exists();
-    }
-
-    @Test
-    void shardThatIsStartedAloneLetsTheOtherShardsGoBackInBsp() throws Exception {
-        List<ShardModel> shards = start(3);
-        shards.forEach(shard -> pushQuietly(shard, 1));
-        checkpoint(shards);
-        shards.forEach(shard -> pushQuietly(shard, 2));
-        shards.get(1).close();
-        open.remove(shards.get(1));
-        step(List.of(shards.get(0), shards.get(2)));
-        assertThat(goneBack).isEmpty();
-        ShardModel again = start(context(1, 3));
-        step(List.of(shards.get(0), shards.get(2)));
-        assertThat(goneBack).containsExactly(0, 2);
-        step(List.of(again));
-        assertThat(goneBack).as("the restarted shard has the weights of the checkpoint").containsExactly(0, 2);
-    }
-
-    @Test
-    void shardsThatStartTogetherFromTheSameCheckpointDoNotGoBack() throws Exception {
-        twoCheckpoints();
-        step(start(2));
-        assertThat(goneBack).isEmpty();
-    }
-
-    @Test
-    void shardGoesBackAloneInAsp() throws Exception {
-        consistency = "asp";
-        List<ShardModel> shards = start(2);
-        shards.forEach(shard -> pushQuietly(shard, 1));
-        checkpoint(shards);
-        shards.forEach(shard -> pushQuietly(shard, 2));
-        shards.get(1).close();
-        open.remove(shards.get(1));
-        ShardModel again = start(context(1, 2));
-        step(List.of(shards.getFirst()));
-        assertThat(goneBack).isEmpty();
-        assertThat(weights(shards.getFirst())).containsOnly(2);
-        assertThat(weights(again)).containsOnly(1);
-    }
-
-    private static void pushQuietly(ShardModel shard, long round) {
-        try {
-            push(shard, round, 1);
-        } catch (Exception e) {
-            throw new AssertionError(e);
-        }
     }
 
     /** Adds gradients to the weights, and counts the updates in its state. */

@@ -190,7 +190,12 @@ final class ServeCommand implements Callable<Integer> {
                     }
                     address = server.localAddress();
                     startAtMost = CheckpointSettings.ANY;
-                    goBack.acquire();
+                    try {
+                        goBack.acquire();
+                    } catch (InterruptedException e) {
+                        server.stop();
+                        throw e;
+                    }
                 } catch (StartAgainException e) {
                     startAtMost = Math.min(startAtMost, e.startAtMost());
                     LOG.warn("{}; this shard loads the same checkpoint", e.getMessage());

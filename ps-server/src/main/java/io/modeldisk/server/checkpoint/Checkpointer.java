@@ -14,7 +14,6 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.apache.logging.log4j.LogManager;
@@ -37,19 +36,15 @@ import org.apache.logging.log4j.Logger;
 public final class Checkpointer implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(Checkpointer.class);
     private static final Duration TICK = Duration.ofMillis(100);
-    private static final String MISSED = "missed-";
-    private static final String FAILED = "failed-";
-    private static final long MAX_LEAD_ROUNDS = 1 << 20;
     /** The starts of the other shards are checked once a second. */
     private static final int TICKS_PER_CHECK = 10;
-    private static final int STUCK_TICKS = 10;
 
     private final CheckpointSettings settings;
     private final ModelFacts facts;
     private final boolean inRounds;
     private final BlockStore store;
     private final int stateBytesPerWeightByte;
-    private final Learners learners;
+    private final Progress progress;
     private final Consistency consistency;
     private final NanoClock clock;
     private final StateDirectory state;
@@ -59,31 +54,22 @@ public final class Checkpointer implements AutoCloseable {
     /** Null if the shard never needs to go back because of other shards. */
     private final ShardStarts starts;
     private final Runnable goBack;
-    private volatile CheckpointStatus status = CheckpointStatus.NONE;
-    /** The number of calls of {@link #request}. Guarded by the lock of this object. */
-    private long requested;
+    /** Null except on shard 0. */
+    private final CheckpointRequests requests;
+    private final PlannedStop stop;
+    private final long changesAtStart;
+    private volatile CheckpointStatus status;
+    private volatile Snapshot snapshot;
+    private volatile boolean closing;
+    private volatile boolean goneBack;
 
     // The following fields are used only by the thread that calls step().
     private StateDirectory.Folder folder;
     private PartWriter writer;
-    private volatile Snapshot snapshot;
     /** The {@link CheckpointFacts#id} of the last checkpoint that this shard has begun or refused; 0 before the first. */
     private long begun;
     private String lastFailure;
-    private long nextNs;
-    private long leadRounds;
-    /** The number of calls of {@link #request} that the pending checkpoint meets. */
-    private long covered;
-    private long lastRound;
-    private long lastChanges;
-    private final long changesAtStart;
-    private final LongSupplier rawWrites;
-    private volatile boolean closing;
-    private boolean goneBack;
     private long ticks;
-    private long ticksWithoutRound;
-    private long openedBefore;
-    private long lastNumber;
 
     /**
      * Creates a checkpointer that is not started yet.
@@ -105,21 +91,21 @@ public final class Checkpointer implements AutoCloseable {
         this.inRounds = facts.consistencyMode().kind() == ConsistencyMode.Kind.BSP;
         this.store = store;
         this.stateBytesPerWeightByte = stateBytesPerWeightByte;
-        this.learners = learners;
+        this.progress = new Progress(store, learners, rawWrites);
         this.consistency = consistency;
         this.clock = clock;
         this.state = StateDirectory.open(settings.state());
         this.weights = WeightFiles.of(source.tensors(), settings.maxFileBytes());
         this.status = restored;
         this.goBack = goBack;
-        this.rawWrites = rawWrites;
         this.starts = inRounds && facts.shards() > 1
             ? new ShardStarts(state, facts.shard(), facts.shards(), restored.number())
             : null;
-        this.changesAtStart = changes();
-        this.lastChanges = changesAtStart;
-        this.lastRound = learners.lastOpenedRound();
-        this.nextNs = settings.period().time() == null ? 0 : clock.nanoTime() + settings.period().time().toNanos();
+        this.changesAtStart = progress.changes();
+        this.stop = new PlannedStop(state, facts, progress, clock, restored.number());
+        this.requests = facts.shard() == 0
+            ? new CheckpointRequests(settings, facts, progress, clock, state, this::abandon)
+            : null;
         refuseOlder();
         this.thread = new PeriodicThread("modeldisk-checkpoint-" + facts.model() + "-" + facts.shard(), clock, TICK,
             this::step);
@@ -159,7 +145,7 @@ public final class Checkpointer implements AutoCloseable {
                 state.cleanUp();
             } else if (partial != null) {
                 begun = partial.facts().id();
-                StateDirectory.write(partial.file(MISSED + facts.shard()), new byte[0]);
+                StateDirectory.write(partial.file(CheckpointRequests.MISSED + facts.shard()), new byte[0]);
             }
         } catch (NoSuchFileException e) {
             LOG.debug("shard 0 has withdrawn {}", partial);
@@ -174,13 +160,21 @@ public final class Checkpointer implements AutoCloseable {
     }
 
     /**
-     * Requests a checkpoint that is taken as soon as possible. Only shard 0 can request a checkpoint.
+     * Requests a checkpoint that is taken as soon as possible. May be called only on shard 0.
      *
      * @return the number of this request; the request has been met, or has failed, when {@link CheckpointStatus#answered} has
      *     reached it
      */
-    public synchronized long request() {
-        return ++requested;
+    public long request() {
+        return requests.request();
+    }
+
+    /**
+     * A random number that identifies the updates of this shard. A shard that starts from a checkpoint without some of its
+     * updates has another number than before. A shard that has lost no update keeps its number.
+     */
+    public long history() {
+        return stop.history();
     }
 
     /** The newest checkpoint, and the last failure. */
@@ -200,7 +194,7 @@ public final class Checkpointer implements AutoCloseable {
             return;
         }
         try {
-            if (facts.shard() == 0) {
+            if (requests != null) {
                 schedule();
             }
             if (snapshot != null) {
@@ -237,7 +231,7 @@ public final class Checkpointer implements AutoCloseable {
     }
 
     private boolean isUnchanged() {
-        return changes() == changesAtStart;
+        return progress.changes() == changesAtStart;
     }
 
     /**
@@ -248,24 +242,8 @@ public final class Checkpointer implements AutoCloseable {
      *     again
      */
     public void awaitOtherShards() throws IOException, InterruptedException {
-        int logged = -1;
-        while (starts != null) {
-            StartAgainException disagreement = starts.firstDisagreement(this::isUnchanged);
-            if (disagreement != null) {
-                throw disagreement;
-            }
-            int missing = starts.firstMissing();
-            if (missing < 0) {
-                return;
-            }
-            if (missing != logged) {
-                LOG.warn(
-                    "waits until shard {} has started from the same checkpoint; in bsp, all shards with --state start"
-                        + " together",
-                    missing);
-                logged = missing;
-            }
-            clock.sleep(TICK.toMillis(), TimeUnit.MILLISECONDS);
+        if (starts != null) {
+            starts.await(this::isUnchanged, clock, TICK);
         }
     }
 
@@ -296,6 +274,22 @@ public final class Checkpointer implements AutoCloseable {
         }
     }
 
+    /** In shard 0, requests checkpoints and withdraws requests. */
+    private void schedule() throws IOException {
+        if (stop.mustRequest()) {
+            requests.request();
+        }
+        StateDirectory.Folder next = requests.next(status.answered());
+        String reason = requests.takeFailure();
+        if (reason != null) {
+            status = status.failed(reason, requests.covered());
+        }
+        if (next != null) {
+            abandon();
+            begin(next);
+        }
+    }
+
     private void begin(StateDirectory.Folder partial) throws IOException {
         folder = partial;
         CheckpointFacts wanted = partial.facts();
@@ -305,14 +299,18 @@ public final class Checkpointer implements AutoCloseable {
                 + " shards: each model needs its own directory with --state");
         }
         status = status.writing(partial.number());
+        if (stop.isStopping()) {
+            consistency.holdAfter(wanted.round());
+        }
+        stop.begun(partial.number(), wanted.round());
         writer = new PartWriter(partial, wanted, facts.shard(), store.layout(), stateBytesPerWeightByte, weights);
         snapshot = new Snapshot(store, consistency::rounds, writer, copies, inRounds ? wanted.round() : -1);
         store.watch(snapshot);
         // A round is recorded as opened before it closes. So if a block has already left the state after the wanted round,
         // this check finds it; a block that leaves this state later sees the snapshot.
-        if (inRounds && learners.lastOpenedRound() > wanted.round()) {
+        if (inRounds && progress.openedRound() > wanted.round()) {
             drop();
-            StateDirectory.write(partial.file(MISSED + facts.shard()), new byte[0]);
+            StateDirectory.write(partial.file(CheckpointRequests.MISSED + facts.shard()), new byte[0]);
         } else {
             goOn();
         }
@@ -324,6 +322,7 @@ public final class Checkpointer implements AutoCloseable {
         } else if (snapshot.sweep()) {
             store.watch(null);
             writer.finish();
+            stop.written(writer.updates());
             drop();
         }
     }
@@ -340,6 +339,10 @@ public final class Checkpointer implements AutoCloseable {
     /** Shard 0 has withdrawn the request, because another shard could not meet it. */
     private void withdrawn() {
         LOG.debug("the checkpoint {} was withdrawn", folder.path());
+        abandon();
+    }
+
+    private void abandon() {
         drop();
         folder = null;
     }
@@ -356,104 +359,14 @@ public final class Checkpointer implements AutoCloseable {
     }
 
     private void completed(StateDirectory.Folder complete, CheckpointFacts written) {
-        status = status.completed(complete, written, covered);
+        stop.completed(complete.number());
+        status = status.completed(complete, written, requests == null ? 0 : requests.covered());
         folder = null;
-        leadRounds /= 2;
+        if (requests != null) {
+            requests.completed();
+        }
         lastFailure = null;
         LOG.info("checkpoint {} of round {}", complete.complete(), written.round());
-    }
-
-    /** Requests the next checkpoint if one is due, and withdraws a request that the shards could not meet. */
-    private void schedule() throws IOException {
-        StateDirectory.Folder pending = state.partial();
-        boolean wanted = requested() > covered;
-        if (pending == null) {
-            if (wanted || isDue()) {
-                requestNext(wanted);
-            }
-            return;
-        }
-        Path failed = mark(pending, FAILED);
-        if (failed != null) {
-            String reason = Files.readString(failed);
-            withdraw(pending);
-            status = status.failed(reason, covered);
-        } else if (mark(pending, MISSED) != null) {
-            withdraw(pending);
-            leadRounds = Math.min(MAX_LEAD_ROUNDS, Math.max(1, 2 * leadRounds));
-            requestNext(wanted || covered > status.answered());
-        } else if (wanted) {
-            withdraw(pending);
-            requestNext(true);
-        } else if (isStuck(pending)) {
-            withdraw(pending);
-            leadRounds = 0;
-            requestNext(true);
-        }
-    }
-
-    /**
-     * Returns whether a command waits for a round that does not come, because the learners have stopped. Then the current round
-     * is the last one.
-     */
-    private boolean isStuck(StateDirectory.Folder pending) throws IOException {
-        long opened = learners.lastOpenedRound();
-        if (opened != openedBefore || covered <= status.answered() || pending.facts().round() <= opened) {
-            openedBefore = opened;
-            ticksWithoutRound = 0;
-            return false;
-        }
-        return ++ticksWithoutRound >= STUCK_TICKS;
-    }
-
-    /** Returns the file that a shard has added to say that it cannot take the checkpoint; null if there is none. */
-    private Path mark(StateDirectory.Folder pending, String kind) {
-        return IntStream.range(0, facts.shards()).mapToObj(shard -> pending.file(kind + shard)).filter(Files::exists)
-            .findFirst().orElse(null);
-    }
-
-    private void withdraw(StateDirectory.Folder pending) throws IOException {
-        drop();
-        folder = null;
-        StateDirectory.delete(pending.path());
-    }
-
-    private synchronized long requested() {
-        return requested;
-    }
-
-    private boolean isDue() {
-        CheckpointPeriod period = settings.period();
-        long round = learners.lastOpenedRound();
-        if (period.time() == null) {
-            return inRounds ? round > lastRound : round >= lastRound + period.rounds();
-        }
-        return clock.nanoTime() - nextNs >= 0 && changes() != lastChanges;
-    }
-
-    /** A number that grows with each change of the weights or of the rounds. */
-    private long changes() {
-        return store.versions().total() + rawWrites.getAsLong() + learners.lastOpenedRound();
-    }
-
-    private void requestNext(boolean now) throws IOException {
-        long opened = learners.lastOpenedRound();
-        long rounds = settings.period().rounds();
-        long round = inRounds ? opened + leadRounds : opened;
-        if (inRounds && rounds > 0 && !now) {
-            round = Math.ceilDiv(Math.max(round, lastRound + 1), rounds) * rounds;
-        }
-        lastRound = inRounds ? round : opened;
-        lastChanges = changes();
-        if (settings.period().time() != null) {
-            nextNs = clock.nanoTime() + settings.period().time().toNanos();
-        }
-        covered = requested();
-        folder = null;
-        StateDirectory.Folder next = state.request(CheckpointFacts.of(facts, round), lastNumber);
-        lastNumber = next.number();
-        LOG.debug("requested {} of round {}", next.path(), round);
-        begin(next);
     }
 
     /** Stops the snapshot. The files stay. */
@@ -479,17 +392,52 @@ public final class Checkpointer implements AutoCloseable {
         }
         lastFailure = reason.toString();
         drop();
-        status = status.failed(reason.toString(), covered);
+        status = status.failed(reason.toString(), requests == null ? 0 : requests.covered());
         if (folder != null && Files.exists(folder.path())) {
             try {
-                StateDirectory.write(folder.file(FAILED + facts.shard()),
+                StateDirectory.write(folder.file(CheckpointRequests.FAILED + facts.shard()),
                     reason.toString().getBytes(StandardCharsets.UTF_8));
             } catch (IOException e) {
                 LOG.debug("the failure cannot be recorded in {}: {}", folder.path(), e.toString());
             }
         }
-        if (settings.period().time() != null) {
-            nextNs = clock.nanoTime() + settings.period().time().toNanos();
+        if (requests != null) {
+            requests.postpone();
+        }
+    }
+
+    /**
+     * Saves the shard before it stops. In bsp, the shard completes the round of the last checkpoint with its learners, and later
+     * pushes wait. In the other modes, the learners are disconnected before. So no push that the shard has acknowledged is lost.
+     *
+     * <p>Waits at most 10 s until all shards have written the checkpoint. If they have not, the newest complete checkpoint stays
+     * the newest one, and a shard that starts from it has another {@link #history}.
+     *
+     * @param disconnect disconnects all learners; may be called twice
+     */
+    public void saveLast(Runnable disconnect) throws InterruptedException {
+        if (!inRounds) {
+            disconnect.run();
+        }
+        boolean complete = false;
+        try {
+            if (!goneBack && !stop.isSaved()) {
+                stop.begin();
+                thread.wake();
+                stop.await(() -> goneBack);
+            }
+            disconnect.run();
+            close();
+            complete = stop.end();
+        } catch (IOException e) {
+            LOG.warn("the stop of the shard cannot be recorded in {}: {}", state.path(), e.toString());
+        }
+        if (complete) {
+            LOG.info("checkpoint {} has all updates of the shard", status.number());
+        } else {
+            LOG.warn("the shard stops without a last checkpoint ({}); the newest complete checkpoint is {} of round {}",
+                status.failure() != null ? status.failure() : "not all shards have written it within 10 s",
+                status.path(), status.round());
         }
     }
 

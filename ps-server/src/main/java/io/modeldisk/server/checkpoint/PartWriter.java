@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.zip.CRC32C;
 
@@ -99,6 +100,11 @@ final class PartWriter implements AutoCloseable {
         }
         versions[index] = version;
         checksums[index] = (int) checksum.getValue();
+    }
+
+    /** The number of updates of all blocks that were written. */
+    long updates() {
+        return Arrays.stream(versions).sum();
     }
 
     /** Writes the versions and checksums, and waits until all data of this shard is on disk. */

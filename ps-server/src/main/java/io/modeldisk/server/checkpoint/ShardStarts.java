@@ -2,12 +2,17 @@ package io.modeldisk.server.checkpoint;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /**
  * The starts of all shards of a model under bsp. The weights of all shards must be those of one round. So if one shard has gone
@@ -20,6 +25,7 @@ import java.util.function.BooleanSupplier;
  * newest one that all can load. A shard serves learners after all other shards have agreed with its start.
  */
 final class ShardStarts {
+    private static final Logger LOG = LogManager.getLogger(ShardStarts.class);
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /**
@@ -97,6 +103,35 @@ final class ShardStarts {
             return unchanged.getAsBoolean() ? null : agreed;
         }
         return null;
+    }
+
+    /**
+     * Waits until all other shards have agreed with the start of this shard.
+     *
+     * @param unchanged whether the weights of this shard are as they were when the shard started
+     * @param period the time from one look at the files to the next
+     * @throws StartAgainException if this shard cannot agree with the start of another shard
+     */
+    void await(BooleanSupplier unchanged, NanoClock clock, Duration period) throws IOException, InterruptedException {
+        int logged = -1;
+        while (true) {
+            StartAgainException disagreement = firstDisagreement(unchanged);
+            if (disagreement != null) {
+                throw disagreement;
+            }
+            int missing = firstMissing();
+            if (missing < 0) {
+                return;
+            }
+            if (missing != logged) {
+                LOG.warn(
+                    "waits until shard {} has started from the same checkpoint; in bsp, all shards with --state start"
+                        + " together",
+                    missing);
+                logged = missing;
+            }
+            clock.sleep(period.toMillis(), TimeUnit.MILLISECONDS);
+        }
     }
 
     /** Returns the number of a shard that has not agreed with the start of this shard; -1 if all have agreed. */

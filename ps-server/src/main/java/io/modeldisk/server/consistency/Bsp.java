@@ -39,6 +39,8 @@ public final class Bsp implements Consistency {
     private final RoundBlock[] rounds;
     private final ParkedTaskFreeList parking = new ParkedTaskFreeList();
     private final PieceVisitor<RoundMarks> contribution = this::contribute;
+    /** The last round whose pushes do not wait. */
+    private volatile long lastRound = Long.MAX_VALUE;
 
     /**
      * Creates the consistency mode for the blocks of {@code store}. Each block starts in the first round of the learners.
@@ -129,7 +131,8 @@ public final class Bsp implements Consistency {
             throw RoundRules.tooFew(learners);
         }
         if (round == IoTask.IMPLIED_ROUND) {
-            return block.round() >= learner.joinRound() && marks.nextMarked(index, block.round(), from, end) == end;
+            return block.round() <= lastRound && block.round() >= learner.joinRound()
+                && marks.nextMarked(index, block.round(), from, end) == end;
         }
         if (round <= marks.clock(index) || marks.nextUnmarked(index, round, from, end) == end) {
             // The push is a repetition, and all its parts were pushed before.
@@ -141,7 +144,7 @@ public final class Bsp implements Consistency {
         if (stopped) {
             throw RoundRules.tooFew(learners);
         }
-        return round == block.round();
+        return round == block.round() && round <= lastRound;
     }
 
     /**
@@ -302,6 +305,22 @@ public final class Bsp implements Consistency {
     @Override
     public long rounds(int block) {
         return rounds[block].round() - 1;
+    }
+
+    @Override
+    public void holdAfter(long round) {
+        lastRound = round;
+        for (RoundBlock block : rounds) {
+            ParkedTask woken;
+            // A push that has not seen the new limit holds the lock.
+            block.block().lock();
+            try {
+                woken = block.parked().detachBefore(null);
+            } finally {
+                block.block().unlock();
+            }
+            parking.resumeAll(woken);
+        }
     }
 
     /** Frees the memory of the sums. May be called only when no other method of this object is running. */

@@ -67,6 +67,12 @@ public interface Consistency extends AutoCloseable {
      */
     long rounds(int block);
 
+    /**
+     * Lets all pushes of rounds after {@code round} wait, because the shard stops after this round. May be called again with a
+     * later round. When this method has returned, no such push is in progress. Does nothing if the mode has no rounds that close.
+     */
+    default void holdAfter(long round) {}
+
     /** Frees the memory of this object. May be called only when no other method of this object is running. */
     @Override
     default void close() {}

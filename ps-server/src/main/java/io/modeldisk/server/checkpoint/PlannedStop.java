@@ -1,0 +1,132 @@
+package io.modeldisk.server.checkpoint;
+
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.dialect.ConsistencyMode;
+import io.modeldisk.protocol.dialect.ModelFacts;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/**
+ * The planned end of a shard, which waits for a last checkpoint, and what the newest checkpoint has of the shard's updates. The
+ * thread of the checkpoints calls {@link #mustRequest}, {@link #begun}, {@link #written} and {@link #completed}. The other
+ * methods are thread-safe.
+ */
+final class PlannedStop {
+    /** The time for which a shard that stops waits for its last checkpoint. */
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
+    /** The time for which shard 0 waits until the other shards stop too. */
+    private static final Duration TOGETHER = Duration.ofSeconds(2);
+    /** The time for which a shard looks for the last checkpoint of a shard 0 that has stopped. */
+    private static final Duration SEEN = Duration.ofSeconds(1);
+    private static final Duration PAUSE = Duration.ofMillis(50);
+
+    private final boolean inRounds;
+    private final boolean first;
+    private final Progress progress;
+    private final NanoClock clock;
+    private final ShardStops stops;
+    private final long history;
+    private volatile Saved saved;
+    private volatile boolean stopping;
+    private volatile long sinceNs;
+
+    // Used only by the thread of the checkpoints.
+    private Saved pending;
+    private boolean requested;
+
+    /**
+     * The progress of the shard that a checkpoint contains.
+     *
+     * @param number the number of the checkpoint
+     * @param round in bsp, the round of the checkpoint
+     */
+    private record Saved(long number, long updates, long rawWrites, long round) {}
+
+    /** Begins to record the progress of a shard that has just started from the checkpoint {@code restored}. */
+    PlannedStop(StateDirectory state, ModelFacts facts, Progress progress, NanoClock clock, long restored)
+        throws IOException {
+        this.inRounds = facts.consistencyMode().kind() == ConsistencyMode.Kind.BSP;
+        this.first = facts.shard() == 0;
+        this.progress = progress;
+        this.clock = clock;
+        this.stops = new ShardStops(state, facts.shard(), facts.shards());
+        this.saved = new Saved(restored, progress.updates(), progress.rawWrites().getAsLong(), progress.openedRound());
+        long continued = stops.takeHistory(restored);
+        this.history = continued != 0 ? continued : ThreadLocalRandom.current().nextLong() | 1;
+    }
+
+    /** See {@link Checkpointer#history}. */
+    long history() {
+        return history;
+    }
+
+    /** Returns whether this shard waits for its last checkpoint. */
+    boolean isStopping() {
+        return stopping;
+    }
+
+    /** Returns, on shard 0, whether shards stop and need a checkpoint that has not been requested yet. */
+    boolean mustRequest() throws IOException {
+        boolean others = stops.hasNew();
+        if (!stopping || requested) {
+            return others;
+        }
+        requested = stops.areAllStopping() || clock.nanoTime() - sinceNs >= TOGETHER.toNanos();
+        return requested;
+    }
+
+    /** Records that the shard has begun to write a checkpoint. */
+    void begun(long number, long round) {
+        pending = new Saved(number, 0, progress.rawWrites().getAsLong(), round);
+    }
+
+    /** Records that the shard has written its part of the checkpoint, with this number of updates. */
+    void written(long updates) {
+        pending = new Saved(pending.number(), updates, pending.rawWrites(), pending.round());
+    }
+
+    /** Records that a checkpoint is complete. */
+    void completed(long number) {
+        if (pending != null && pending.number() == number) {
+            saved = pending;
+        }
+    }
+
+    /** Returns whether the newest complete checkpoint has all that this shard has received. */
+    boolean isSaved() {
+        Saved newest = saved;
+        return newest.updates() == progress.updates() && newest.rawWrites() == progress.rawWrites().getAsLong()
+            && (!inRounds || progress.openedRound() <= newest.round());
+    }
+
+    /** Asks for a last checkpoint. */
+    void begin() throws IOException {
+        sinceNs = clock.nanoTime();
+        stops.stopping();
+        stopping = true;
+    }
+
+    /** Waits at most 10 s until {@link #isSaved}. Returns early if the shard must go back. */
+    void await(BooleanSupplier goneBack) throws IOException, InterruptedException {
+        long endNs = sinceNs + TIMEOUT.toNanos();
+        boolean alone = false;
+        while (!goneBack.getAsBoolean() && !isSaved() && clock.nanoTime() - endNs < 0) {
+            if (!alone && !first && stops.isFirstStopped()) {
+                // Shard 0 may have published the last checkpoint just now. It will not request another one.
+                alone = true;
+                endNs = Math.min(endNs, clock.nanoTime() + SEEN.toNanos());
+            }
+            clock.sleep(PAUSE.toMillis(), TimeUnit.MILLISECONDS);
+        }
+    }
+
+    /** Records for the next start of this shard whether the newest checkpoint has all updates. Returns whether it has. */
+    boolean end() throws IOException {
+        boolean complete = isSaved();
+        stops.stopped(saved.number(), complete ? history : 0);
+        return complete;
+    }
+}

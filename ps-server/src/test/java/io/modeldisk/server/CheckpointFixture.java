@@ -1,0 +1,141 @@
+package io.modeldisk.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.aggregator.Aggregator;
+import io.modeldisk.protocol.engine.LogicalUnit;
+import io.modeldisk.protocol.engine.Nexus;
+import io.modeldisk.protocol.engine.Pin;
+import io.modeldisk.server.checkpoint.CheckpointPeriod;
+import io.modeldisk.server.checkpoint.CheckpointSettings;
+import io.modeldisk.server.checkpoint.CheckpointStatus;
+import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.SumAggregator;
+import io.modeldisk.server.fake.Weights;
+import io.modeldisk.test.ManualClock;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The parts of tests that take checkpoints of a model of five and a half blocks, and start shards from them. */
+abstract class CheckpointFixture {
+    protected static final int BLOCK = 8192;
+    protected static final int SIZE = 5 * BLOCK + 4096;
+    protected static final Nexus LEARNER = FakeTask.nexus("a");
+    protected static final int STEPS = 20;
+
+    @TempDir
+    protected Path folder;
+    protected final ManualClock clock = new ManualClock();
+    protected final List<ShardModel> open = new ArrayList<>();
+    protected String period = "1h";
+    protected String consistency = "bsp";
+    protected int keep = 3;
+    protected long maxFileBytes = 1 << 20;
+    protected final List<Integer> goneBack = new ArrayList<>();
+    protected Aggregator aggregator = new SumAggregator();
+    protected String aggregatorName = "sum";
+
+    @AfterEach
+    void closeShards() {
+        open.forEach(ShardModel::close);
+    }
+
+    protected ServerContext context(int shard, int shards) {
+        return contextWithoutWeights(shard, shards).sizeBytes(SIZE);
+    }
+
+    protected ServerContext fileContext(int shard, int shards, Path file) {
+        return contextWithoutWeights(shard, shards).safetensors(file);
+    }
+
+    protected ServerContext contextWithoutWeights(int shard, int shards) {
+        return new ServerContext().model("test").blockSizeBytes(BLOCK).shard(shard).shards(shards)
+            .aggregator(aggregatorName, aggregator).consistency(consistency).clock(clock)
+            .goBack(() -> goneBack.add(shard))
+            .checkpoints(new CheckpointSettings(folder.resolve("state"), CheckpointPeriod.parse(period), keep,
+                CheckpointSettings.ANY, maxFileBytes));
+    }
+
+    protected List<ShardModel> start(int shards) throws IOException {
+        List<ShardModel> started = new ArrayList<>();
+        for (int i = 0; i < shards; i++) {
+            started.add(start(context(i, shards)));
+        }
+        // The shards agree that they have started from the same checkpoint.
+        step(started);
+        return started;
+    }
+
+    protected ShardModel start(ServerContext context) throws IOException {
+        ShardModel shard = ShardModel.open(context);
+        open.add(shard);
+        shard.target().nexusEstablished(LEARNER);
+        return shard;
+    }
+
+    protected static void push(ShardModel shard, long round, float value) throws Exception {
+        shard.learners().join(LEARNER);
+        FakeTask task = new FakeTask(LEARNER, 0, (int) shard.facts().bytesOfShard()).fill(value).ofRound(round);
+        assertThat(shard.target().units().get(0).write(task)).isTrue();
+    }
+
+    protected static void step(List<ShardModel> shards) {
+        for (int i = 0; i < STEPS; i++) {
+            shards.forEach(shard -> shard.checkpointer().step());
+        }
+    }
+
+    protected CheckpointStatus checkpoint(List<ShardModel> shards) {
+        long request = shards.getFirst().checkpointer().request();
+        step(shards);
+        CheckpointStatus status = shards.getFirst().checkpointer().status();
+        assertThat(status.answered()).isEqualTo(request);
+        assertThat(status.failure()).isNull();
+        return status;
+    }
+
+    protected static float[] weights(ShardModel shard) throws Exception {
+        LogicalUnit raw = shard.target().units().get(1);
+        ByteBuffer content = ByteBuffer.allocate((int) raw.sizeBytes()).order(ByteOrder.nativeOrder());
+        FakeTask task = new FakeTask(LEARNER, 0, content.capacity());
+        Pin pin = new Pin();
+        while (content.hasRemaining()) {
+            raw.pin(task, content.position(), pin);
+            content.put(Weights.of(pin).asByteBuffer());
+            raw.unpin(pin);
+        }
+        float[] values = new float[content.capacity() / Float.BYTES];
+        content.flip().asFloatBuffer().get(values);
+        return values;
+    }
+
+    protected void twoCheckpoints() throws Exception {
+        List<ShardModel> shards = start(2);
+        for (int round = 1; round <= 2; round++) {
+            for (ShardModel shard : shards) {
+                push(shard, round, 1);
+            }
+            checkpoint(shards);
+        }
+        closeShards();
+        open.clear();
+    }
+
+    protected List<Path> checkpoints() throws IOException {
+        try (Stream<Path> entries = Files.list(folder.resolve("state"))) {
+            return entries.filter(entry -> entry.getFileName().toString().startsWith("checkpoint-")).sorted().toList();
+        }
+    }
+
+    protected Path newest() throws IOException {
+        return checkpoints().getLast();
+    }
+}

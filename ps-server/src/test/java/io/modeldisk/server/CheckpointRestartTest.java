@@ -1,0 +1,227 @@
+package io.modeldisk.server;
+
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.server.checkpoint.CheckpointPeriod;
+import io.modeldisk.server.checkpoint.CheckpointSettings;
+import io.modeldisk.server.checkpoint.StartAgainException;
+import io.modeldisk.server.fake.FakeTask;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Starts and stops the shards of a model with checkpoints, together and alone. */
+class CheckpointRestartTest extends CheckpointFixture {
+    @Test
+    void shardServesAfterTheOtherShardsHaveStartedFromTheSameCheckpoint() throws Exception {
+        twoCheckpoints();
+        ShardModel first = start(context(0, 2));
+        CompletableFuture<Void> waiting = awaitingOtherShards(first);
+        await("shard 0 waits", () -> clock.waitingThreads() == 1);
+        ShardModel second = start(context(1, 2));
+        second.checkpointer().step();
+        clock.advance(Duration.ofSeconds(1));
+        waiting.get(10, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void shardThatWaitsStartsAgainIfAnotherShardHasStartedFromAnotherCheckpoint() throws Exception {
+        twoCheckpoints();
+        ShardModel first = start(context(0, 2));
+        CompletableFuture<Void> waiting = awaitingOtherShards(first);
+        await("shard 0 waits", () -> clock.waitingThreads() == 1);
+        ServerContext older = context(1, 2).checkpoints(new CheckpointSettings(folder.resolve("state"),
+            CheckpointPeriod.parse(period), keep, 1, maxFileBytes));
+        assertThat(weights(start(older))).containsOnly(1);
+        clock.advance(Duration.ofSeconds(1));
+        assertThatThrownBy(() -> waiting.get(10, TimeUnit.SECONDS)).cause().isInstanceOf(StartAgainException.class)
+            .hasMessageContaining("shard 1 has started from checkpoint 1")
+            .extracting(e -> ((StartAgainException) e).startAtMost()).isEqualTo(1L);
+    }
+
+    private static CompletableFuture<Void> awaitingOtherShards(ShardModel shard) {
+        return inBackground(shard::awaitOtherShards);
+    }
+
+    private interface Action {
+        void run() throws IOException;
+    }
+
+    private static CompletableFuture<Void> inBackground(Action action) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        Thread.ofPlatform().daemon().start(() -> {
+            try {
+                action.run();
+                done.complete(null);
+            } catch (Throwable e) {
+                done.completeExceptionally(e);
+            }
+        });
+        return done;
+    }
+
+    /** Lets shards stop together, and returns when they have stopped. */
+    private void stop(List<ShardModel> shards) throws InterruptedException {
+        awaitStopped(shards, shards.stream().map(shard -> inBackground(() -> shard.saveLast(() -> {}))).toList());
+    }
+
+    private void awaitStopped(List<ShardModel> running, List<CompletableFuture<Void>> stops)
+        throws InterruptedException {
+        await("the shards have stopped", () -> {
+            running.forEach(shard -> shard.checkpointer().step());
+            clock.advance(Duration.ofMillis(50));
+            return stops.stream().allMatch(CompletableFuture::isDone);
+        });
+        stops.forEach(CompletableFuture::join);
+    }
+
+    private static List<Long> histories(List<ShardModel> shards) {
+        return shards.stream().map(shard -> shard.checkpointer().history()).toList();
+    }
+
+    @Test
+    void shardsThatStopTogetherSaveTheSameRoundAndLoseNoPush() throws Exception {
+        List<ShardModel> shards = start(2);
+        for (int round = 1; round <= 3; round++) {
+            for (ShardModel shard : shards) {
+                push(shard, round, round);
+            }
+        }
+        push(shards.get(1), 4, 4);
+        List<Long> before = histories(shards);
+        List<CompletableFuture<Void>> stops = shards.stream().map(shard -> inBackground(() -> shard.saveLast(() -> {})))
+            .toList();
+        await("both shards have begun to save round 4", () -> {
+            shards.forEach(shard -> shard.checkpointer().step());
+            clock.advance(Duration.ofMillis(50));
+            if (checkpoints().isEmpty()) {
+                return false;
+            }
+            String name = newest().getFileName().toString();
+            return Files.readString(newest().resolve("checkpoint.json")).contains("\"round\" : 4,") && shards.stream()
+                .allMatch(shard -> name.endsWith(shard.checkpointer().status().writing() + ".partial"));
+        });
+        assertThat(tryPush(shards.getFirst(), 4, 4)).isTrue();
+        assertThat(tryPush(shards.getFirst(), 5, 5)).as("a push of a round after the last checkpoint").isFalse();
+        assertThat(tryPush(shards.get(1), 5, 5)).isFalse();
+        awaitStopped(shards, stops);
+        closeShards();
+        open.clear();
+
+        List<ShardModel> again = start(2);
+        for (ShardModel shard : again) {
+            assertThat(weights(shard)).containsOnly(10);
+        }
+        assertThat(histories(again)).isEqualTo(before);
+        stop(again);
+        closeShards();
+        open.clear();
+        assertThat(histories(start(2))).as("after a stop without new pushes").isEqualTo(before);
+        closeShards();
+        open.clear();
+        assertThat(histories(start(2))).as("after the death of both shards").doesNotContainAnyElementsOf(before);
+    }
+
+    private static boolean tryPush(ShardModel shard, long round, float value) {
+        try {
+            shard.learners().join(LEARNER);
+            return shard.target().units().get(0)
+                .write(new FakeTask(LEARNER, 0, (int) shard.facts().bytesOfShard()).fill(value).ofRound(round));
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void shardDisconnectsItsLearnersBeforeItsLastCheckpointInAsp() throws Exception {
+        consistency = "asp";
+        List<ShardModel> shards = start(1);
+        push(shards.getFirst(), 1, 1);
+        checkpoint(shards);
+        push(shards.getFirst(), 2, 1);
+        long before = shards.getFirst().checkpointer().history();
+        CompletableFuture<Void> stopping = inBackground(
+            // The last pushes are acknowledged while the connections are closed.
+            () -> shards.getFirst().saveLast(() -> tryPush(shards.getFirst(), 3, 1)));
+        awaitStopped(shards, List.of(stopping));
+        closeShards();
+        open.clear();
+        ShardModel again = start(1).getFirst();
+        assertThat(weights(again)).containsOnly(3);
+        assertThat(again.checkpointer().history()).isEqualTo(before);
+    }
+
+    @Test
+    void shardThatCannotSaveItsLastPushesStopsWithinItsBoundAndHasAnotherHistory() throws Exception {
+        List<ShardModel> shards = start(2);
+        for (ShardModel shard : shards) {
+            push(shard, 1, 1);
+        }
+        checkpoint(shards);
+        List<Long> before = histories(shards);
+        push(shards.get(1), 2, 1);
+        ShardModel alone = shards.get(1);
+        CompletableFuture<Void> stopping = inBackground(() -> alone.saveLast(() -> {}));
+        // Shard 0 hangs.
+        awaitStopped(List.of(alone), List.of(stopping));
+        closeShards();
+        open.clear();
+        List<ShardModel> again = start(2);
+        assertThat(weights(again.get(1))).containsOnly(1);
+        assertThat(again.get(1).checkpointer().history()).isNotEqualTo(before.get(1));
+    }
+
+    @Test
+    void shardThatIsStartedAloneLetsTheOtherShardsGoBackInBsp() throws Exception {
+        List<ShardModel> shards = start(3);
+        shards.forEach(shard -> pushQuietly(shard, 1));
+        checkpoint(shards);
+        shards.forEach(shard -> pushQuietly(shard, 2));
+        shards.get(1).close();
+        open.remove(shards.get(1));
+        step(List.of(shards.get(0), shards.get(2)));
+        assertThat(goneBack).isEmpty();
+        ShardModel again = start(context(1, 3));
+        step(List.of(shards.get(0), shards.get(2)));
+        assertThat(goneBack).containsExactly(0, 2);
+        step(List.of(again));
+        assertThat(goneBack).as("the restarted shard has the weights of the checkpoint").containsExactly(0, 2);
+    }
+
+    @Test
+    void shardsThatStartTogetherFromTheSameCheckpointDoNotGoBack() throws Exception {
+        twoCheckpoints();
+        step(start(2));
+        assertThat(goneBack).isEmpty();
+    }
+
+    @Test
+    void shardGoesBackAloneInAsp() throws Exception {
+        consistency = "asp";
+        List<ShardModel> shards = start(2);
+        shards.forEach(shard -> pushQuietly(shard, 1));
+        checkpoint(shards);
+        shards.forEach(shard -> pushQuietly(shard, 2));
+        shards.get(1).close();
+        open.remove(shards.get(1));
+        ShardModel again = start(context(1, 2));
+        step(List.of(shards.getFirst()));
+        assertThat(goneBack).isEmpty();
+        assertThat(weights(shards.getFirst())).containsOnly(2);
+        assertThat(weights(again)).containsOnly(1);
+    }
+
+    private static void pushQuietly(ShardModel shard, long round) {
+        try {
+            push(shard, round, 1);
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+}
