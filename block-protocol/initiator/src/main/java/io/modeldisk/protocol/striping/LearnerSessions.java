@@ -113,13 +113,40 @@ final class LearnerSessions implements StripedTransfer.Sessions {
                     shard.membership().join(0);
                 }
             }
-            agree();
+            if (joinsAtCurrentRounds()) {
+                admitNewcomers();
+            } else {
+                agree();
+            }
         } else {
             // A call of agree() may have failed after this shard had already postponed the learner's next round. The ledger then
             // does not contain this round yet.
             ledger.postpone(number, lost.joinRound());
             lost.agreed();
         }
+    }
+
+    /**
+     * Lets the new memberships begin at the round that the learner has reached, so that a gradient keeps the same round on all
+     * shards. Otherwise a shard that was restarted would begin at round 1, far behind the other shards, and a learner that joins
+     * later and the learners that are there could wait for each other, each on another shard.
+     *
+     * @return false if no shard knows the learner any more, or if a shard accepts only a later round
+     */
+    private boolean joinsAtCurrentRounds() throws IOException {
+        if (shards.stream().allMatch(shard -> shard.membership().isNewcomer())) {
+            return false;
+        }
+        boolean current = true;
+        for (int i = 0; i < shards.size(); i++) {
+            ShardMembership shard = shards.get(i).membership();
+            long reached = ledger.currentRound(i);
+            if (shard.isNewcomer() && shard.joinRound() < reached) {
+                shard.join(reached);
+            }
+            current &= !shard.isNewcomer() || shard.joinRound() == reached;
+        }
+        return current;
     }
 
     /** Joins every shard at the same round, which is the earliest round that all shards accept. */
@@ -138,14 +165,20 @@ final class LearnerSessions implements StripedTransfer.Sessions {
                 }
             }
         }
+        admitNewcomers();
+        for (int i = 0; i < shards.size(); i++) {
+            ledger.postpone(i, round);
+            shards.get(i).membership().agreed();
+        }
+    }
+
+    private void admitNewcomers() {
         for (int i = 0; i < shards.size(); i++) {
             ShardMembership shard = shards.get(i).membership();
             if (shard.isNewcomer()) {
-                ledger.reset(i, round);
-            } else {
-                ledger.postpone(i, round);
+                ledger.reset(i, shard.joinRound());
+                shard.agreed();
             }
-            shard.agreed();
         }
     }
 

@@ -104,6 +104,20 @@ final class PushLedger {
         return last + 1;
     }
 
+    /**
+     * Returns the round of the gradient that the learner pushes to a shard now, or pushes next if the shard has the whole last
+     * gradient.
+     */
+    synchronized long currentRound(int shard) {
+        long last = nextRound(shard) - 1;
+        for (int block = shard; block < round.length && last >= firstRound[shard]; block += striping.shards()) {
+            if (round[block] < last || !taken.all((long) block * perBlock, endOf(block, total))) {
+                return last;
+            }
+        }
+        return last + 1;
+    }
+
     /** Returns {@code wanted}, limited to the range from the learner's first round on a shard to {@link #nextRound} + 1. */
     synchronized long nearestRound(int shard, long wanted) {
         return Math.clamp(wanted, firstRound[shard], nextRound(shard) + 1);

@@ -74,6 +74,19 @@ class PushLedgerTest {
     }
 
     @Test
+    void currentRoundEndsWhenTheShardHasAllBlocks() {
+        assertThat(ledger.currentRound(0)).isEqualTo(1);
+        push(0, 4);
+        push(8, 12);
+        assertThat(ledger.currentRound(0)).isEqualTo(1);
+        push(16, 17);
+        assertThat(ledger.currentRound(0)).isEqualTo(2);
+        ledger.repeat(0, 4);
+        assertThat(ledger.currentRound(0)).isEqualTo(1);
+        assertThat(ledger.currentRound(1)).isEqualTo(1);
+    }
+
+    @Test
     void nearestRoundAfterAResetIsTheFirstOrSecondRoundOfTheMembership() {
         push(0, 4);
         assertThat(ledger.nearestRound(0, 3)).isEqualTo(3);

@@ -531,6 +531,21 @@ class StripedModelTest {
     }
 
     @Test
+    void learnerForgottenByARestartedShardContinuesThereAtTheRoundOfTheOtherShards() throws IOException {
+        serve(4 * BLOCK, BLOCK, 2);
+        model.join();
+        for (int round = 1; round <= 5; round++) {
+            assertThat(pushes()).isTrue();
+        }
+        shards.shards.get(0).membership = 2;
+        shards.restart(0);
+        await("the learner can push again", this::pushes);
+        assertThat(shards.shards.get(0).joinRound).isEqualTo(6);
+        assertThat(shards.shards.get(1).joinRound).isEqualTo(1);
+        assertThat(model.nextRound()).isEqualTo(7);
+    }
+
+    @Test
     void learnerKeepsItsSessionsWithOtherShardsWhenAShardIsLost() throws IOException {
         serve(4 * BLOCK, BLOCK, 2);
         model.join();
