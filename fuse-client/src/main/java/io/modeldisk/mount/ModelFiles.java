@@ -29,7 +29,8 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     ModelFiles(MountContext context) throws IOException {
         this.weights = new WeightsFile(context.remoteModel(), context.clock());
         this.trace = new IterationTrace(context.clock(), Instant.now());
-        this.exchange = context.exchange().create(context.remoteModel(), new ExchangeSettings(context.pull(), trace));
+        this.exchange = context.exchange().create(context.remoteModel(),
+            new ExchangeSettings(context.pull(), context.onRollback(), trace));
         this.model = new ModelFile(context.remoteModel(), exchange, context.clock());
         StatusReport report = new StatusReport(context, exchange, model);
         this.traceEvents = new TraceEvents(trace, context.learner(), context.remoteModel().facts().model(),

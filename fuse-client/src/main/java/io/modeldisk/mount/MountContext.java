@@ -1,6 +1,7 @@
 package io.modeldisk.mount;
 
 import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.mount.exchange.OnRollback;
 import io.modeldisk.mount.fuse.FileAccess;
 import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.mount.fuse.FuseOptions;
@@ -30,6 +31,7 @@ public final class MountContext {
     private RemoteModel remoteModel;
     private ExchangeScheme exchange = DEFAULT_EXCHANGE;
     private PullPolicy pull = DEFAULT_PULL;
+    private OnRollback onRollback = OnRollback.FAIL;
     private String learner = "";
     private String datamover = "";
     private Map<String, List<TunedSize>> tuning = Map.of();
@@ -140,6 +142,16 @@ public final class MountContext {
         return remoteModel;
     }
 
+    /** Sets what the learner sees after a shard has gone back to earlier weights. Default: {@link OnRollback#FAIL}. */
+    public MountContext onRollback(OnRollback value) {
+        this.onRollback = value;
+        return this;
+    }
+
+    OnRollback onRollback() {
+        return onRollback;
+    }
+
     /** Returns the exchange scheme. */
     public ExchangeScheme exchange() {
         return exchange;
@@ -194,6 +206,7 @@ public final class MountContext {
         require(remoteModel != null, "the remote model of the mount is not set");
         require(exchange != null, "the exchange scheme of the mount is not set");
         require(pull != null, "the pull policy of the mount is not set");
+        require(onRollback != null, "the reaction to shards that go back is not set");
         require(learner != null, "the learner's name must not be null; it may be empty");
         require(datamover != null, "the text about the datamovers must not be null; it may be empty");
         require(tuning != null, "the map of tuned sizes must not be null; it may be empty");
@@ -212,6 +225,7 @@ public final class MountContext {
     @Override
     public String toString() {
         return "directory=" + directory + " exchange=" + exchange.schemeName() + " pull=" + pull.policyName()
+            + " onRollback=" + onRollback.optionName()
             + " learner=" + learner + " datamover=" + datamover + " tuning=" + tuning + " workerThreads="
             + workerThreads
             + " dataRequests=" + dataRequests + " startTimeout=" + startTimeout + " closeTimeout=" + closeTimeout

@@ -71,6 +71,8 @@ final class StatusReport {
             .put(Metric.LAST_FSYNC_MS.key(), counters.lastSynchronizeMs())
             .put(Metric.PUSH_RATE.key(), counters.pushGbPerSecond())
             .put(Metric.PULL_RATE.key(), counters.pullGbPerSecond())
+            .put(Metric.ROLLBACKS.key(), counters.rollbacks())
+            .put(Metric.ROUNDS_TAKEN_BACK.key(), counters.roundsTakenBack())
             .put("lastError", counters.lastError());
         context.tuning().forEach((datamover, sizes) -> putSizes(mount.withObject("/tuning/" + datamover), sizes));
         if (context.exchange() != ExchangeScheme.DIRECT) {

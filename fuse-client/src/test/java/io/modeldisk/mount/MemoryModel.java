@@ -11,6 +11,8 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.Partition;
 import io.modeldisk.protocol.dialect.ShardCounters;
+import io.modeldisk.protocol.initiator.ShardException;
+import io.modeldisk.protocol.initiator.ShardId;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
@@ -44,6 +46,9 @@ public final class MemoryModel implements RemoteModel {
     /** The number of reads of the counters. */
     public final AtomicInteger counterReads = new AtomicInteger();
 
+    /** The number of rounds that {@link #goBack} takes back. */
+    public static final long ROUNDS_BACK = 3;
+
     private final ModelFacts facts;
     private final DataMemory bytes;
     private final ReentrantLock lock = new ReentrantLock();
@@ -58,6 +63,7 @@ public final class MemoryModel implements RemoteModel {
     private volatile boolean joinFails;
     private volatile boolean pullBreaks;
     private volatile boolean released;
+    private volatile boolean wentBack;
     private NanoClock clock = NanoClock.SYSTEM;
     private volatile long pullNs;
 
@@ -107,6 +113,24 @@ public final class MemoryModel implements RemoteModel {
         wake.wake();
     }
 
+    /** Lets a shard go back: all pushes and pulls fail until {@link #goOn}. */
+    public void goBack() {
+        wentBack = true;
+    }
+
+    private void checkNotBack() throws ShardException {
+        if (wentBack) {
+            throw new ShardException(ShardException.Kind.WENT_BACK, new ShardId(0, "test"), "shard 0 has gone back");
+        }
+    }
+
+    @Override
+    public long goOn() {
+        long rounds = wentBack ? ROUNDS_BACK : 0;
+        wentBack = false;
+        return rounds;
+    }
+
     /** Sets whether reads of the status and of the counters fail. */
     public void statusFails(boolean value) {
         statusFails = value;
@@ -140,6 +164,7 @@ public final class MemoryModel implements RemoteModel {
     @Override
     public void pull(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException {
+        checkNotBack();
         pulls.incrementAndGet();
         if (pullBreaks) {
             throw new IllegalStateException("the pull failed, because the test simulates a defect");
@@ -161,6 +186,7 @@ public final class MemoryModel implements RemoteModel {
     public void push(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation)
         throws IOException {
         awaitWhile(() -> pushesWait, cancellation);
+        checkNotBack();
         add(offset, memory, memoryOffset, lengthBytes);
     }
 
@@ -197,6 +223,7 @@ public final class MemoryModel implements RemoteModel {
     @Override
     public void synchronize(Cancellation cancellation) throws IOException {
         awaitWhile(() -> synchronizeWaits, cancellation);
+        checkNotBack();
         calls.add("synchronize");
     }
 

@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -36,6 +37,8 @@ public final class ShardModel implements AutoCloseable {
     private final Consistency consistency;
     private final Traffic traffic = new Traffic();
     private final Checkpointer checkpointer;
+    /** The number of the history of a shard without checkpoints. */
+    private final long ownHistory = ThreadLocalRandom.current().nextLong() | 1;
     private final ShardStatus status;
     private final Target target;
     private final Duration lease;
@@ -237,6 +240,11 @@ public final class ShardModel implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** A random number that identifies the updates of this shard; another one if the shard has lost updates. */
+    long history() {
+        return checkpointer == null ? ownHistory : checkpointer.history();
     }
 
     /** The checkpoints of the shard; null if the shard takes none. */

@@ -144,7 +144,7 @@ final class TrainUnit extends ShardUnit {
             // Tasks may have waited for rounds before the join round, for the previous membership, or for enough learners.
             shard().learnersChanged();
         }
-        return JoinCommand.data(member.joinRound(), member.number());
+        return JoinCommand.data(new JoinCommand.Answer(member.joinRound(), member.number(), shard().history()));
     }
 
     private byte[] partition(Nexus nexus, Cdb cdb) throws ScsiException {

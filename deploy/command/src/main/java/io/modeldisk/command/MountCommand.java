@@ -4,6 +4,7 @@ import io.modeldisk.mount.ModelMount;
 import io.modeldisk.mount.MountContext;
 import io.modeldisk.mount.TunedSize;
 import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.mount.exchange.OnRollback;
 import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
@@ -59,6 +60,12 @@ final class MountCommand implements Callable<Integer> {
             + "calls fsync. after-push: the pull starts when the push has completed. beside-push: the pull starts during the "
             + "push.")
     private String pull;
+
+    @Option(names = "--on-rollback", paramLabel = "fail|continue", defaultValue = "fail",
+        description = "The reaction when a shard was restarted and has gone back to earlier weights. fail: the next fsync fails "
+            + "with EIO, its gradient is discarded, and the learner can go on from the weights of the shards. continue: the same "
+            + "without an error. The log has the number of rounds that are taken back.")
+    private String onRollback;
 
     @Option(names = "--learner", paramLabel = "LABEL",
         description = "The learner's name. A mount that restarts with the same name is the same learner. Default: the "
@@ -138,6 +145,7 @@ final class MountCommand implements Callable<Integer> {
             .directory(directory)
             .exchange(ExchangeScheme.named(exchange))
             .pull(PullPolicy.named(pull))
+            .onRollback(OnRollback.named(onRollback))
             .learner(label)
             .access(access.access());
         if (trace != null) {

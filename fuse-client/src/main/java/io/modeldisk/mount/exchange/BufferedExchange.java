@@ -17,6 +17,10 @@ import org.apache.logging.log4j.Logger;
  *
  * <p><b>Interrupts.</b> An interrupted request stops waiting, but its exchange continues. If the process repeats the request, the
  * new request waits for the same exchange. An open only starts the pull of the weights. The first read waits for this pull.
+ *
+ * <p><b>Shards that go back.</b> After a shard has gone back to earlier weights, the fsync in progress or the next fsync discards
+ * the gradients, which belong to other weights, and starts to pull the weights. So the learner goes on as after an open. With
+ * {@link OnRollback#FAIL}, this fsync fails.
  */
 abstract class BufferedExchange implements LocalExchange {
     /** The maximum time that the last push of a learner continues after the learner has closed the model. */
@@ -35,7 +39,11 @@ abstract class BufferedExchange implements LocalExchange {
     /** The set that reads and writes use. A thread that changes this field holds {@link #turn} and {@link #sets}. */
     protected volatile BufferSet active;
 
+    private final OnRollback onRollback;
+
     // Guarded by {@code turn}.
+    /** Why a pull of a read has failed after a shard had gone back, which the next fsync reports; null if there is no reason. */
+    private IOException rollback;
     protected boolean learning;
     protected long iteration = 1;
     protected long computingSinceNs;
@@ -55,6 +63,7 @@ abstract class BufferedExchange implements LocalExchange {
         this.bytes = LogicalBlocks.up(model.facts().sizeBytes());
         this.trace = settings.trace();
         this.counters = counters;
+        this.onRollback = settings.onRollback();
         this.background = new BackgroundExchange(model, pacing, counters, trace);
         this.active = new BufferSet(bytes);
     }
@@ -74,6 +83,7 @@ abstract class BufferedExchange implements LocalExchange {
                 copy.lend();
             }
             background.start(ExchangeJob.pull(active, copy));
+            rollback = null;
             learning = learner;
             round = learner ? model.nextRound() : 0;
             iteration = 1;
@@ -145,12 +155,80 @@ abstract class BufferedExchange implements LocalExchange {
                 background.awaitEnd(cancellation);
             }
             if (!active.isReadable()) {
-                exchangeActive(false, cancellation);
+                pullActive(cancellation);
             }
             computationBegins();
         } finally {
             turn.unlock(mine);
         }
+    }
+
+    /** Pulls the weights into the active set, also if a shard has gone back. The caller holds {@code turn}. */
+    private void pullActive(Cancellation cancellation) throws IOException {
+        try {
+            exchangeActive(false, cancellation);
+        } catch (IOException e) {
+            if (!OnRollback.isReason(e)) {
+                throw e;
+            }
+            rollback = e;
+            counters.wentBack(model.goOn());
+            exchangeActive(false, cancellation);
+        }
+    }
+
+    /** Throws the failure of a read that the next fsync reports. The caller holds {@code turn}. */
+    protected final void checkNotBack() throws IOException {
+        if (rollback != null) {
+            throw rollback;
+        }
+    }
+
+    /**
+     * Lets the learner go on after an fsync has failed because a shard has gone back. Discards the gradients, and starts to pull
+     * the weights. The caller holds {@code turn}.
+     *
+     * @throws IOException {@code reason}, if another reason has let the fsync fail, or if the learner is to be told
+     */
+    protected final void startOver(IOException reason) throws IOException {
+        if (!OnRollback.isReason(reason)) {
+            throw reason;
+        }
+        background.awaitEnd(Cancellation.NONE);
+        if (rollback == null) {
+            counters.wentBack(model.goOn());
+        }
+        rollback = null;
+        left = false;
+        long stamp = sets.lockExclusive();
+        try {
+            long droppedBytes = active.drop();
+            active.lend();
+            touched = false;
+            BufferSet copy = dropSecond();
+            LOG.warn(
+                "{}; {} bytes of the gradient of iteration {} are discarded, and the learner goes on from the weights of"
+                    + " the shards",
+                reason.getMessage(), droppedBytes, iteration);
+            background.start(ExchangeJob.pull(active, copy));
+        } finally {
+            sets.unlock(stamp);
+        }
+        round = model.nextRound();
+        computationBegins();
+        if (onRollback == OnRollback.FAIL) {
+            throw reason;
+        }
+    }
+
+    /** Discards the gradient of the second set and lends this set. Returns null if the scheme has only one set. */
+    protected BufferSet dropSecond() {
+        return null;
+    }
+
+    /** Returns whether the learner is not told that a shard has gone back. */
+    protected final boolean ignores(IOException failure) {
+        return onRollback == OnRollback.CONTINUE && OnRollback.isReason(failure);
     }
 
     @Override

@@ -7,28 +7,57 @@ import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.striping.RemoteModel;
 import java.io.IOException;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /**
  * An exchange without local buffers: each read pulls into the memory of its request, and each write pushes from the memory of its
  * request.
+ *
+ * <p>After a shard has gone back to earlier weights, reads return these weights, and the gradients of the writes until the next
+ * fsync are discarded. With {@link OnRollback#FAIL}, this fsync fails.
  */
 final class DirectExchange implements Exchange {
+    private static final Logger LOG = LogManager.getLogger(DirectExchange.class);
+
     private final RemoteModel model;
     private final long sizeBytes;
     private final NanoClock clock;
     private final ExchangeCounters counters = new ExchangeCounters();
+    private final OnRollback onRollback;
     private volatile boolean pushed;
     private volatile long round;
+    /** Why the gradients until the next fsync are discarded; null if they are pushed. */
+    private volatile IOException rollback;
 
     DirectExchange(RemoteModel model, ExchangeSettings settings) {
         this.model = model;
+        this.onRollback = settings.onRollback();
         this.clock = settings.trace().clock();
         this.sizeBytes = model.facts().sizeBytes();
     }
 
     @Override
     public void prepare(boolean learner, Cancellation cancellation) {
+        rollback = null;
         round = learner ? model.nextRound() : 0;
+    }
+
+    /** Lets the learner go on if a call has failed because a shard has gone back. Throws any other failure. */
+    private void goOn(IOException failure) throws IOException {
+        counters.failed(failure);
+        if (!OnRollback.isReason(failure)) {
+            throw failure;
+        }
+        synchronized (this) {
+            if (rollback == null) {
+                LOG.warn("{}; the gradient until the next fsync is discarded", failure.getMessage());
+                counters.wentBack(model.goOn());
+            } else {
+                model.goOn();
+            }
+            rollback = failure;
+        }
     }
 
     @Override
@@ -39,8 +68,8 @@ final class DirectExchange implements Exchange {
         try {
             model.pull(start, request.memory(), request.memoryOffset(), bytes, request.cancellation());
         } catch (IOException e) {
-            counters.failed(e);
-            throw e;
+            goOn(e);
+            model.pull(start, request.memory(), request.memoryOffset(), bytes, request.cancellation());
         }
         counters.pulled(bytes, clock.nanoTime() - startedNs);
         request.reply(request.memory(), request.memoryOffset() + offset - start, lengthBytes);
@@ -72,12 +101,15 @@ final class DirectExchange implements Exchange {
         if (bytes > lengthBytes) {
             Memories.zero(request.memory(), request.memoryOffset() + lengthBytes, bytes - lengthBytes);
         }
+        if (rollback != null) {
+            return;
+        }
         long startedNs = clock.nanoTime();
         try {
             model.push(offset, request.memory(), request.memoryOffset(), bytes, request.cancellation());
         } catch (IOException e) {
-            counters.failed(e);
-            throw e;
+            goOn(e);
+            return;
         }
         counters.pushed(bytes, clock.nanoTime() - startedNs);
         pushed = true;
@@ -89,11 +121,21 @@ final class DirectExchange implements Exchange {
         boolean ends = pushed;
         pushed = false;
         try {
-            model.synchronize(cancellation);
+            if (rollback == null) {
+                model.synchronize(cancellation);
+            }
         } catch (IOException e) {
-            pushed |= ends;
-            counters.failed(e);
-            throw e;
+            pushed |= ends && !OnRollback.isReason(e);
+            goOn(e);
+        }
+        IOException told = rollback;
+        if (told != null) {
+            rollback = null;
+            round = model.nextRound();
+            if (onRollback == OnRollback.FAIL) {
+                throw told;
+            }
+            return;
         }
         counters.synchronizedIn(clock.nanoTime() - startedNs, ends);
         round = model.nextRound();
@@ -122,6 +164,7 @@ final class DirectExchange implements Exchange {
     @Override
     public void abandon() {
         pushed = false;
+        rollback = null;
         round = 0;
     }
 

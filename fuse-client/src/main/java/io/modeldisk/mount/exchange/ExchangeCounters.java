@@ -21,6 +21,8 @@ public final class ExchangeCounters {
     private final LongAdder ages = new LongAdder();
     private final DoubleAdder staleness = new DoubleAdder();
     private final LongAdder stalenesses = new LongAdder();
+    private final LongAdder rollbacks = new LongAdder();
+    private final LongAdder roundsTakenBack = new LongAdder();
     private volatile long lastStallNs;
     private volatile long lastBubbleNs;
     private volatile double lastStaleness = Double.NaN;
@@ -77,6 +79,22 @@ public final class ExchangeCounters {
     /** Records the failure of a request to the shards. */
     public void failed(Exception e) {
         lastError = String.valueOf(e.getMessage());
+    }
+
+    /** Records that shards have gone back to earlier weights, which takes back this number of the learner's rounds. */
+    void wentBack(long rounds) {
+        rollbacks.increment();
+        roundsTakenBack.add(rounds);
+    }
+
+    /** Returns how many times shards have gone back to earlier weights while the learner used them. */
+    public long rollbacks() {
+        return rollbacks.sum();
+    }
+
+    /** Returns the number of the learner's rounds that were taken back. */
+    public long roundsTakenBack() {
+        return roundsTakenBack.sum();
     }
 
     /** Returns the number of gradient bytes that the shards have accepted. */

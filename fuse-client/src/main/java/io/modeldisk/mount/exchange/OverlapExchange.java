@@ -67,6 +67,7 @@ final class OverlapExchange extends BufferedExchange {
         long mine = turn.lockExclusive(cancellation);
         try {
             computationEnded(startedNs);
+            checkNotBack();
             awaitOther(cancellation);
             boolean pushes = active.isDirty();
             other = replaceActive(other, cancellation);
@@ -81,10 +82,17 @@ final class OverlapExchange extends BufferedExchange {
             background.start(job);
         } catch (IOException e) {
             counters.failed(e);
-            throw e;
+            startOver(e);
         } finally {
             turn.unlock(mine);
         }
+    }
+
+    @Override
+    protected BufferSet dropSecond() {
+        other.drop();
+        other.lend();
+        return other;
     }
 
     /**
@@ -104,6 +112,9 @@ final class OverlapExchange extends BufferedExchange {
 
     private void throwFailure() throws IOException {
         IOException failure = background.takeFailure();
+        if (failure != null && OnRollback.isReason(failure)) {
+            throw failure;
+        }
         if (failure != null) {
             throw new IOException("the exchange of the previous iteration failed: " + failure.getMessage()
                 + "; the next fsync repeats the exchange", failure);
@@ -116,7 +127,7 @@ final class OverlapExchange extends BufferedExchange {
         long mine = turn.lockExclusive(cancellation);
         try {
             IOException failure = background.failure();
-            if (learning && failure != null && other.isDirty()) {
+            if (learning && failure != null && other.isDirty() && !ignores(failure)) {
                 throw new IOException(
                     "the shards have not received the gradient of the last fsync: " + failure.getMessage(), failure);
             }

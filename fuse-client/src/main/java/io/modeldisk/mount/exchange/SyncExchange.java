@@ -31,13 +31,14 @@ final class SyncExchange extends BufferedExchange {
                 stalledSinceNs = startedNs;
                 pushing = active.isDirty();
             }
+            checkNotBack();
             exchangeActive(true, cancellation);
             iterationEnded(stalledSinceNs, pushing);
             round = model.nextRound();
             computationBegins();
         } catch (IOException e) {
             counters.failed(e);
-            throw e;
+            startOver(e);
         } finally {
             turn.unlock(mine);
         }

@@ -19,6 +19,8 @@ public enum Attribute {
     BUBBLE("bubble_ms", "ms", "Time by which the pull scheduler delayed the last pull. Always 0 without `overlap`."),
     /** The time that the learner waited in the last fsync. */
     STALL("stall_ms", "ms", "Time that the learner waited in the last fsync."),
+    /** The number of times that shards went back. */
+    ROLLBACKS("rollbacks", "", "Number of times that shards went back to earlier weights while the learner used them."),
     /** The rank of the learner. */
     RANK("rank", "",
         "Part of the training data that belongs to the learner in its current iteration, as a number from 0."

@@ -20,7 +20,7 @@ public final class FailureErrno {
 
     private static Errno of(ShardException.Kind kind) {
         return switch (kind) {
-            case PATH_LOST, REFUSED, CLOSED -> Errno.EIO;
+            case PATH_LOST, REFUSED, CLOSED, WENT_BACK -> Errno.EIO;
             case BUSY -> Errno.EBUSY;
             case ROUND_TIMEOUT -> Errno.ETIMEDOUT;
             case JOB_STOPPED -> Errno.ECANCELED;

@@ -32,7 +32,7 @@ final class ModelAttributes {
         return Stream.of(Attribute.values()).filter(attribute -> switch (attribute) {
             case VERSION, STALENESS -> known;
             case RANK, PARTITIONS, PARTITION_EPOCH -> learner;
-            case AGE, BUBBLE, STALL -> true;
+            case AGE, BUBBLE, STALL, ROLLBACKS -> true;
         }).map(Attribute::attributeName).toList();
     }
 
@@ -51,6 +51,7 @@ final class ModelAttributes {
             case AGE -> Optional.of(number(exchange.weightsInUse().ageMs()));
             case BUBBLE -> Optional.of(number(exchange.counters().lastBubbleMs()));
             case STALL -> Optional.of(number(exchange.counters().lastStallMs()));
+            case ROLLBACKS -> Optional.of(Long.toString(exchange.counters().rollbacks()));
             case RANK -> partition(Partition::rank);
             case PARTITIONS -> partition(Partition::of);
             case PARTITION_EPOCH -> partition(Partition::epoch);

@@ -33,6 +33,8 @@ public final class ShardException extends IOException {
         ROUND_CLOSED,
         /** The shard has forgotten this learner: the lease has expired, or the shard was restarted. */
         LEARNER_FORGOTTEN,
+        /** The shard has gone back to earlier weights: it was restarted and has lost pushes that it had acknowledged. */
+        WENT_BACK,
         /** The target refused the login because the secret is wrong or the user does not have the necessary right. */
         ACCESS_DENIED,
         /** The target at the address is another shard or belongs to another model. */

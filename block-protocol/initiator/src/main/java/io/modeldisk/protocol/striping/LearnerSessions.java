@@ -11,7 +11,8 @@ import java.util.function.Supplier;
 /**
  * The sessions of a learner with all shards of a model. The learner joins and leaves all shards together. After a lost
  * connection, the learner continues on a new connection. If a shard has forgotten the learner, the learner joins this shard again
- * and continues at the same round on every shard. Thread-safe.
+ * and continues at the same round on every shard. If a shard has gone back to earlier weights, all pushes and pulls fail until
+ * {@link #goOn}. Thread-safe.
  */
 final class LearnerSessions implements StripedTransfer.Sessions {
     private final List<ShardClient> shards;
@@ -92,6 +93,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         if (ledger == null) {
             ledger = new PushLedger(striping, paddedBytes);
         }
+        ledger.goOn();
         AllShards.call(shards, shard -> {
             shard.membership().joinFirst();
             return null;
@@ -107,11 +109,17 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             return;
         }
         lost.join(0);
-        if (lost.isNewcomer()) {
+        boolean back = lost.wentBack();
+        if (back || lost.isNewcomer()) {
             for (ShardClient shard : shards) {
-                if (shard.membership().session() == null && shard.membership() != lost) {
+                // In bsp, all shards go back together. Each of them is asked now, so that the learner is told once.
+                if (shard.membership() != lost && (back || shard.membership().session() == null)) {
                     shard.membership().join(0);
+                    back |= shard.membership().wentBack();
                 }
+            }
+            if (back) {
+                recordWentBack();
             }
             if (joinsAtCurrentRounds()) {
                 admitNewcomers();
@@ -147,6 +155,28 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             current &= !shard.isNewcomer() || shard.joinRound() == reached;
         }
         return current;
+    }
+
+    /** Lets all pushes and pulls fail that have begun, because the weights of some shards have changed under the learner. */
+    private void recordWentBack() {
+        long rounds = 0;
+        ShardId first = null;
+        for (int i = shards.size() - 1; i >= 0; i--) {
+            ShardMembership shard = shards.get(i).membership();
+            if (shard.wentBack()) {
+                first = shards.get(i).id();
+                rounds = Math.max(rounds, ledger.lastRound(i) - shard.joinRound() + 1);
+            }
+        }
+        ledger.wentBack(new ShardException(ShardException.Kind.WENT_BACK, first, first
+            + " was restarted and has gone back to earlier weights, which takes back " + rounds
+            + (rounds == 1 ? " round" : " rounds") + " of this learner"), rounds);
+    }
+
+    /** Lets pushes and pulls succeed again after a shard has gone back. Returns the number of rounds that were taken back. */
+    long goOn() {
+        PushLedger account = ledger;
+        return account == null ? 0 : account.goOn();
     }
 
     /** Joins every shard at the same round, which is the earliest round that all shards accept. */

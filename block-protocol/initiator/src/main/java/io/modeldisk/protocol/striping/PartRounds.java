@@ -11,15 +11,22 @@ import io.modeldisk.protocol.initiator.ShardId;
 final class PartRounds {
     private final PushLedger.Grant grant = new PushLedger.Grant();
     private PushLedger ledger;
+    private int begun;
     private boolean pushes;
     private long start;
     private long logicalBlocks;
     /** The logical blocks that the shards have received during the current push. Bit 0 is the first logical block of the push. */
     private BitRanges taken = new BitRanges(0);
 
-    /** Begins a call. {@code account} is the learner's ledger; null for a call that does not belong to a learner. */
-    void begin(Direction direction, long offset, long bytes, PushLedger account) {
+    /**
+     * Begins a call.
+     *
+     * @param account the learner's ledger; null for a call that does not belong to a learner
+     * @throws ShardException if a shard has gone back, and the learner has not been told
+     */
+    void begin(Direction direction, long offset, long bytes, PushLedger account) throws ShardException {
         ledger = direction.lun() == 0 ? account : null;
+        begun = ledger == null ? 0 : ledger.beginCall();
         pushes = direction == Direction.PUSH;
         start = offset;
         logicalBlocks = bytes / LogicalBlock.BYTES;
@@ -35,12 +42,13 @@ final class PartRounds {
      *
      * @return the number of bytes of the part that belong to this round; 0 if the part must wait for an earlier push of the same
      *     block
-     * @throws ShardException if the shard forgot the learner while the part was in flight
+     * @throws ShardException if the shard forgot the learner while the part was in flight, or a shard has gone back
      */
     int settle(Part part, int shard, ShardId id) throws ShardException {
         if (ledger == null) {
             return part.bytes;
         }
+        ledger.checkNotBack(begun);
         if (part.granted) {
             int epoch = ledger.epoch(shard);
             if (part.epoch == epoch) {

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.striping;
 
+import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 
 /**
@@ -51,6 +52,12 @@ final class PushLedger {
     private final BitRanges repeatable;
     private final long[] firstRound;
     private final int[] epoch;
+    /** The last time that a shard went back; null before the first time. */
+    private ShardException wentBack;
+    private int timesBack;
+    private long roundsBack;
+    /** Whether the learner does not know yet that a shard went back. */
+    private boolean untold;
 
     /** Creates a ledger without pushes and without memberships. */
     PushLedger(Striping striping, long paddedBytes) {
@@ -85,6 +92,63 @@ final class PushLedger {
     /** Postpones the learner's next rounds on a shard to {@code joinRound} or later. The membership continues. */
     synchronized void postpone(int shard, long joinRound) {
         firstRound[shard] = Math.max(firstRound[shard], joinRound);
+    }
+
+    /**
+     * Records that a shard went back to earlier weights. All pushes and pulls that have begun fail, and no push or pull begins
+     * until {@link #goOn}.
+     *
+     * @param rounds the number of rounds of this learner that are taken back
+     */
+    synchronized void wentBack(ShardException reason, long rounds) {
+        wentBack = reason;
+        roundsBack = Math.max(untold ? roundsBack : 0, rounds);
+        timesBack++;
+        untold = true;
+    }
+
+    /**
+     * Lets pushes and pulls begin again. The next push of a block belongs to the next round, also if the push of the block had
+     * failed.
+     *
+     * @return the number of rounds that were taken back since the last call
+     */
+    synchronized long goOn() {
+        long rounds = untold ? roundsBack : 0;
+        if (untold) {
+            untold = false;
+            repeatable.clear(0, total);
+        }
+        return rounds;
+    }
+
+    /**
+     * Checks that a push or pull may begin.
+     *
+     * @return a number for {@link #checkNotBack}
+     * @throws ShardException if a shard has gone back
+     */
+    synchronized int beginCall() throws ShardException {
+        if (untold) {
+            throw wentBack.again();
+        }
+        return timesBack;
+    }
+
+    /** Checks that no shard has gone back since a call of {@link #beginCall}. */
+    synchronized void checkNotBack(int begun) throws ShardException {
+        if (begun != timesBack) {
+            throw wentBack.again();
+        }
+    }
+
+    /** Returns the highest round of which the learner has pushed a whole block to a shard; 0 if there is none. */
+    synchronized long lastRound(int shard) {
+        long last = 0;
+        for (int block = shard; block < clock.length; block += striping.shards()) {
+            last = Math.max(last, clock[block]);
+        }
+        return last;
     }
 
     /**

@@ -64,6 +64,17 @@ public interface RemoteModel extends AutoCloseable {
     void synchronize(Cancellation cancellation) throws IOException;
 
     /**
+     * Continues after a call has failed with {@link ShardException.Kind#WENT_BACK}: a shard has gone back to earlier weights.
+     * Until this call, all pushes and pulls of the learner fail. The caller first ends its calls in progress, and discards
+     * gradients of the old weights.
+     *
+     * @return the number of rounds of this learner that were taken back; 0 if no shard has gone back since the last call
+     */
+    default long goOn() {
+        return 0;
+    }
+
+    /**
      * Joins the model as a learner. Later pulls and pushes belong to this learner's rounds. Has no effect if the learner is
      * already a member.
      */

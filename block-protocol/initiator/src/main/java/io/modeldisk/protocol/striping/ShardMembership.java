@@ -36,6 +36,8 @@ final class ShardMembership {
     private JoinCommand.Answer answer;
     /** The identifier of the membership at the last call of {@link #agreed()}; 0 if there was no call yet, or after a leave. */
     private long membership;
+    /** The number of the shard's history at the last call of {@link #agreed()}; 0 if it is not known. */
+    private long history;
     private long loggedInNs;
     private int shortLives;
 
@@ -86,6 +88,8 @@ final class ShardMembership {
             agreed = null;
             logIn();
         }
+        // A shard of an older version returns fewer bytes.
+        memory.slab(0).asSlice(memoryOffset, JoinCommand.DATA_BYTES).fill((byte) 0);
         if (!commands.run(session, JoinCommand.cdb(earliestRound, anew), memoryOffset, JoinCommand.DATA_BYTES,
             Cancellation.NONE)) {
             throw new ShardException(ShardException.Kind.BUSY, shard.id(), shard.id() + ": JOIN failed with BUSY");
@@ -121,9 +125,15 @@ final class ShardMembership {
         return answer.membership() != membership;
     }
 
+    /** Returns whether the shard has lost updates between the last call of {@link #agreed()} and the last JOIN. */
+    synchronized boolean wentBack() {
+        return history != 0 && answer.history() != 0 && answer.history() != history;
+    }
+
     /** Records that the caller accepts the membership in the last result of JOIN. Makes the session available. */
     synchronized void agreed() {
         membership = answer.membership();
+        history = answer.history();
         agreed = session;
     }
 
@@ -131,6 +141,7 @@ final class ShardMembership {
         agreed = null;
         answer = null;
         membership = 0;
+        history = 0;
         shortLives = 0;
         if (session != null) {
             session.close();

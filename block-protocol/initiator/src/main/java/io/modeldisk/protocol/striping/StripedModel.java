@@ -227,6 +227,15 @@ public final class StripedModel implements RemoteModel {
             shard.synchronizeCache(learner.session(shard.id().index(), Direction.PUSH), cancellation);
             return null;
         }, cancellation));
+        PushLedger ledger = learner.ledger();
+        if (ledger != null) {
+            ledger.beginCall();
+        }
+    }
+
+    @Override
+    public long goOn() {
+        return learner.goOn();
     }
 
     @Override

@@ -107,6 +107,7 @@ final class FakeShards implements AutoCloseable {
         /** The first round of a learner that joins. JOIN raises this value to the round that the learner asks for. */
         volatile long joinRound = 1;
         volatile long membership = 1;
+        volatile long history = 1;
         /** Whether the initiator declared the last push free of NaN and infinity. */
         volatile boolean declaredFinite;
         volatile byte[] page;
@@ -224,7 +225,7 @@ final class FakeShards implements AutoCloseable {
                     }
                 }
                 joinRound = Math.max(joinRound, JoinCommand.earliestRound(cdb));
-                return JoinCommand.data(joinRound, membership);
+                return JoinCommand.data(new JoinCommand.Answer(joinRound, membership, history));
             }
 
             @Override

@@ -355,6 +355,37 @@ class StripedModelTest {
         model.push(0, memory, 0, 4 * MIB, Cancellation.NONE);
     }
 
+    @Test
+    void callsFailUntilTheLearnerGoesOnAfterShardsHaveGoneBack() throws Exception {
+        serve(4 * MIB, BLOCK, 2);
+        model.join();
+        for (int round = 1; round <= 5; round++) {
+            model.push(0, memory, 0, 4 * MIB, Cancellation.NONE);
+        }
+        parking(true);
+        CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 4 * MIB, Cancellation.NONE));
+        await("a command of the push waits in the shard", () -> !shards.shards.get(1).parked.isEmpty());
+        parking(false);
+        for (int shard = 0; shard < 2; shard++) {
+            shards.shards.get(shard).membership = 2;
+            shards.shards.get(shard).history = 2;
+            shards.shards.get(shard).joinRound = 3;
+            shards.restart(shard);
+        }
+        assertThatThrownBy(() -> push.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(ShardException.class)
+            .hasMessageContaining("has gone back to earlier weights, which takes back 3 rounds of this learner");
+        assertThatThrownBy(() -> model.push(0, memory, 0, BLOCK, Cancellation.NONE))
+            .satisfies(e -> assertShardFailed(e, ShardException.Kind.WENT_BACK, 0));
+        assertThatThrownBy(() -> model.pull(0, memory, 0, BLOCK, Cancellation.NONE))
+            .satisfies(e -> assertShardFailed(e, ShardException.Kind.WENT_BACK, 0));
+        model.read(0, memory, 0, BLOCK, Cancellation.NONE);
+        assertThat(model.goOn()).isEqualTo(3);
+        assertThat(model.nextRound()).isEqualTo(3);
+        model.push(0, memory, 0, 4 * MIB, Cancellation.NONE);
+        assertThat(model.nextRound()).isEqualTo(4);
+        assertThat(model.goOn()).as("both shards have gone back, but the learner is told once").isZero();
+    }
+
     private static void assertShardFailed(Throwable failure, ShardException.Kind kind, int shard) {
         assertThat(failure).isInstanceOfSatisfying(ShardException.class, e -> {
             assertThat(e.kind()).isEqualTo(kind);

@@ -11,8 +11,9 @@ import java.nio.ByteBuffer;
  * nexus already is a learner and does not request a new membership, JOIN returns the first round of that learner.
  *
  * <p>In the CDB, byte 0 is {@value #OPCODE_TEXT}, bit 0 of byte 1 (ANEW) requests a new membership, and bytes 2 to 9 are the
- * earliest round to join at (0: any round). All other bytes are zero. The command returns 16 bytes: the round at which the
- * learner has joined, and the random number that identifies this membership. All numbers are big-endian.
+ * earliest round to join at (0: any round). All other bytes are zero. The command returns 24 bytes: the round at which the
+ * learner has joined, the random number that identifies this membership, and the random number that identifies the history of
+ * the shard. All numbers are big-endian.
  *
  * <p>The shards of a model do not know each other. A learner therefore first asks each shard for the earliest round at which it
  * can join. Then the learner joins all shards at the latest of these rounds, so that it starts with the same round on all shards.
@@ -25,7 +26,7 @@ public final class JoinCommand {
     public static final CdbUsage USAGE = CdbUsage.parse("C0 01 FF FF FF FF FF FF FF FF 00 00 00 00 00 00");
 
     /** The number of bytes that JOIN returns. */
-    public static final int DATA_BYTES = 2 * Long.BYTES;
+    public static final int DATA_BYTES = 3 * Long.BYTES;
 
     static final String OPCODE_TEXT = "C0h";
 
@@ -39,8 +40,10 @@ public final class JoinCommand {
      * @param joinRound the first round in which the learner participates
      * @param membership the random number that identifies the membership. A new membership has a new number, and the shard has
      *     forgotten the rounds of the earlier membership
+     * @param history the random number that identifies the updates of the shard. If it changes, the shard has lost some of them,
+     *     for example because it was restarted from a checkpoint. 0 from a shard of an older version
      */
-    public record Answer(long joinRound, long membership) {}
+    public record Answer(long joinRound, long membership, long history) {}
 
     private JoinCommand() {}
 
@@ -70,13 +73,14 @@ public final class JoinCommand {
     }
 
     /** Encodes the data that JOIN returns. */
-    public static byte[] data(long joinRound, long membership) {
-        return ByteBuffer.allocate(DATA_BYTES).putLong(joinRound).putLong(membership).array();
+    public static byte[] data(Answer answer) {
+        return ByteBuffer.allocate(DATA_BYTES).putLong(answer.joinRound).putLong(answer.membership)
+            .putLong(answer.history).array();
     }
 
     /** Decodes the data that JOIN returned. */
     public static Answer answer(byte[] data) {
         ByteBuffer buffer = ByteBuffer.wrap(data);
-        return new Answer(buffer.getLong(), buffer.getLong());
+        return new Answer(buffer.getLong(), buffer.getLong(), buffer.getLong());
     }
 }

@@ -66,6 +66,10 @@ public enum Metric {
         "mean rate of all pushes; the time between pushes is excluded"),
     PULL_RATE(Scope.MOUNT, "pullGbPerSecond", Unit.GB_PER_SECOND, Kind.GAUGE,
         "mean rate of all pulls; the time between pulls is excluded"),
+    ROLLBACKS(Scope.MOUNT, "rollbacks", Unit.EVENTS, Kind.COUNTER,
+        "times that shards went back to earlier weights while the learner used them"),
+    ROUNDS_TAKEN_BACK(Scope.MOUNT, "roundsTakenBack", Unit.ROUNDS, Kind.COUNTER,
+        "rounds of the learner that were lost when shards went back"),
 
     // Metrics of the iterations of a mount. These metrics exist with exchange=sync and exchange=overlap.
     STALL_MS(Scope.ITERATION, "stallMs", Unit.MILLISECONDS, Kind.GAUGE,
@@ -124,7 +128,7 @@ public enum Metric {
         /** Iterations of a learner. */
         ITERATIONS("iterations"), BYTES("bytes"),
         /** Milliseconds, with decimals. */
-        MILLISECONDS("ms"), SECONDS("s"),
+        MILLISECONDS("ms"), SECONDS("s"), EVENTS("events"),
         /** 10<sup>9</sup> bytes per second. */
         GB_PER_SECOND("GB/s");
 

@@ -1,0 +1,137 @@
+package io.modeldisk.system;
+
+import static io.modeldisk.system.Sandbox.modeldisk;
+import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Kills one of two shards while two learners train in bsp, and starts it again from a checkpoint. */
+@Timeout(180)
+@Tag("mount")
+final class RollbackIT {
+    private static final int TARGET = 1500;
+
+    /**
+     * A learner whose gradient depends on the weights: {@code factor * (w % 5 + 1)}. Trains until the weights have reached a
+     * target, and prints the number of EIO at the end.
+     */
+    private static final String LEARN = """
+        import errno, os, sys, time
+        import numpy as np
+        path, factor, target, whole = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4] != 'direct'
+        fd = os.open(path, os.O_RDWR)
+        size = os.fstat(fd).st_size
+        errors = 0
+        while True:
+            weights = np.frombuffer(os.pread(fd, size, 0), np.float32)
+            now = weights[0]
+            assert not whole or (weights == now).all(), (now, weights.min(), weights.max())
+            if now >= target:
+                break
+            time.sleep(0.1)
+            os.pwrite(fd, np.full(size // 4, factor * (now % 5 + 1), np.float32).tobytes(), 0)
+            try:
+                os.fsync(fd)
+            except OSError as failure:
+                assert failure.errno == errno.EIO, failure
+                errors += 1
+        os.close(fd)
+        back = os.getxattr(path, 'user.modeldisk.rollbacks').decode()
+        print('done with', errors, 'errors and', back, 'rollbacks')
+        """;
+
+    @RegisterExtension
+    private final Sandbox sandbox = new Sandbox();
+
+    private Running serve(int shard, int port) throws Exception {
+        return sandbox.start("serve", modeldisk("serve", "--listen", "127.0.0.1:" + port, "--model", "m", "--shard",
+            shard + "/2", "--size", "3MiB", "--aggregator", "sum", "--consistency", "bsp", "--learners", "2", "--state",
+            sandbox.path("state"), "--checkpoint-every", "1h"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"overlap, fail", "overlap, continue", "sync, fail", "sync, continue", "direct, fail",
+        "direct, continue"})
+    void learnersAreToldOnceAndGoOnFromTheCheckpoint(String scheme, String onRollback) throws Exception {
+        Programs.requireMounting();
+        Programs.require("python3", "python3-numpy");
+        List<Running> running = List.of(serve(0, 0), serve(1, 0));
+        Shards shards = Command.ready("m", running);
+        List<Running> mounts = new ArrayList<>();
+        List<Running> learners = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            Path directory = sandbox.directory("learner" + i);
+            Running mount = Command.mount(sandbox, shards, directory, "--learner", "l" + i, "--exchange", scheme,
+                "--on-rollback", onRollback, "--reconnect", "60s");
+            await("the mount is ready", () -> Files.exists(directory.resolve("model")));
+            mounts.add(mount);
+            learners.add(sandbox.start("learner", "python3", "-c", LEARN, directory.resolve("model").toString(),
+                2 + 2 * i + "", TARGET + "", scheme));
+        }
+        awaitWeights("learner0", 60);
+        String folder = sandbox.run(modeldisk("checkpoint", shards.address())).succeeded().strip();
+        float checkpoint = last(Path.of(folder).resolve("model-00001-of-00001.safetensors"));
+        awaitWeights("learner0", (int) checkpoint + 60);
+        running.get(1).signal("KILL");
+        await("the shard has exited", () -> !running.get(1).process().isAlive());
+        serve(1, shards.ports().get(1));
+
+        for (int i = 0; i < 2; i++) {
+            learners.get(i).awaitEnd();
+            assertThat(learners.get(i).output()).as(mounts.get(i).output())
+                .contains("done with " + (onRollback.equals("fail") ? 1 : 0) + " errors and 1 rollbacks");
+            assertThat(mounts.get(i).output()).containsPattern("takes back \\d+ rounds? of this learner");
+        }
+        assertThat(last(sandbox.path("learner0").resolve("weights")))
+            .isEqualTo(scheme.equals("overlap") ? overlapped(checkpoint) : undisturbed(checkpoint));
+    }
+
+    private void awaitWeights(String learner, int atLeast) {
+        Path weights = sandbox.path(learner).resolve("weights");
+        await("the weights reach " + atLeast, () -> last(weights) >= atLeast);
+    }
+
+    /** Returns the last value of a file of float32. */
+    private static float last(Path file) throws Exception {
+        byte[] content = Files.readAllBytes(file);
+        return ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN).getFloat(content.length - Float.BYTES);
+    }
+
+    /** The mean of the gradients of both learners. */
+    private static float gradient(float weight) {
+        return 3 * (weight % 5 + 1);
+    }
+
+    /** Returns the final weights of an undisturbed run from these weights. */
+    private static float undisturbed(float first) {
+        float weight = first;
+        while (weight < TARGET) {
+            weight += gradient(weight);
+        }
+        return weight;
+    }
+
+    /** Returns the same for overlap, where iteration k uses the weights after k - 2 rounds. */
+    private static float overlapped(float first) {
+        float used = first;
+        float applied = first;
+        float next = first;
+        while (used < TARGET) {
+            next = applied + gradient(used);
+            used = applied;
+            applied = next;
+        }
+        return applied;
+    }
+}

@@ -1,0 +1,45 @@
+package io.modeldisk.mount.exchange;
+
+import io.modeldisk.protocol.initiator.ShardException;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/** What a learner sees after a shard has gone back to earlier weights. In both cases, the log has the number of lost rounds. */
+public enum OnRollback {
+    /** The next fsync fails once, with EIO. */
+    FAIL,
+    /** No call fails. The learner goes on from the weights of the shards. */
+    CONTINUE;
+
+    /**
+     * Returns the value with this name, such as {@code fail}.
+     *
+     * @throws IllegalArgumentException if there is no such value; the message lists the valid names
+     */
+    public static OnRollback named(String name) {
+        for (OnRollback each : values()) {
+            if (each.optionName().equals(name)) {
+                return each;
+            }
+        }
+        throw new IllegalArgumentException("onRollback=" + name + " must be one of "
+            + Arrays.stream(values()).map(OnRollback::optionName).collect(Collectors.joining(", ")));
+    }
+
+    /** Returns the name in command-line options, such as {@code fail}. */
+    public String optionName() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    /** Returns whether a call has failed because a shard has gone back. */
+    static boolean isReason(IOException failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof ShardException shard && shard.kind() == ShardException.Kind.WENT_BACK) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

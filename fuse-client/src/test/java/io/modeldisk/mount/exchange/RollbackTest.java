@@ -1,0 +1,120 @@
+package io.modeldisk.mount.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.modeldisk.mount.FakeRequest;
+import io.modeldisk.mount.MemoryModel;
+
+import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.platform.cancellation.Cancellation;
+import java.io.IOException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A shard goes back to earlier weights while a learner uses each exchange scheme. */
+class RollbackTest {
+    private static final int SIZE = 1 << 20;
+    private static final int BLOCK = 4096;
+    private static final int OLD = 50;
+    private static final int CHECKPOINT = 7;
+
+    private final MemoryModel model = new MemoryModel(SIZE);
+    private final FakeRequest request = new FakeRequest();
+    private Exchange exchange;
+    private int failures;
+
+    @AfterEach
+    void close() {
+        model.release();
+        exchange.close();
+        request.close();
+        model.close();
+    }
+
+    private void open(String scheme, String onRollback) throws IOException {
+        model.fill(OLD);
+        exchange = ExchangeScheme.named(scheme).create(model, new ExchangeSettings(PullPolicy.ADAPTIVE,
+            OnRollback.named(onRollback), ExchangeSettings.systemTrace()));
+        exchange.prepare(true, Cancellation.NONE);
+    }
+
+    private int read() throws IOException {
+        exchange.read(0, 1, request);
+        return request.answer[0];
+    }
+
+    private void write() throws IOException {
+        exchange.write(0, BLOCK, request.with(1, BLOCK));
+    }
+
+    private void fsync() {
+        try {
+            exchange.synchronize(Cancellation.NONE);
+        } catch (IOException e) {
+            assertThat(OnRollback.isReason(e)).as("reason of %s", e).isTrue();
+            failures++;
+        }
+    }
+
+    private void iterate(int count) throws IOException {
+        for (int i = 0; i < count; i++) {
+            read();
+            write();
+            fsync();
+        }
+        exchange.flush(Cancellation.NONE);
+    }
+
+    /** With overlap, the fsync after the failed exchange finds the failure, so two gradients are discarded. */
+    @ParameterizedTest
+    @CsvSource({"direct, fail, 3", "direct, continue, 3", "sync, fail, 3", "sync, continue, 3", "overlap, fail, 2",
+        "overlap, continue, 2"})
+    void oneFsyncFailsAndGradientsOfOldWeightsAreDiscarded(String scheme, String onRollback, int pushed)
+        throws IOException {
+        open(scheme, onRollback);
+        iterate(3);
+        assertThat(model.weight(0)).isEqualTo((byte) (OLD + 3));
+        model.fill(CHECKPOINT);
+        model.goBack();
+        iterate(4);
+        assertThat(failures).isEqualTo(onRollback.equals("fail") ? 1 : 0);
+        assertThat(model.weight(0)).isEqualTo((byte) (CHECKPOINT + pushed));
+        assertThat(exchange.counters().rollbacks()).isEqualTo(1);
+        assertThat(exchange.counters().roundsTakenBack()).isEqualTo(MemoryModel.ROUNDS_BACK);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"direct, 1", "sync, 1", "overlap, 2"})
+    void readAfterTheFailedFsyncReturnsTheWeightsOfTheShards(String scheme, int fsyncs) throws IOException {
+        open(scheme, "fail");
+        iterate(2);
+        model.fill(CHECKPOINT);
+        model.goBack();
+        write();
+        for (int i = 0; i < fsyncs; i++) {
+            fsync();
+        }
+        assertThat(failures).isEqualTo(1);
+        assertThat(read()).isEqualTo(CHECKPOINT);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"direct", "sync", "overlap"})
+    void shardThatGoesBackAgainDuringThePullIsReportedByTheNextFsync(String scheme) throws IOException {
+        open(scheme, "fail");
+        iterate(2);
+        model.goBack();
+        write();
+        fsync();
+        fsync();
+        assertThat(failures).isEqualTo(1);
+        model.fill(CHECKPOINT);
+        model.goBack();
+        write();
+        fsync();
+        fsync();
+        assertThat(failures).isEqualTo(2);
+        assertThat(read()).isEqualTo(CHECKPOINT);
+    }
+}
