@@ -1,0 +1,347 @@
+"""A cluster of shards, mounts and learners: processes in network namespaces of their own, connected by a bridge."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import learner
+import ledger
+import plan
+
+HERE = pathlib.Path(__file__).resolve().parent
+MODELDISK = HERE.parent / "modeldisk"
+FAKETIME = f"/usr/lib/{os.uname().machine}-linux-gnu/faketime/libfaketimeMT.so.1"
+NETWORK = "10.77.0."
+MODEL_MIB = 4
+STATE_MIB = 256
+
+READY_SECONDS = 90
+# A shard that receives SIGTERM ends within this time; so does a mount that is unmounted.
+END_SECONDS = 30
+WAIT_SECONDS, RECONNECT_SECONDS = 30, 10
+LEASE_EXPIRED = re.compile(r"the lease of learner 'l(\d+)' expired")
+WENT_BACK = re.compile(r"the shard goes on from the checkpoint .*checkpoint-(\d+)")
+
+
+class Failure(Exception):
+    """A process failed or a bound was exceeded, so that the episode cannot go on."""
+
+
+def command(*arguments):
+    subprocess.run(
+        [str(argument) for argument in arguments], check=True, stdin=subprocess.DEVNULL, capture_output=True
+    )
+
+
+class Node:
+    """A machine with one network address. A process without network of its own keeps the namespace alive."""
+
+    def __init__(self, number):
+        self.address = f"{NETWORK}{number}"
+        self.port = f"port{number}"
+        self.holder = subprocess.Popen(["unshare", "--net", "sleep", "infinity"], stdin=subprocess.DEVNULL)
+        mine = os.readlink("/proc/self/ns/net")
+        while os.readlink(f"/proc/{self.holder.pid}/ns/net") == mine:
+            time.sleep(0.01)
+        self.inside = ["nsenter", f"--net=/proc/{self.holder.pid}/ns/net"]
+        command("ip", "link", "add", self.port, "type", "veth", "peer", "name", "eth0", "netns", self.holder.pid)
+        command("ip", "link", "set", self.port, "master", "bridge", "up")
+        self.run("ip", "link", "set", "lo", "up")
+        self.run("ip", "address", "add", f"{self.address}/24", "dev", "eth0")
+        self.run("ip", "link", "set", "eth0", "up")
+
+    def run(self, *arguments):
+        command(*self.inside, *arguments)
+
+    def drop(self, source, begin):
+        """Begins or ends dropping the packets that arrive from another node."""
+        self.run("iptables", "-I" if begin else "-D", "INPUT", "-s", source.address, "-j", "DROP")
+
+    def remove(self):
+        subprocess.run(["ip", "link", "delete", self.port], check=False, capture_output=True)
+        self.holder.kill()
+        self.holder.wait()
+
+
+class Process:
+    """A program on a node. Each line that it prints goes to a file, with the time in seconds since the machine started."""
+
+    def __init__(self, name, node, arguments, log, environment=None):
+        self.name = name
+        self.lines = []
+        self.changed = threading.Condition()
+        self.popen = subprocess.Popen(
+            node.inside + [str(argument) for argument in arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=os.environ | (environment or {}),
+        )
+        self.reader = threading.Thread(target=self.read, args=(log,), daemon=True)
+        self.reader.start()
+
+    def read(self, path):
+        with open(path, "a") as log:
+            for line in self.popen.stdout:
+                text, now = line.decode(errors="replace").rstrip("\n"), time.monotonic()
+                log.write(f"{now:.3f} {text}\n")
+                log.flush()
+                with self.changed:
+                    self.lines.append((now, text))
+                    self.changed.notify_all()
+        with self.changed:
+            self.lines.append((time.monotonic(), None))
+            self.changed.notify_all()
+
+    def await_line(self, start, seconds):
+        """Waits for a line that begins with `start`."""
+        deadline = time.monotonic() + seconds
+        with self.changed:
+            while True:
+                if any(text and text.startswith(start) for _, text in self.lines):
+                    return
+                if self.lines and self.lines[-1][1] is None:
+                    raise Failure(f"{self.name} ended before it printed '{start}'")
+                if not self.changed.wait(deadline - time.monotonic()) and time.monotonic() > deadline:
+                    raise Failure(f"{self.name} did not print '{start}' within {seconds} s")
+
+    def runs(self):
+        return self.popen.poll() is None
+
+    def signal(self, number):
+        if self.runs():
+            self.popen.send_signal(number)
+
+    def kill(self):
+        self.signal(signal.SIGKILL)
+        self.popen.wait()
+
+    def await_end(self, seconds, why):
+        try:
+            self.popen.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise Failure(f"{self.name} still runs {seconds} s after {why}") from None
+
+    def dump(self, path):
+        """Writes the stacks of a JVM's threads into a file."""
+        with open(path, "w") as out:
+            subprocess.run(["jstack", str(self.popen.pid)], stdout=out, stderr=out, timeout=20, check=False)
+
+
+class Member:
+    """A shard, or a learner with its mount: a node, the files of its processes, and its clock."""
+
+    def __init__(self, cluster, role, number, address):
+        self.cluster = cluster
+        self.number = number
+        self.name = f"{role} {number}"
+        self.node = Node(address)
+        self.file = f"{role}-{number}"
+        self.clock = cluster.directory / f"{self.file}.clock"
+        self.environment = {"MODELDISK_LOG_LEVEL": "info"}
+        if self.name in cluster.clocks:
+            self.set_clock("+0")
+            self.environment |= {
+                "LD_PRELOAD": FAKETIME,
+                "FAKETIME_TIMESTAMP_FILE": str(self.clock),
+                "FAKETIME_CACHE_DURATION": "1",
+                "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            }
+
+    def set_clock(self, offset):
+        """Sets the offset of the wall clock, such as +3600 seconds. The monotonic clock is not changed."""
+        self.clock.write_text(offset + "\n")
+
+    def start_process(self, arguments, suffix="", environment=None):
+        log = self.cluster.directory / f"{self.file}{suffix}.log"
+        return Process(
+            self.name + suffix.replace("-", " "), self.node, arguments, log, environment or self.environment
+        )
+
+
+class Shard(Member):
+    def __init__(self, cluster, number):
+        super().__init__(cluster, "shard", number, 10 + number)
+        self.portal = f"{self.node.address}:{3260 + number}"
+        self.process = None
+        # (time of the log line, number of the checkpoint), for each time that the shard has loaded a checkpoint.
+        self.loads = []
+        # (time of the log line, number of the learner), for each learner that the shard has removed.
+        self.leases = []
+
+    def start(self):
+        episode, directory = self.cluster.episode, self.cluster.directory
+        options = ["serve", "--model", "m", "--size", f"{MODEL_MIB}MiB", "--shard", f"{self.number}/{plan.SHARDS}"]
+        options += [
+            "--listen",
+            self.portal,
+            "--insecure",
+            "--block-size",
+            str(ledger.BLOCK_BYTES),
+            "--aggregator",
+            "sum",
+        ]
+        options += ["--consistency", episode.consistency, "--learners", str(episode.learners), "--buffers", "64MiB"]
+        options += ["--max-sessions", "32"]
+        options += ["--lease", f"{plan.LEASE_SECONDS}s", "--ping-interval", "2s", "--tuning", "none"]
+        if episode.durability != "memory":
+            options += ["--state", directory / "state", "--durability", episode.durability]
+            options += ["--checkpoint-every", "3s", "--keep", "20"]
+        if episode.datamover == "shm":
+            options += ["--datamover", "tcp,shm", "--shm-directory", directory / "shm"]
+        self.process = self.start_process([MODELDISK, *options])
+
+    def await_ready(self):
+        self.process.await_line("ready: ", READY_SECONDS)
+
+    def note_lines(self):
+        """Collects what the process has logged. Called once, after the end of the process."""
+        with self.process.changed:
+            for at, text in self.process.lines:
+                if found := WENT_BACK.search(text or ""):
+                    self.loads.append((at, int(found[1])))
+                if found := LEASE_EXPIRED.search(text or ""):
+                    self.leases.append((at, int(found[1])))
+
+    def kill(self):
+        self.process.kill()
+        self.note_lines()
+
+    def stop(self):
+        self.process.signal(signal.SIGTERM)
+        self.process.await_end(END_SECONDS, "SIGTERM")
+        self.note_lines()
+
+
+class Learner(Member):
+    """A learner process and its mount."""
+
+    def __init__(self, cluster, number):
+        super().__init__(cluster, "learner", number, 50 + number)
+        self.mount = self.process = None
+        self.directory = cluster.directory / f"mount-{number}"
+        self.directory.mkdir()
+        self.events_file = cluster.directory / f"{self.file}.events"
+
+    def start_mount(self):
+        episode, directory = self.cluster.episode, self.cluster.directory
+        options = ["mount", self.cluster.address(), self.directory, "--foreground", "--learner", f"l{self.number}"]
+        options += ["--exchange", episode.exchange, "--datamover", episode.datamover, "--tuning", "none"]
+        options += ["--wait", f"{WAIT_SECONDS}s", "--reconnect", f"{RECONNECT_SECONDS}s"]
+        if episode.datamover == "shm":
+            options += ["--shm-directory", directory / "shm"]
+        self.mount = self.start_process([MODELDISK, *options], "-mount")
+
+    def await_mount(self):
+        self.mount.await_line("ready: ", READY_SECONDS)
+
+    def start_learning(self):
+        options = ["--directory", self.directory, "--events", self.events_file, "--number", self.number]
+        options += ["--exchange", self.cluster.episode.exchange, "--consistency", self.cluster.episode.consistency]
+        self.process = self.start_process(
+            [sys.executable, HERE / "learner.py", *options], environment={"OPENBLAS_NUM_THREADS": "1"}
+        )
+
+    def kill_mount(self):
+        """Kills the learner with its mount, as if its machine had died."""
+        for process in (self.mount, self.process):
+            process.signal(signal.SIGKILL)
+        self.mount.kill()
+        subprocess.run(["umount", "--lazy", self.directory], check=False, capture_output=True)
+        self.process.await_end(END_SECONDS, "SIGKILL")
+
+    def unmount(self):
+        self.mount.signal(signal.SIGTERM)
+        self.mount.await_end(END_SECONDS, "SIGTERM")
+
+    def events(self):
+        return learner.events(self.events_file)
+
+
+class Cluster:
+    """All members of an episode. `directory` receives the logs, the state and the mounts."""
+
+    def __init__(self, episode, directory):
+        self.episode = episode
+        self.directory = directory
+        self.clocks = {each.target for group in episode.groups for each in group if each.kind == "clock jumped"}
+        self.started = time.monotonic()
+        self.history = []
+        (directory / "state").mkdir()
+        (directory / "shm").mkdir(mode=0o700)
+        command("mount", "-t", "tmpfs", "-o", f"size={STATE_MIB}m", "faults", directory / "state")
+        command("ip", "link", "add", "name", "bridge", "type", "bridge")
+        command("ip", "address", "add", f"{NETWORK}1/24", "dev", "bridge")
+        command("ip", "link", "set", "bridge", "up")
+        self.shards = [Shard(self, number) for number in range(plan.SHARDS)]
+        self.learners = [Learner(self, number) for number in range(episode.learners)]
+
+    def member(self, name):
+        return next(member for member in self.shards + self.learners if member.name == name)
+
+    def address(self):
+        return "modeldisk://" + ",".join(shard.portal for shard in self.shards) + "/m"
+
+    def note(self, text):
+        """Records what the program did, for the file `events`."""
+        now = time.monotonic()
+        self.history.append((now, text))
+        with open(self.directory / "events", "a") as out:
+            out.write(f"{now:.3f} +{now - self.started:7.3f} {text}\n")
+        return now
+
+    def start(self):
+        for shard in self.shards:
+            shard.start()
+        for shard in self.shards:
+            shard.await_ready()
+        for each in self.learners:
+            each.start_mount()
+        for each in self.learners:
+            each.await_mount()
+            each.start_learning()
+        self.note("started")
+
+    def status(self, seconds=20):
+        """Returns the status of the shards, or the reason why there is none."""
+        try:
+            done = subprocess.run(
+                [MODELDISK, "status", self.address(), "--json"],
+                capture_output=True,
+                text=True,
+                timeout=seconds,
+                stdin=subprocess.DEVNULL,
+            )
+            return json.loads(done.stdout) if done.returncode == 0 else {"failed": done.stderr.strip()}
+        except (subprocess.TimeoutExpired, ValueError) as error:
+            return {"failed": str(error)}
+
+    def weights(self):
+        """Reads the weights of the whole model through the mount of a learner."""
+        reader = subprocess.run(
+            ["cat", self.learners[0].directory / "weights"], capture_output=True, timeout=WAIT_SECONDS + 30, check=True
+        )
+        return reader.stdout
+
+    def processes(self):
+        """Returns all processes that were started and still run."""
+        found = [shard.process for shard in self.shards]
+        found += [process for each in self.learners for process in (each.mount, each.process)]
+        return [process for process in found if process and process.runs()]
+
+    def remove(self):
+        """Kills all processes, and removes the mounts and the network."""
+        for process in self.processes():
+            process.signal(signal.SIGCONT)
+            process.kill()
+        for each in self.learners:
+            subprocess.run(["umount", "--lazy", each.directory], check=False, capture_output=True)
+        for member in self.shards + self.learners:
+            member.node.remove()
+        command("ip", "link", "delete", "bridge")

@@ -1,0 +1,118 @@
+"""The faults: how each kind begins, and how the cluster is made whole again."""
+
+import os
+import signal
+import time
+
+DAY_SECONDS = 24 * 3600
+
+
+class Action:
+    """One fault of the plan, carried out on a cluster."""
+
+    def __init__(self, cluster, fault):
+        self.cluster = cluster
+        self.fault = fault
+        self.healed_at = None
+
+    def members(self):
+        return [self.cluster.member(name) for name in self.fault.target.replace(" > ", " - ").split(" - ")]
+
+    def begin(self):
+        getattr(self, "begin_" + self.fault.kind.replace(" ", "_"))()
+
+    def heal(self):
+        self.healed_at = time.monotonic()
+        getattr(self, "heal_" + self.fault.kind.replace(" ", "_"))()
+
+    def shards_that_end(self):
+        """Returns the numbers of the shards whose processes end."""
+        if self.fault.kind == "all shards killed":
+            return [shard.number for shard in self.cluster.shards]
+        return [self.members()[0].number] if self.fault.kind in ("shard killed", "shard stopped in order") else []
+
+    def settle(self):
+        """Waits until restarted processes are ready. Called after all faults of the group have been healed."""
+        for number in self.shards_that_end():
+            self.cluster.shards[number].await_ready()
+        if self.fault.kind == "mount killed":
+            (learner,) = self.members()
+            learner.await_mount()
+            learner.start_learning()
+
+    def begin_shard_killed(self):
+        self.members()[0].kill()
+
+    def heal_shard_killed(self):
+        self.members()[0].start()
+
+    def begin_all_shards_killed(self):
+        for shard in self.cluster.shards:
+            shard.process.signal(signal.SIGKILL)
+        for shard in self.cluster.shards:
+            shard.kill()
+
+    def heal_all_shards_killed(self):
+        for shard in self.cluster.shards:
+            shard.start()
+
+    def begin_shard_stopped_in_order(self):
+        self.members()[0].stop()
+
+    heal_shard_stopped_in_order = heal_shard_killed
+
+    def begin_shard_paused(self):
+        self.members()[0].process.signal(signal.SIGSTOP)
+
+    def heal_shard_paused(self):
+        self.members()[0].process.signal(signal.SIGCONT)
+
+    def begin_mount_paused(self):
+        self.members()[0].mount.signal(signal.SIGSTOP)
+
+    def heal_mount_paused(self):
+        self.members()[0].mount.signal(signal.SIGCONT)
+
+    def begin_mount_killed(self):
+        self.members()[0].kill_mount()
+
+    def heal_mount_killed(self):
+        self.members()[0].start_mount()
+
+    def begin_learner_killed(self):
+        self.members()[0].process.kill()
+
+    def heal_learner_killed(self):
+        self.members()[0].start_learning()
+
+    def cut(self, begin):
+        first, second = (member.node for member in self.members())
+        second.drop(first, begin)
+        if ">" not in self.fault.target:
+            first.drop(second, begin)
+
+    def begin_network_cut(self):
+        self.cut(True)
+
+    def heal_network_cut(self):
+        self.cut(False)
+
+    begin_network_cut_one_way, heal_network_cut_one_way = begin_network_cut, heal_network_cut
+
+    def begin_disk_full(self):
+        """Fills the file system of the state, until not one byte more can be written."""
+        with open(self.cluster.directory / "state" / "ballast", "wb", buffering=0) as ballast:
+            try:
+                while ballast.write(bytes(1 << 20)):
+                    pass
+            except OSError:
+                pass
+
+    def heal_disk_full(self):
+        os.remove(self.cluster.directory / "state" / "ballast")
+
+    def begin_clock_jumped(self):
+        self.members()[0].set_clock(f"+{DAY_SECONDS}")
+
+    def heal_clock_jumped(self):
+        self.members()[0].set_clock("-3600")

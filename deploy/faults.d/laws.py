@@ -1,0 +1,263 @@
+"""The laws, as functions of what was recorded: the events of the learners, the ends of the shards, checkpoints and weights.
+
+Nothing here starts a process or waits, so that the tests can check each law with invented records.
+"""
+
+import collections
+import dataclasses
+import math
+
+import numpy as np
+
+import ledger
+
+ABSENT, PRESENT, EITHER, AS_BASE, REPEATED = range(5)
+MOST_MESSAGES = 20
+
+
+@dataclasses.dataclass
+class Push:
+    learner: int
+    number: int
+    begun: float
+    done: float = math.inf
+    # The learner was told that it is unknown whether the shards have applied this push (ESTALE), and then pushed it again.
+    doubtful: bool = False
+
+
+@dataclasses.dataclass
+class Record:
+    """What one learner has recorded."""
+
+    learner: int
+    pushes: dict = dataclasses.field(default_factory=dict)
+    # The times at which the learner was told that a shard has forgotten it or gone back, or began anew itself.
+    told: list = dataclasses.field(default_factory=list)
+    opened: int = 0
+    # The times at which a shard has removed the learner, because it was silent or disconnected for its lease.
+    removed: list = dataclasses.field(default_factory=list)
+    violations: list = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass(frozen=True)
+class Return:
+    """A shard went back to older weights, because it or another shard was killed at this time."""
+
+    at: float
+    # The checkpoint that the shard went back to; None if it began with zeros.
+    checkpoint: int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Moment:
+    """The weights are those of a moment between these two times."""
+
+    after: float = math.inf
+    before: float = math.inf
+
+
+def record(learner, events, removed=()):
+    found = Record(learner, removed=list(removed))
+    for event in events:
+        number, at = event["push"], event["at"]
+        match event["event"]:
+            case "open":
+                found.opened += 1
+                found.told.append(at)
+            case "begin":
+                found.pushes[number] = Push(learner, number, at)
+            case "done":
+                found.pushes[number].done = at
+            case "error" if event["errno"] == "ESTALE" or event["back"]:
+                found.told.append(at)
+                if event["errno"] == "ESTALE" and number in found.pushes:
+                    found.pushes[number].doubtful = True
+            case "missing":
+                found.violations.append(
+                    f"learner {learner} pulled weights without its own acknowledged push {number} (blocks {event['blocks']})"
+                )
+            case "torn":
+                found.violations.append(
+                    f"learner {learner} pulled torn weights after push {number} (blocks {event['blocks']})"
+                )
+    return found
+
+
+def returns(kills, loads, shard, together):
+    """Returns when the shard went back, and to which checkpoint.
+
+    `kills` has pairs (time, shard); `loads` has pairs (time, checkpoint number or None) of this shard; `together` is true if
+    all shards go back when one is killed, as in bsp with checkpoints.
+    """
+    found = []
+    relevant = sorted({at for at, which in kills if together or which == shard})
+    for at, end in zip(relevant, relevant[1:] + [math.inf]):
+        numbers = [number for time, number in loads if at < time < end]
+        if numbers or (at, shard) in kills:
+            found.append(Return(at, numbers[-1] if numbers else None))
+    return found
+
+
+class Judge:
+    """Checks weights against the records of an episode. Collects violations in words."""
+
+    def __init__(self, consistency, shards, records, returns_of_shards):
+        self.bsp = consistency == "bsp"
+        self.shards = shards
+        self.records = records
+        self.returns = returns_of_shards
+        self.violations = []
+        for each in records:
+            self.violations += each.violations
+
+    def violate(self, text):
+        self.violations.append(text)
+
+    def present(self, shares, times=1):
+        """Returns where a push was applied this number of times, once or twice."""
+        once = [1, 1 / 2, 1 / 3] if self.bsp else [1]
+        good = once if times == 1 else {first + second for first in once for second in once}
+        return np.isclose(shares[..., None], sorted(good)).any(axis=-1)
+
+    def expected(self, push, back, moment):
+        """Returns what the weights must show of a push: ABSENT, PRESENT, EITHER, or AS_BASE (as in the checkpoint)."""
+        if push.begun > moment.before:
+            return ABSENT
+        acknowledged = push.done < moment.after
+        if back and push.done < back.at:
+            return AS_BASE
+        if push.doubtful:
+            return REPEATED
+        if back is None:
+            return PRESENT if acknowledged else EITHER
+        told = min((at for at in self.records[push.learner].told if at > back.at), default=math.inf)
+        return PRESENT if acknowledged and push.begun >= told else EITHER
+
+    def check(self, name, weights, bases, moment=Moment()):
+        """Checks the weights of the whole model. `bases` maps the numbers of checkpoints to their weights."""
+        shares, torn = ledger.shares(weights)
+        if len(torn):
+            self.violate(f"{name}: the blocks {torn.tolist()} are no sum of whole pushes")
+        for shard in range(self.shards):
+            mine = shares[shard :: self.shards]
+            back = max(
+                (each for each in self.returns[shard] if each.at < moment.after),
+                key=lambda each: each.at,
+                default=None,
+            )
+            base = np.zeros_like(mine)
+            if back and back.checkpoint is not None:
+                base = ledger.shares(bases[back.checkpoint])[0][shard :: self.shards]
+            self.check_shard(f"{name}, shard {shard}", mine, base, back, moment)
+        if self.bsp:
+            self.check_rounds(name, shares)
+
+    def check_shard(self, name, shares, base, back, moment):
+        present, twice = self.present(shares), self.present(shares, 2)
+        wrong = collections.Counter()
+        known = np.zeros(shares.shape[1:], bool)
+        for each in self.records:
+            for push in each.pushes.values():
+                at = (slice(None), push.learner, push.number)
+                known[push.learner, push.number] = True
+                expected = self.expected(push, back, moment)
+                good = {
+                    ABSENT: shares[at] == 0,
+                    PRESENT: present[at],
+                    EITHER: (shares[at] == 0) | present[at],
+                    AS_BASE: np.isclose(shares[at], base[at]),
+                    REPEATED: (shares[at] == 0) | present[at] | twice[at],
+                }[expected]
+                if not good.all():
+                    values = sorted(set(np.round(shares[at][~good], 3).tolist()))
+                    wrong[push.learner, push.number, expected, tuple(values)] += int((~good).sum())
+        if shares[:, ~known].any():
+            self.violate(f"{name}: has pushes that no learner has begun")
+        words = {
+            ABSENT: "0, because it began later",
+            PRESENT: "once, because it was acknowledged",
+            EITHER: "at most once",
+            REPEATED: "at most twice",
+            AS_BASE: (
+                "as often as in the checkpoint that the shard went back to"
+                if back and back.checkpoint
+                else "0, because the shard began anew"
+            ),
+        }
+        for (learner, number, expected, values), blocks in list(wrong.items())[:MOST_MESSAGES]:
+            self.violate(
+                f"{name}: push {number} of learner {learner} counts {', '.join(map(str, values))} times in {blocks} blocks;"
+                f" it must count {words[expected]}"
+            )
+        if len(wrong) > MOST_MESSAGES:
+            self.violate(f"{name}: and {len(wrong) - MOST_MESSAGES} more pushes that count wrongly")
+
+    def check_rounds(self, name, shares):
+        """In bsp, each block has whole rounds, and all blocks have the same ones, except for pushes of learners that were lost.
+
+        A learner that was removed in the middle of a push goes on one round later in the blocks that were pushed before.
+        """
+        doubtful = any(push.doubtful for each in self.records for push in each.pushes.values())
+        for parts in () if doubtful else (2, 3):
+            count = np.isclose(shares, 1 / parts).sum(axis=(1, 2))
+            broken = np.flatnonzero(count % parts)
+            if len(broken):
+                self.violate(
+                    f"{name}: the blocks {broken.tolist()} have a round with a mean of {parts} gradients that has not {parts} gradients"
+                )
+        applied = shares > 0
+        for each in self.records:
+            lost = min([push.begun for push in each.pushes.values() if push.doubtful] + each.removed, default=math.inf)
+            for push in each.pushes.values():
+                column = applied[:, push.learner, push.number]
+                if push.done < lost and column.any() and not column.all() and self.same_return():
+                    self.violate(
+                        f"{name}: push {push.number} of learner {push.learner} is in {int(column.sum())} of {len(column)} blocks"
+                    )
+
+    def same_return(self):
+        """Returns whether all shards have gone back at the same times, so that all blocks have the same rounds."""
+        return all(each == self.returns[0] for each in self.returns)
+
+    def check_full_rounds(self, weights, until):
+        """In bsp without a lost learner, each round has the gradients of all learners."""
+        lost = any(each.opened != 1 or len(each.told) != 1 or each.removed for each in self.records)
+        if not self.bsp or lost or any(self.returns):
+            return
+        shares, _ = ledger.shares(weights)
+        for each in self.records:
+            for push in each.pushes.values():
+                if (
+                    push.done < until
+                    and not np.isclose(shares[:, push.learner, push.number], 1 / len(self.records)).all()
+                ):
+                    self.violate(
+                        f"push {push.number} of learner {push.learner} was not averaged with those of all {len(self.records)} learners"
+                    )
+
+    def check_told(self, bases):
+        """A learner whose acknowledged pushes a shard has lost is told before the shard acknowledges its next push."""
+        for shard, backs in enumerate(self.returns):
+            for back in backs:
+                base = (
+                    ledger.shares(bases[back.checkpoint])[0][shard :: self.shards]
+                    if back.checkpoint is not None
+                    else None
+                )
+                for each in self.records:
+                    self.check_told_of(each, shard, back, base)
+
+    def check_told_of(self, each, shard, back, base):
+        lost = [
+            push.number
+            for push in each.pushes.values()
+            if push.done < back.at and (base is None or not base[:, push.learner, push.number].all())
+        ]
+        served = [push for push in each.pushes.values() if push.begun > back.at and push.done < math.inf]
+        if lost and served:
+            first = min(served, key=lambda push: push.done)
+            if not any(back.at < at <= first.done for at in each.told):
+                self.violate(
+                    f"learner {each.learner} was not told that shard {shard} has lost {len(lost)} of its pushes:"
+                    f" its push {first.number} was acknowledged at {first.done}, after the end of the shard at {back.at}"
+                )

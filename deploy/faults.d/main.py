@@ -1,0 +1,280 @@
+#!/usr/bin/python3
+"""Makes faults in small clusters, in an order that a seed decides, and checks that no law is violated."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+import numpy as np
+
+import cluster as clusters
+import faults
+import isolation
+import laws
+import options
+import plan
+import report
+
+# After the end of a fault, each learner completes a push within this time.
+RECOVERY_SECONDS = 90
+# A call of a learner returns within this time, if no fault goes on.
+CALL_SECONDS = clusters.WAIT_SECONDS + 2 * clusters.RECONNECT_SECONDS + 40
+WARM_PUSHES = 3
+# The number of violations of an episode that are printed. The file `events` has all.
+MOST_VIOLATIONS = 12
+
+
+class Episode:
+    """One episode: a fresh cluster, its faults, and the judgement."""
+
+    def __init__(self, episode, directory, say):
+        self.episode = episode
+        self.directory = directory
+        self.say = say
+        self.cluster = clusters.Cluster(episode, directory)
+        self.kills = []
+        # (kind, seconds of recovery, seconds of the longest wait), for each fault.
+        self.recovered = []
+        self.violations = []
+        self.stopped_at = float("inf")
+
+    def run(self):
+        """Returns whether all laws hold."""
+        try:
+            self.cluster.start()
+            self.await_progress(time.monotonic(), WARM_PUSHES)
+            for pause, group in zip(self.episode.pauses, self.episode.groups):
+                time.sleep(pause)
+                self.carry_out(group)
+            self.finish()
+        except (clusters.Failure, subprocess.SubprocessError, OSError) as failure:
+            self.violations.append(str(failure))
+            self.cluster.note(f"violation: {failure}")
+            self.keep_state()
+        except Exception:
+            self.violations.append("this program failed: " + traceback.format_exc())
+            self.keep_state()
+        finally:
+            self.cluster.remove()
+        left = isolation.others()
+        if left and not self.violations:
+            self.violations.append(f"processes are left over: {left}")
+        return not self.violations
+
+    def carry_out(self, group):
+        """Begins and ends the faults of a group, and waits until all learners go on."""
+        actions = [faults.Action(self.cluster, fault) for fault in group]
+        steps = [(fault.after, 0, "begin", action) for fault, action in zip(group, actions)]
+        steps += [(fault.after + fault.seconds, 1, "heal", action) for fault, action in zip(group, actions)]
+        begun = time.monotonic()
+        for after, _, step, action in sorted(steps, key=lambda each: each[:2]):
+            time.sleep(max(0, begun + after - time.monotonic()))
+            at = self.cluster.note(f"{step}: {action.fault}")
+            if step == "begin":
+                self.kills += [(at, shard) for shard in action.shards_that_end()]
+            getattr(action, step)()
+        for action in actions:
+            action.settle()
+        healed = self.cluster.note("healed: " + ", ".join(str(fault) for fault in group))
+        recovered = max(self.await_progress(healed, 1))
+        wait = self.longest_wait(begun, recovered)
+        kind = group[0].kind if len(group) == 1 else "two at once"
+        self.recovered.append((kind, recovered - ended(actions), wait))
+        self.cluster.note(f"recovered after {recovered - ended(actions):.2f} s, longest wait {wait:.2f} s")
+
+    def await_progress(self, since, pushes):
+        """Waits until each learner has completed pushes that began after `since`. Returns the times of completion."""
+        deadline = since + RECOVERY_SECONDS
+        times = []
+        for each in self.cluster.learners:
+            while True:
+                done = self.completed_since(each, since)
+                if len(done) >= pushes:
+                    times.append(done[pushes - 1])
+                    break
+                self.check_alive()
+                if time.monotonic() > deadline:
+                    raise clusters.Failure(
+                        f"{each.name} has completed no push for {RECOVERY_SECONDS} s although no fault goes on"
+                    )
+                time.sleep(0.05)
+        return times
+
+    def completed_since(self, each, since):
+        begun, done = {}, []
+        for event in each.events():
+            if event["event"] == "begin":
+                begun[event["push"]] = event["at"]
+            elif event["event"] == "done" and begun[event["push"]] >= since:
+                done.append(event["at"])
+        return done
+
+    def longest_wait(self, begun, end):
+        """Returns the longest time between two acknowledged pushes of a learner around a fault."""
+        longest = 0
+        for each in self.cluster.learners:
+            done = [event["at"] for event in each.events() if event["event"] == "done"]
+            for first, second in zip(done, done[1:]):
+                if second > begun and first < end:
+                    longest = max(longest, second - first)
+        return longest
+
+    def check_alive(self):
+        for shard in self.cluster.shards:
+            if not shard.process.runs():
+                raise clusters.Failure(f"{shard.name} ended by itself with status {shard.process.popen.returncode}")
+        for each in self.cluster.learners:
+            for process in (each.mount, each.process):
+                if not process.runs():
+                    raise clusters.Failure(f"{process.name} ended by itself with status {process.popen.returncode}")
+
+    def finish(self):
+        """Ends the training in order, reads the weights, ends all processes in order, and judges."""
+        self.stopped_at = self.cluster.note("the learners stop")
+        for each in self.cluster.learners:
+            each.process.signal(signal.SIGTERM)
+        for each in self.cluster.learners:
+            each.process.await_end(CALL_SECONDS, "SIGTERM")
+            if each.process.popen.returncode:
+                raise clusters.Failure(f"{each.name} failed at its end: {each.events()[-1]}")
+        (self.directory / "status.json").write_text(json.dumps(self.cluster.status(), indent=1))
+        weights = self.cluster.weights()
+        (self.directory / "weights").write_bytes(weights)
+        for each in self.cluster.learners:
+            each.unmount()
+        for shard in self.cluster.shards:
+            shard.process.signal(signal.SIGTERM)
+        for shard in self.cluster.shards:
+            shard.stop()
+        self.judge(np.frombuffer(weights, np.float32))
+
+    def judge(self, weights):
+        removed = [lease for shard in self.cluster.shards for lease in shard.leases]
+        records = [
+            laws.record(each.number, each.events(), [at for at, number in removed if number == each.number])
+            for each in self.cluster.learners
+        ]
+        together = self.episode.consistency == "bsp" and self.episode.durability == "checkpoint"
+        back = [laws.returns(self.kills, shard.loads, shard.number, together) for shard in self.cluster.shards]
+        judge = laws.Judge(self.episode.consistency, plan.SHARDS, records, back)
+        bases = self.checkpoints()
+        judge.check_told({number: each[0] for number, each in bases.items()})
+        for number, (saved, moment) in bases.items():
+            judge.check(f"checkpoint {number}", saved, {other: each[0] for other, each in bases.items()}, moment)
+        judge.check("the final weights", weights, {number: each[0] for number, each in bases.items()})
+        judge.check_full_rounds(weights, self.stopped_at)
+        self.violations += judge.violations
+        for violation in judge.violations:
+            self.cluster.note(f"violation: {violation}")
+        del self.violations[MOST_VIOLATIONS:]
+        pushes = sum(push.done < float("inf") for each in records for push in each.pushes.values())
+        self.say(
+            f"   {pushes} pushes acknowledged, {len(bases)} checkpoints, {sum(map(len, back))} returns of shards to older weights"
+        )
+
+    def checkpoints(self):
+        """Returns the weights and the moment of each complete checkpoint, by number."""
+        found = {}
+        offset = time.time() - time.monotonic()
+        for folder in sorted((self.directory / "state").glob("checkpoint-*")):
+            if folder.suffix:
+                continue
+            (file,) = folder.glob("model-*.safetensors")
+            content = file.read_bytes()
+            head = int.from_bytes(content[:8], "little")
+            begin, end = json.loads(content[8 : 8 + head])["weights"]["data_offsets"]
+            requested = (folder / "checkpoint.json").stat().st_mtime - offset
+            completed = (folder / "model.safetensors.index.json").stat().st_mtime - offset
+            found[int(folder.name.split("-")[1])] = (
+                np.frombuffer(content[8 + head + begin : 8 + head + end], np.float32),
+                laws.Moment(requested, completed),
+            )
+        return found
+
+    def keep_state(self):
+        """Writes down what helps to see why a law was violated, while the processes still run."""
+        for process in self.cluster.processes():
+            if "learner.py" not in " ".join(process.popen.args):
+                process.signal(signal.SIGCONT)
+                process.dump(self.directory / f"{process.name.replace(' ', '-')}.stacks")
+        (self.directory / "status.json").write_text(json.dumps(self.cluster.status(), indent=1))
+        for each in self.cluster.learners:
+            try:
+                read = subprocess.run(
+                    ["cat", each.directory / "status.json"], capture_output=True, timeout=10, check=False
+                )
+                (self.directory / f"{each.file}-mount.json").write_bytes(read.stdout)
+            except subprocess.TimeoutExpired:
+                continue
+
+
+def ended(actions):
+    """Returns the time at which the last of the actions was healed."""
+    return max(action.healed_at for action in actions)
+
+
+def run(chosen):
+    end = time.monotonic() + 60 * chosen.minutes
+    number, failed, recovered = chosen.episode or 0, [], []
+    results = pathlib.Path(chosen.out)
+    say = lambda text: print(text, flush=True)
+    say(f"Faults for {chosen.minutes:g} min with the seed {chosen.seed}")
+    with tempfile.TemporaryDirectory(prefix="modeldisk-faults.") as work:
+        while time.monotonic() < end:
+            episode = plan.episode(chosen.seed, number, chosen.durability or options.DURABILITIES)
+            say(f"{number}. {episode}: " + "; ".join(" and ".join(map(str, group)) for group in episode.groups))
+            directory = pathlib.Path(work) / f"seed-{chosen.seed}-episode-{number}"
+            directory.mkdir()
+            try:
+                run = Episode(episode, directory, say)
+                good = run.run()
+                recovered += run.recovered
+                if not good or chosen.keep:
+                    kept = keep(directory, results)
+            finally:
+                subprocess.run(["umount", directory / "state"], check=False, capture_output=True)
+                shutil.rmtree(directory, ignore_errors=True)
+            if not good:
+                failed.append(run.violations)
+                for violation in run.violations:
+                    say(f"   VIOLATION: {violation}")
+                say(f"   all files of the episode are in {kept}")
+            number += 1
+            if chosen.episode is not None:
+                break
+    say("")
+    for line in report.table(recovered):
+        say(line)
+    violations = sum(map(len, failed))
+    say(
+        f"\nseed {chosen.seed}: {number - (chosen.episode or 0)} episodes, {len(recovered)} faults, {violations} violations"
+    )
+    return 1 if failed else 0
+
+
+def keep(directory, results):
+    """Copies the files of an episode to the directory of results."""
+    target = results / directory.name
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(directory, target, ignore=shutil.ignore_patterns("mount-?", "ballast"))
+    return target
+
+
+def main():
+    chosen = options.parse()
+    try:
+        sys.exit(isolation.run(lambda: run(chosen)))
+    except OSError as error:
+        print(f"faults: {error.strerror}; this program needs root and Linux namespaces", file=sys.stderr)
+        sys.exit(125)
+
+
+if __name__ == "__main__":
+    main()

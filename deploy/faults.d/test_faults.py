@@ -1,0 +1,327 @@
+"""Tests of the program that makes faults, without modeldisk. Run them with `python3 -m unittest` in this directory."""
+
+import json
+import math
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import numpy as np
+
+import isolation
+import laws
+import learner
+import ledger
+import plan
+import report
+
+HERE = pathlib.Path(__file__).parent
+BLOCKS, SHARDS = 4, 2
+FLOATS = BLOCKS * ledger.ROWS * ledger.PUSHES
+
+
+class Cluster:
+    """Records of invented learners, and the weights that follow from what the test lets the shards apply."""
+
+    def __init__(self, consistency="asp", learners=2):
+        self.consistency = consistency
+        self.weights = np.zeros(FLOATS, np.float32)
+        self.records = [laws.Record(number, told=[0.0], opened=1) for number in range(learners)]
+        self.kills, self.loads = [], [[] for _ in range(SHARDS)]
+        self.together = False
+
+    def push(self, which, number, begun, done=math.inf, blocks=range(BLOCKS), times=1.0):
+        push = self.records[which].pushes[number] = laws.Push(which, number, begun, done)
+        self.apply(which, number, blocks, times)
+        return push
+
+    def apply(self, which, number, blocks, times=1.0):
+        gradient = np.zeros(FLOATS, np.float32)
+        ledger.fill(gradient, which, number)
+        for block in blocks:
+            size = ledger.ROWS * ledger.PUSHES
+            self.weights[block * size : (block + 1) * size] += np.float32(times) * gradient[:size]
+
+    def judge(self):
+        returns = [laws.returns(self.kills, self.loads[shard], shard, self.together) for shard in range(SHARDS)]
+        return laws.Judge(self.consistency, SHARDS, self.records, returns)
+
+    def violations(self, moment=laws.Moment(), bases=None):
+        judge = self.judge()
+        judge.check("weights", self.weights, bases or {}, moment)
+        return judge.violations
+
+
+class LawsTest(unittest.TestCase):
+    def assert_violates(self, violations, pattern):
+        self.assertEqual(len(violations), 1, violations)
+        self.assertRegex(violations[0], pattern)
+
+    def test_acknowledged_pushes_that_count_once_are_no_violation(self):
+        cluster = Cluster()
+        for number in range(1, 20):
+            cluster.push(0, number, number, number + 0.5)
+            cluster.push(1, number, number, number + 0.7)
+        self.assertEqual(cluster.violations(), [])
+
+    def test_acknowledged_push_that_is_missing_in_a_block_is_a_violation(self):
+        cluster = Cluster()
+        cluster.push(0, 1, 1, 2, blocks=[0, 1, 2])
+        self.assert_violates(
+            cluster.violations(), "shard 1: push 1 of learner 0 counts 0.0 times in 1 blocks; it must count once"
+        )
+
+    def test_push_that_counts_twice_is_a_violation(self):
+        cluster = Cluster()
+        cluster.push(0, 1, 1, 2)
+        cluster.apply(0, 1, [2])
+        self.assert_violates(cluster.violations(), "push 1 of learner 0 counts 2.0 times in 1 blocks")
+
+    def test_push_without_answer_may_count_once_or_not_at_all_in_each_block(self):
+        cluster = Cluster()
+        cluster.push(0, 1, 1, blocks=[0, 3])
+        self.assertEqual(cluster.violations(), [])
+        cluster.apply(0, 1, [0])
+        self.assert_violates(
+            cluster.violations(), "push 1 of learner 0 counts 2.0 times in 1 blocks; it must count at most once"
+        )
+
+    def test_push_that_was_repeated_after_estale_may_count_twice(self):
+        cluster = Cluster()
+        cluster.push(0, 1, 1, 2).doubtful = True
+        cluster.apply(0, 1, [0])
+        self.assertEqual(cluster.violations(), [])
+        cluster.apply(0, 1, [0])
+        self.assert_violates(cluster.violations(), "counts 3.0 times")
+
+    def test_block_with_half_of_a_push_is_a_violation(self):
+        cluster = Cluster()
+        cluster.push(0, 1, 1, 2)
+        cluster.weights[ledger.PUSHES :][:1024] -= ledger.BASE
+        self.assertRegex(cluster.violations()[0], r"the blocks \[0\] are no sum of whole pushes")
+
+    def test_push_that_no_learner_has_begun_is_a_violation(self):
+        cluster = Cluster()
+        cluster.apply(1, 9, range(BLOCKS))
+        self.assertIn("weights, shard 0: has pushes that no learner has begun", cluster.violations())
+
+    def test_shard_that_begins_anew_has_no_push_from_before(self):
+        cluster = Cluster()
+        cluster.kills.append((10, 1))
+        cluster.push(0, 1, 1, 2, blocks=[0, 2])
+        cluster.records[0].told.append(11)
+        cluster.push(0, 2, 12, 13)
+        self.assertEqual(cluster.violations(), [])
+        cluster.apply(0, 1, [1])
+        self.assert_violates(cluster.violations(), "push 1 of learner 0 counts 1.0 times in 1 blocks; it must count 0")
+
+    def test_shard_that_goes_back_has_the_pushes_of_the_checkpoint_and_later_ones(self):
+        cluster = Cluster()
+        cluster.push(0, 1, 1, 2)
+        checkpoint = cluster.weights.copy()
+        cluster.kills.append((10, 1))
+        cluster.loads[1].append((11, 7))
+        cluster.push(0, 2, 3, 4, blocks=[0, 2])
+        cluster.records[0].told.append(11)
+        cluster.push(0, 3, 12, 13)
+        self.assertEqual(cluster.violations(bases={7: checkpoint}), [])
+        cluster.apply(0, 2, [1, 3])
+        self.assert_violates(cluster.violations(bases={7: checkpoint}), "push 2 .* as often as in the checkpoint")
+
+    def test_all_shards_go_back_together_in_bsp(self):
+        kills, loads = [(10, 0)], [(12, 3)]
+        self.assertEqual(laws.returns(kills, loads, 1, True), [laws.Return(10, 3)])
+        self.assertEqual(laws.returns(kills, loads, 1, False), [])
+        self.assertEqual(laws.returns([(10, 0), (10, 1)], loads, 1, True), [laws.Return(10, 3)])
+        self.assertEqual(laws.returns([(10, 0), (20, 0)], loads, 0, True), [laws.Return(10, 3), laws.Return(20, None)])
+
+    def test_checkpoint_has_every_push_from_before_its_request_and_none_from_after_its_end(self):
+        cluster = Cluster()
+        cluster.push(0, 1, 1, 2)
+        cluster.push(0, 2, 3, 6, blocks=[0])
+        cluster.push(0, 3, 7, 8, blocks=[])
+        self.assertEqual(cluster.violations(laws.Moment(5, 6.5)), [])
+        cluster.apply(0, 3, [1])
+        self.assert_violates(cluster.violations(laws.Moment(5, 6.5)), "push 3 .* must count 0, because it began later")
+
+    def test_learner_whose_pushes_were_lost_must_be_told_before_its_next_push_is_acknowledged(self):
+        cluster = Cluster()
+        cluster.kills.append((10, 1))
+        cluster.push(0, 1, 1, 2)
+        cluster.push(0, 2, 12, 13)
+        judge = cluster.judge()
+        judge.check_told({})
+        self.assert_violates(
+            judge.violations, "learner 0 was not told that shard 1 has lost 1 of its pushes: its push 2"
+        )
+        cluster.records[0].told.append(12.5)
+        judge = cluster.judge()
+        judge.check_told({})
+        self.assertEqual(judge.violations, [])
+
+    def test_learner_need_not_be_told_if_the_checkpoint_has_all_its_pushes(self):
+        cluster = Cluster()
+        cluster.push(0, 1, 1, 2)
+        checkpoint = cluster.weights.copy()
+        cluster.kills.append((10, 1))
+        cluster.loads[1].append((11, 7))
+        cluster.push(0, 2, 12, 13)
+        judge = cluster.judge()
+        judge.check_told({7: checkpoint})
+        self.assertEqual(judge.violations, [])
+
+    def test_bsp_round_needs_as_many_gradients_as_its_mean_has(self):
+        cluster = Cluster("bsp")
+        cluster.push(0, 1, 1, 2, times=1 / 2)
+        cluster.push(1, 1, 1, 2, times=1 / 2)
+        self.assertEqual(cluster.violations(), [])
+        cluster.push(0, 2, 3, 4, times=1 / 2)
+        self.assert_violates(cluster.violations(), "have a round with a mean of 2 gradients that has not 2 gradients")
+
+    def test_bsp_checkpoint_with_a_round_in_some_blocks_only_is_a_violation(self):
+        cluster = Cluster("bsp", learners=1)
+        cluster.push(0, 1, 1, 9, blocks=[0])
+        self.assert_violates(cluster.violations(laws.Moment(5, 6)), "push 1 of learner 0 is in 1 of 4 blocks")
+
+    def test_bsp_without_a_lost_learner_averages_all_learners_in_each_round(self):
+        cluster = Cluster("bsp")
+        cluster.push(0, 1, 1, 2)
+        cluster.push(1, 1, 1, 2)
+        judge = cluster.judge()
+        judge.check_full_rounds(cluster.weights, 100)
+        self.assertEqual(len(judge.violations), 2)
+
+    def test_record_has_the_pushes_and_the_moments_at_which_the_learner_was_told(self):
+        events = [
+            {"at": 1, "event": "open", "push": None},
+            {"at": 2, "event": "begin", "push": 1},
+            {"at": 3, "event": "error", "push": 1, "errno": "EIO", "back": False},
+            {"at": 4, "event": "error", "push": 1, "errno": "ESTALE", "back": False},
+            {"at": 5, "event": "done", "push": 1},
+            {"at": 6, "event": "missing", "push": 1, "blocks": [3]},
+            {"at": 7, "event": "begin", "push": 2},
+            {"at": 8, "event": "error", "push": 2, "errno": "EIO", "back": True},
+        ]
+        record = laws.record(0, events)
+        self.assertEqual(record.told, [1, 4, 8])
+        self.assertEqual(record.pushes[2], laws.Push(0, 2, 7))
+        self.assertEqual(record.pushes[1], laws.Push(0, 1, 2, 5, True))
+        self.assertRegex(record.violations[0], r"without its own acknowledged push 1 \(blocks \[3\]\)")
+
+
+class LedgerTest(unittest.TestCase):
+    def test_means_of_up_to_three_gradients_are_exact_in_float32(self):
+        gradient, weights = np.zeros(FLOATS, np.float32), np.zeros(FLOATS, np.float32)
+        for push in range(1, ledger.PUSHES, 97):
+            total = np.zeros(FLOATS, np.float32)
+            for which in range(3):
+                ledger.fill(gradient, which, push)
+                total += gradient
+            # The shard computes weights + fl(1/3) * total with one rounding.
+            weights[:] = weights.astype(np.float64) + np.float64(np.float32(1 / 3)) * total.astype(np.float64)
+        found, torn = ledger.shares(weights)
+        self.assertEqual(torn.tolist(), [])
+        self.assertEqual(sorted(set(found.ravel().tolist())), [0, 1 / 3])
+
+
+class PlanTest(unittest.TestCase):
+    def test_same_seed_gives_the_same_episodes(self):
+        episodes = [plan.episode(5, number, ("memory", "checkpoint")) for number in range(20)]
+        self.assertEqual(episodes, [plan.episode(5, number, ("memory", "checkpoint")) for number in range(20)])
+        self.assertNotEqual(episodes, [plan.episode(6, number, ("memory", "checkpoint")) for number in range(20)])
+
+    def test_six_episodes_have_every_combination_of_durability_and_consistency(self):
+        found = {
+            (each.durability, each.consistency)
+            for each in (plan.episode(5, number, ("memory", "checkpoint")) for number in range(6))
+        }
+        self.assertEqual(len(found), 6)
+
+    def test_faults_fit_the_episode(self):
+        for number in range(200):
+            episode = plan.episode(1, number, ("memory", "checkpoint"))
+            faults = [fault for group in episode.groups for fault in group]
+            self.assertFalse(episode.datamover == "shm" and any("cut" in fault.kind for fault in faults))
+            self.assertFalse(episode.durability == "memory" and any(fault.kind == "disk full" for fault in faults))
+            for group in episode.groups:
+                self.assertEqual(len({fault.target for fault in group}), len(group))
+
+
+class ReportTest(unittest.TestCase):
+    def test_table_has_the_median_and_the_worst_recovery_of_each_kind(self):
+        lines = report.table([("cut", 1, 5), ("cut", 2, 7), ("cut", 9, 6), ("kill", 4, 4)])
+        self.assertEqual([cell.strip() for cell in lines[2].split("|")[1:-1]], ["cut", "3", "2.0 s", "9.0 s", "7.0 s"])
+        self.assertEqual(len(lines), 4)
+
+
+class LearnerTest(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = pathlib.Path(directory.name)
+        (self.directory / "model").write_bytes(bytes(4 * FLOATS))
+        self.events = self.directory / "events"
+
+    def run_until_push(self, number):
+        options = ["--directory", self.directory, "--events", self.events, "--number", "1", "--exchange", "sync"]
+        process = subprocess.Popen(
+            [sys.executable, HERE / "learner.py", *options, "--consistency", "asp", "--compute", "0"]
+        )
+        while not any(event["event"] == "done" and event["push"] == number for event in learner.events(self.events)):
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
+        process.terminate()
+        self.assertEqual(process.wait(), 0)
+
+    def test_learner_acknowledges_each_push_and_goes_on_with_the_next_number_after_a_restart(self):
+        self.run_until_push(3)
+        self.run_until_push(6)
+        numbers = [event["push"] for event in learner.events(self.events) if event["event"] == "done"]
+        self.assertEqual(numbers, list(range(1, len(numbers) + 1)))
+        self.assertEqual([event["event"] for event in learner.events(self.events)][-1], "closed")
+
+    def test_incomplete_last_line_of_a_killed_learner_is_ignored(self):
+        self.events.write_text('{"at": 1, "event": "open", "push": null}\n{"at": 2, "ev')
+        self.assertEqual(len(learner.events(self.events)), 1)
+
+
+@unittest.skipUnless(os.geteuid() == 0, "needs root")
+class IsolationTest(unittest.TestCase):
+    def isolated(self, body):
+        """Runs a program in namespaces of its own, and returns it after it has printed its first line."""
+        code = (
+            f"import subprocess, sys, time, isolation\ndef program():\n    {body}\nsys.exit(isolation.run(program))\n"
+        )
+        process = subprocess.Popen([sys.executable, "-c", code], cwd=HERE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        return process, process.stdout.readline().strip()
+
+    def test_processes_end_with_the_program_that_was_killed(self):
+        marker = f"{1000 + os.getpid()}.5"
+        process, _ = self.isolated(
+            f"subprocess.Popen(['sleep', '{marker}']); print('started', flush=True); time.sleep(60)"
+        )
+        process.kill()
+        process.wait()
+        deadline = time.monotonic() + 30
+        while subprocess.run(["pgrep", "-f", f"sleep {marker}"], capture_output=True, check=False).returncode == 0:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+
+    def test_signal_reaches_the_program(self):
+        process, _ = self.isolated("print('started', flush=True); time.sleep(60)")
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(30), 130)
+
+    def test_program_sees_only_its_own_processes(self):
+        process, line = self.isolated("print(isolation.others(), flush=True); return 7")
+        self.assertEqual((process.wait(30), json.loads(line.replace("'", '"') or "null")), (7, {}))
+
+
+if __name__ == "__main__":
+    unittest.main()
